@@ -1,20 +1,20 @@
-/** What somebody did, as it is kept: with what was before and what is after. */
+/** One action as recorded in the audit log, with the state before and after it. */
 export interface AuditEvent {
   readonly atMs: number;
-  /** Who did it: a subject, or the server whose tool changed. */
+  /** The acting subject, or the server whose tool changed. */
   readonly subject: string;
   /** `tool.update`, `gateway.create`, … */
   readonly action: string;
   readonly target: AuditTarget;
-  /** JSON values, without secrets; undefined: there was nothing. */
+  /** JSON values without secrets. Undefined if the target did not exist before. */
   readonly before?: unknown;
-  /** Undefined: there is nothing any more. */
+  /** Undefined if the target no longer exists. */
   readonly after?: unknown;
 }
 
 export interface AuditTarget {
   readonly kind: 'tool' | 'gateway' | 'toolset' | 'token' | 'preference';
   readonly id: string;
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
 }

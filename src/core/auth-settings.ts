@@ -1,22 +1,22 @@
 const LONGEST = 1_024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Why a text cannot name an authorization server (RFC 8414, section 2), as the end of a sentence. */
+/** Why a text is not a valid authorization server issuer (RFC 8414, section 2), as the end of a sentence. */
 export function issuerFault(text: string): string | undefined {
   return text === '' ? undefined : (secureUrlFault(text) ?? queryFault(text));
 }
 
-/** Why a text cannot be where keys are fetched, as the end of a sentence. */
+/** Why a text is not a valid JWKS URL, as the end of a sentence. */
 export function jwksUriFault(text: string): string | undefined {
   return text === '' ? undefined : secureUrlFault(text);
 }
 
-/** Why a text cannot be how clients reach Assay, as the end of a sentence. */
+/** Why a text is not a valid public URL of Assay, as the end of a sentence. */
 export function publicUrlFault(text: string): string | undefined {
   return text === '' ? undefined : (urlFault(text, ['https:', 'http:']) ?? queryFault(text));
 }
 
-/** Why a text cannot stand in the `aud` of tokens, as the end of a sentence. */
+/** Why a text is not a valid `aud` value for tokens, as the end of a sentence. */
 export function audienceFault(text: string): string | undefined {
   if (text.length > LONGEST) return TOO_LONG;
   return /^[\x21-\x7e]*$/.test(text) ? undefined : 'it must be printable ASCII without spaces';

@@ -1,12 +1,12 @@
 /**
- * Signals once that the answer is no longer wanted. It is on the path of every call in place of an AbortSignal, whose
+ * Signals once that the result is no longer wanted. Used on the path of every call instead of an AbortSignal, whose
  * listeners keep what they refer to alive long after the call (docs/adr/0004).
  */
 export class Cancellation {
   #isCancelled = false;
-  /** As given by whoever cancelled. */
+  /** The reason passed to `cancel`. */
   reason: string | undefined;
-  /** Nearly all calls have one listener at a time. */
+  /** Kept out of the array: nearly all calls have at most one listener. */
   #listener: (() => void) | undefined;
   #others: (() => void)[] | undefined;
 
@@ -25,14 +25,14 @@ export class Cancellation {
     others?.forEach((other) => other());
   }
 
-  /** Calls the listener once when it is cancelled, unless it was removed; not if it is cancelled already. */
+  /** Calls the listener once on cancellation, unless it is removed first. Never called if already cancelled. */
   addListener(listener: () => void): void {
     if (this.#isCancelled) return;
     if (this.#listener === undefined) this.#listener = listener;
     else (this.#others ??= []).push(listener);
   }
 
-  /** Calls the listener if it is cancelled before the promise settles, and at once if it is cancelled already. */
+  /** Calls the listener if cancelled before the promise settles, or immediately if already cancelled. */
   async during<T>(listener: () => void, pending: Promise<T>): Promise<T> {
     if (this.#isCancelled) listener();
     else this.addListener(listener);

@@ -2,19 +2,19 @@ import { isJsonObject } from './json-object.ts';
 
 declare global {
   interface JSON {
-    /** What `stringify` writes as it is (ECMA-262, JSON.rawJSON). */
+    /** A value that `stringify` writes verbatim (ECMA-262, JSON.rawJSON). */
     rawJSON(text: string): object;
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }
 }
 
 /**
- * A JSON value in which every integer that no double holds is kept as it is written: `JSON.stringify` writes it so, and
- * until then it is an object that nobody can compute with. Undefined where the text is no JSON.
+ * Parses JSON without losing precision: an integer that does not fit a double becomes a raw JSON object, which
+ * `JSON.stringify` writes back digit for digit and no code can compute with. Undefined if the text is not JSON.
  */
 export function exactJson(text: string): { readonly value: unknown } | undefined {
   try {
-    // To look at each value takes several times as long as the rest, and hardly any text holds such a number.
+    // A reviver takes several times as long as parsing alone, and hardly any text contains such a number.
     return { value: MAY_BE_LONG.test(text) ? JSON.parse(text, keepNumbers) : JSON.parse(text) };
   } catch {
     return undefined;
@@ -30,31 +30,30 @@ function keepNumbers(_key: string, value: unknown, context?: { readonly source?:
 }
 
 /**
- * JSON text in canonical form (RFC 8785) of what `exactJson` read: whitespace, the order of members and the way in which
- * strings and numbers are written do not count. A long integer counts as it is written, where the RFC would take its
- * nearest double.
+ * Canonical JSON (RFC 8785) of a value from `exactJson`: independent of whitespace, member order and the notation of
+ * strings and numbers. Unlike the RFC, long integers keep their digits instead of being rounded to the nearest double.
  */
 export function canonicalJson(value: unknown): string {
   if (JSON.isRawJSON(value)) return value.rawJSON;
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isMembers(value)) return JSON.stringify(value);
-  // RFC 8785, section 3.2.3: members in the order of the UTF-16 units of their keys, which is that of `<`.
+  // RFC 8785, section 3.2.3: members are sorted by the UTF-16 code units of their keys, as `<` compares them.
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** Whether what `exactJson` read is an object. */
+/** Whether a value from `exactJson` is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !JSON.isRawJSON(value);
 }
 
-/** Whether a key stands twice in any object of a JSON text: then there are more members in the text than in its value. */
+/** Whether any object in a JSON text has a duplicate key: the text then has more members than its parsed value. */
 export function hasTwins(text: string): boolean {
   const read = exactJson(text);
   try {
     return read !== undefined && colonsIn(text) !== membersIn(read.value);
   } catch {
-    // So deep that no stack holds it.
+    // Nested too deeply for the stack.
     return false;
   }
 }
@@ -63,7 +62,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** Outside of strings, where each belongs to a member. */
+/** Counts colons outside of strings, where each belongs to a member. */
 function colonsIn(text: string): number {
   let count = 0;
   let isInside = false;

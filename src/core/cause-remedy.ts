@@ -1,6 +1,6 @@
 import type { CauseCode } from './cause.ts';
 
-/** What a person can do about a cause: a sentence or two. */
+/** What to do about a cause, in one or two sentences. */
 export function remedyOf(code: CauseCode): string {
   return REMEDIES[code];
 }

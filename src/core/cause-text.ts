@@ -2,12 +2,12 @@ import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
 import { LOCAL } from './subject.ts';
 
-/** A cause as a phrase to stand behind the name of a server, without its full stop. It quotes what a peer wrote as it came. */
+/** A cause as a phrase to follow the name of a server, without a full stop. Upstream text is quoted verbatim. */
 export function causeText(cause: Cause): string {
   return TEXTS[cause.code](cause as never);
 }
 
-/** A cause in public JSON: its phrase, and its code beside that. */
+/** A cause in public JSON: its phrase and its code. */
 export function causeJson(cause: Cause): { readonly cause: string; readonly causeCode: CauseCode } {
   return { cause: causeText(cause), causeCode: cause.code };
 }
@@ -136,7 +136,7 @@ const TEXTS: Texts = {
   LINK_LIMIT: ({ clients, setting }) => `${clients} clients are using it, which is the maximum (${setting})`,
 };
 
-/** The command that signs a subject in at a server. */
+/** The command with which a subject signs in to a server. */
 function signInCommand(server: string, subject: string): string {
   const who = subject === LOCAL.subject ? '' : ` --subject ${argument(subject)}`;
   return `\`assay auth ${argument(server)}${who}\``;

@@ -1,9 +1,9 @@
 import type { Reach, UrlChooser } from './reach.ts';
 
 /**
- * Why a server is down, a list could not be read or a request failed. The fields are data: `cause-text.ts` makes the phrase,
- * `cause-remedy.ts` says what to do, and everything else reads the code. Codes are permanent: clients and scripts may rely
- * on them.
+ * Why a server is down, a list could not be read or a request failed. The fields are data: `cause-text.ts` renders the
+ * phrase, `cause-remedy.ts` the remedy, and everything else reads the code. Codes are permanent: clients and scripts
+ * may rely on them.
  */
 export type Cause =
   // The process of a server.
@@ -12,7 +12,7 @@ export type Cause =
   | { readonly code: 'CWD_INVALID'; readonly command: string }
   | { readonly code: 'COMMAND_LINE_TOO_LONG' }
   | { readonly code: 'OPEN_FILES_EXHAUSTED' }
-  /** `error`: the system's name of it. */
+  /** `error`: the system's error code. */
   | { readonly code: 'PROCESS_NOT_STARTED'; readonly error: string }
   | { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null }
   | { readonly code: 'PROCESS_KILLED'; readonly signal: string }
@@ -32,7 +32,7 @@ export type Cause =
       readonly reaches: readonly Reach[];
       readonly chosenBy: UrlChooser;
     }
-  // What it answers over HTTP.
+  // HTTP responses.
   | { readonly code: 'CREDENTIALS_REFUSED'; readonly status: number }
   | { readonly code: 'ADDRESS_MOVED'; readonly status: number; readonly location: string | undefined }
   | { readonly code: 'ENDPOINT_NOT_FOUND'; readonly status: number }
@@ -42,12 +42,12 @@ export type Cause =
   | { readonly code: 'SESSION_EXPIRED' }
   | { readonly code: 'RESPONSE_INCOMPLETE' }
   | { readonly code: 'STREAM_CLOSED' }
-  /** The stream of a response ended with `first`, and could not be resumed for `last`. */
+  /** The response stream ended with `first`, and resuming it failed with `last`. */
   | { readonly code: 'STREAM_NOT_RESUMED'; readonly first: Cause; readonly last: Cause }
   | { readonly code: 'ENDPOINT_TIMEOUT' }
   | { readonly code: 'ENDPOINT_INVALID' }
   | { readonly code: 'ENDPOINT_NOT_ALLOWED' }
-  // What it says.
+  // MCP messages.
   | { readonly code: 'MESSAGE_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'RESPONSE_INVALID'; readonly reason: string }
   | { readonly code: 'RESPONSE_AMBIGUOUS'; readonly reason: string }
@@ -63,9 +63,9 @@ export type Cause =
       readonly message: string;
     }
   | { readonly code: 'LIST_INVALID'; readonly method: string; readonly reason: string }
-  /** There was no response to the request of this method. */
+  /** The request got no response. */
   | { readonly code: 'LIST_UNANSWERED'; readonly method: string; readonly cause: Cause }
-  /** Assay refused a request of its own; `error` is the code of that refusal, `reason` its sentence. */
+  /** Assay refused its own request: `error` is the code of the refusal, `reason` its sentence. */
   | { readonly code: 'REQUEST_REFUSED'; readonly error: string; readonly reason: string }
   // Signing in.
   | {
@@ -85,7 +85,7 @@ export type Cause =
   | (Renewal & { readonly code: 'TOKEN_RESPONSE_INVALID' })
   | (Renewal & { readonly code: 'RENEWAL_FAILED'; readonly error: string })
   | (Renewal & { readonly code: 'RENEWAL_LOCKED' })
-  // A source that is no MCP server.
+  // Sources other than MCP servers.
   | { readonly code: 'DOCUMENT_UNREADABLE'; readonly reason: string }
   | { readonly code: 'DOCUMENT_INVALID'; readonly reason: string }
   | { readonly code: 'DOCUMENT_TIMEOUT'; readonly limitMs: number }
@@ -94,7 +94,7 @@ export type Cause =
   | { readonly code: 'MODULE_LOAD_TIMEOUT'; readonly limitMs: number }
   | { readonly code: 'MODULE_REMOVED' }
   | { readonly code: 'MEMORY_EXCEEDED'; readonly limitMb: number }
-  /** `at`: the place in the module. */
+  /** `at`: the location in the module. */
   | { readonly code: 'EXIT_CALLED'; readonly exitCode: string; readonly at: string | undefined }
   | { readonly code: 'EVENT_LOOP_BLOCKED'; readonly tool: string }
   | { readonly code: 'PROCESS_OUTPUT_INVALID'; readonly reason: string }
@@ -132,13 +132,13 @@ export type Cause =
 
 export type CauseCode = Cause['code'];
 
-/** An access token that could not be renewed now, but may be later. */
+/** A token renewal that failed for now and may succeed later. */
 interface Renewal {
   readonly server: string;
   readonly subject: string;
 }
 
-/** What it takes before another attempt can succeed: time alone, a change outside of Assay, or somebody who signs in. */
+/** What has to happen before a retry can succeed: time passing, a change outside Assay, or a sign-in. */
 export type CauseRecovery = 'time' | 'change' | 'sign_in';
 
 export function recoveryOf({ code }: Cause): CauseRecovery {
@@ -164,7 +164,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   NETWORK_UNREACHABLE: 'time',
   CERTIFICATE_INVALID: 'time',
   TLS_FAILED: 'time',
-  // A name may lead elsewhere the next time that it is looked up.
+  // A host name may resolve to another address next time.
   ADDRESS_NOT_ALLOWED: 'time',
   CREDENTIALS_REFUSED: 'change',
   ADDRESS_MOVED: 'change',
@@ -241,7 +241,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
 /** All codes, in the order of the union. */
 export const CAUSE_CODES: readonly CauseCode[] = Object.keys(RECOVERY) as CauseCode[]; // the keys of a record of them
 
-/** The same cause with each text in it changed: masked, or cut to a length. */
+/** Applies a function to every text in a cause, e.g. to mask or truncate it. The code stays. */
 export function mapTexts(cause: Cause, change: (text: string) => string): Cause {
   return mapped(cause, change) as Cause; // the same members, of the same types
 }

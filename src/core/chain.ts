@@ -1,11 +1,11 @@
-/** The place of one item in a chain, by which it leaves. */
+/** Handle of an item in a chain, used to remove it. */
 export interface Link<T> {
   readonly item: T;
   older: Link<T> | undefined;
   newer: Link<T> | undefined;
 }
 
-/** Items in the order in which they came; each of them can leave at the same small cost, wherever it stands. */
+/** A linked list in insertion order: removing any item is O(1). */
 export class Chain<T> {
   #oldest: Link<T> | undefined;
   #newest: Link<T> | undefined;
@@ -22,7 +22,7 @@ export class Chain<T> {
     return link;
   }
 
-  /** To be called once for each link. */
+  /** Call it only once for each link. */
   remove({ older, newer }: Link<T>): void {
     if (older === undefined) this.#oldest = newer;
     else older.newer = newer;

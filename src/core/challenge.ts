@@ -1,16 +1,16 @@
 import type { Protection } from './protected-resource.ts';
 import type { Refusal } from './refusal.ts';
 
-/** A request that is refused. */
+/** A refused request. */
 export interface Challenged {
   readonly authorization: string | undefined;
-  /** Undefined where no issuer is known. */
+  /** Undefined if no issuer is configured. */
   readonly protection?: Protection | undefined;
 }
 
 /**
- * The WWW-Authenticate header of a refusal for want of a token or of a scope (RFC 6750, section 3; RFC 9728, section 5.1).
- * A client that brought nothing is told nothing of errors.
+ * The WWW-Authenticate header for a missing token or scope (RFC 6750, section 3; RFC 9728, section 5.1). If the request
+ * had no credentials, no error code is included.
  */
 export function challengeOf(
   what: Extract<Refusal, { code: 'TOKEN_REQUIRED' | 'SCOPE_MISSING' }>,
@@ -34,7 +34,7 @@ function lacking(scope: string): string {
   return `the token lacks the scope ${scope}, which its issuer may also call assay:${scope}`;
 }
 
-/** Whether it is about who comes, and not about from where or for what. */
+/** Whether a refusal concerns the caller's credentials rather than the origin or content of the request. */
 export function isAboutTokens({ code }: Refusal): boolean {
   return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES' || code === 'ISSUER_UNAVAILABLE';
 }

@@ -1,18 +1,18 @@
-/** What becomes of a server that another client's config names. */
+/** What an import does with a server in another client's config. */
 export type ImportOutcome = 'copied' | 'replaced' | 'same' | 'kept' | 'skipped';
 
-/** A variable that a copied entry refers to and that is not set. */
+/** An unset variable to which a copied entry refers. */
 export interface NeededVariable {
   readonly name: string;
-  /** What the client would have said when asking for it; undefined where it says nothing. */
+  /** The client's own prompt for the value. Undefined if it has none. */
   readonly about: string | undefined;
 }
 
-/** One server in the config of another client, and what becomes of it. Holds no secret: safe to print. */
+/** A server in another client's config and the outcome of its import. Contains no secrets: safe to print. */
 export interface FoundServer {
   readonly name: string;
   readonly kind: 'stdio' | 'http' | 'sse' | 'unknown';
-  /** The command with its arguments, masked, or the origin of the URL. */
+  /** The masked command line, or the origin of the URL. */
   readonly what: string;
   readonly fate: ImportOutcome;
   /** Why it was kept or skipped. */
@@ -22,25 +22,25 @@ export interface FoundServer {
   readonly line: number;
   readonly column: number;
   readonly variables: readonly NeededVariable[];
-  /** Keys that have no meaning for Assay. */
+  /** Keys that Assay does not support. */
   readonly leftOut: readonly string[];
 }
 
 export interface ImportReport {
-  /** Files that were read. */
+  /** Files read. */
   readonly sources: readonly string[];
   /** Assay's own config file. */
   readonly target: string;
-  /** The copy of the config file as it was; undefined where nothing was overwritten. */
+  /** Backup copy of the previous config file. Undefined if nothing was overwritten. */
   readonly backup: string | undefined;
   readonly isDryRun: boolean;
   readonly servers: readonly FoundServer[];
-  /** Project folders for which the client keeps more servers. */
+  /** Project folders for which the client has more servers. */
   readonly elsewhere: readonly string[];
 }
 
 export interface ImportRequest {
-  /** The id of a client, or a file. */
+  /** A client id or a file path. */
   readonly from: string;
   readonly project: string | undefined;
   readonly overwrite: boolean;
@@ -50,10 +50,10 @@ export interface ImportRequest {
 export interface ConnectRequest {
   readonly client: string;
   readonly name: string;
-  /** The address of a running Assay, for an entry that names no command. */
+  /** URL of a running Assay, for an entry without a command. */
   readonly url: string | undefined;
   readonly project: string | undefined;
-  /** Also where the client seems not to be installed, or where another server has the name. */
+  /** Proceed even if the client seems not to be installed or another server has the name. */
   readonly force: boolean;
   readonly dryRun: boolean;
 }
@@ -65,8 +65,8 @@ export interface UndoRequest {
 }
 
 /**
- * `same`: nothing to do; `restored`: the file is byte for byte what it was; `removed`: the file that was made is gone;
- * `taken out`: the file was edited since, so that only the entry went.
+ * `same`: nothing to do. `restored`: the file is byte for byte what it was. `removed`: the file, created by Assay, was
+ * deleted. `taken out`: the file was edited since, so only the entry was removed.
  */
 export type Change = 'connected' | 'same' | 'restored' | 'removed' | 'taken out';
 
@@ -75,13 +75,13 @@ export interface ConnectReport {
   readonly path: string;
   readonly change: Change;
   readonly isDryRun: boolean;
-  /** The names of the entries that were written or taken out. */
+  /** Names of the entries written or removed. */
   readonly names: readonly string[];
-  /** The lines that would come, each with its number, and what would go; empty where nothing changes. */
+  /** Added lines with their numbers, and removed lines; empty if nothing changes. */
   readonly preview: readonly string[];
   readonly warnings: readonly string[];
   /** Other servers in the same file. */
   readonly others: readonly string[];
-  /** What to do now, as a sentence. */
+  /** The next step, as a sentence. */
   readonly next: string;
 }

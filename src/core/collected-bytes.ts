@@ -1,8 +1,8 @@
-/** Pieces below this size in bytes are joined, so many at a time: each costs more than its bytes. */
+/** Pieces smaller than this many bytes are joined in batches, because each Buffer has a fixed overhead. */
 const SMALL = 4_096;
 const MOST_SMALL = 1_024;
 
-/** Bytes that come in pieces. However small the pieces are, they take hardly more room than their bytes. */
+/** Collects bytes that arrive in pieces, with little overhead even if the pieces are tiny. */
 export class CollectedBytes {
   #parts: Buffer[] = [];
   #small: Buffer[] = [];
@@ -16,7 +16,7 @@ export class CollectedBytes {
     } else if (this.#small.push(piece) === MOST_SMALL) this.#joinSmall();
   }
 
-  /** All of them, in one; none is left. A single piece is given as it came. */
+  /** Returns all bytes as one buffer and clears the collection. A single piece is returned without copying. */
   take(): Buffer {
     const all = [...this.#parts, ...this.#small];
     const [first] = all;

@@ -1,12 +1,12 @@
-/** Where a command works. */
+/** Options shared by all commands. */
 export interface AppOptions {
   /** Path of the config file. */
   readonly config?: string;
-  /** The folder of what Assay keeps. */
+  /** Folder of Assay's data. */
   readonly home?: string;
-  /** Its variables; those of this process by default. */
+  /** Environment variables; defaults to those of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Takes each line of the log; stderr by default. */
+  /** Receives each log line; defaults to stderr. */
   readonly writeLog?: (line: string) => void;
 }
 
@@ -15,7 +15,7 @@ export interface ServeOptions extends AppOptions {
   readonly port: number;
 }
 
-/** What a client sees, whatever toolset is equipped. */
+/** Overrides the equipped toolset for a client. */
 export interface ViewOptions {
   /** All tools of all servers. */
   readonly all?: boolean;
@@ -29,8 +29,8 @@ export interface StdioOptions extends AppOptions, ViewOptions {
 }
 
 export interface DiagnosticsOptions extends AppOptions {
-  /** Servers are not started. */
+  /** Do not start servers. */
   readonly offline: boolean;
-  /** Called for each server as soon as it is known whether it came up. */
+  /** Called for each server once it is ready or has failed. */
   readonly onNews: (server: string, isUp: boolean) => void;
 }

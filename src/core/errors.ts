@@ -2,15 +2,15 @@ import { causeJson } from './cause-text.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 import { bounded, sentenceOf } from './sentences.ts';
 
-/** What one refusal is called on each of the three surfaces. */
+/** How a refusal is reported on each of the three surfaces. */
 interface Faces {
   /** JSON-RPC error code, https://www.jsonrpc.org/specification#error_object and MCP basic/index#error-codes. */
   readonly rpc: number;
-  /** The code in the legacy era, where that had another one for it. */
+  /** JSON-RPC code in legacy protocol versions, if different. */
   readonly legacyRpc?: number;
-  /** HTTP status where the refusal is decided before the message reaches a server. */
+  /** HTTP status if the refusal is decided before the message reaches a server. */
   readonly http: number;
-  /** HTTP status in the REST API, where MCP says it within an answer of 200, or means somebody else by it. */
+  /** HTTP status in the REST API, if it differs from `http` (MCP may report the refusal within a 200 response). */
   readonly rest?: number;
   /** Exit code of the command line, see EXIT. */
   readonly exit: number;
@@ -168,7 +168,7 @@ export function facesOf(refusal: Refusal): Faces {
   return FACES[refusal.code];
 }
 
-/** A refusal as the `error` member of a JSON-RPC response; `data` holds the code and what it is about, cut to a length. */
+/** A refusal as the `error` member of a JSON-RPC response. `data` holds the code and details, with texts truncated. */
 export function rpcErrorOf(
   refusal: Refusal,
   isLegacy: boolean,
@@ -183,7 +183,7 @@ function dataOf(refusal: Refusal): Readonly<Record<string, unknown>> {
     : refusal;
 }
 
-/** Why something could not be stored, as a phrase; undefined for a refusal that has nothing to do with the store. */
+/** Why something could not be stored, as a phrase. Undefined if the refusal is not about the store. */
 export function unsavedReason(refusal: Refusal): string | undefined {
   if (refusal.code === 'STORE_UNAVAILABLE') return refusal.reason;
   if (refusal.code !== 'STORE_MOVED') return undefined;

@@ -1,13 +1,13 @@
-/** Whose entry ends when a pool is full. */
+/** The subject whose entry is evicted when a pool is full. */
 export interface RoomMaker {
   readonly subject: string;
-  /** Whether an entry that is in use may end: the subject has at least two more than who asks. */
+  /** Whether an entry in use may be evicted: the subject has at least two more entries than the asking one. */
   readonly mayBeInUse: boolean;
 }
 
 /**
- * Who makes room in a full pool for one more entry of a subject: the subject that has most, or the one that asks where none
- * has more. So a subject never loses anything to one that has as much already.
+ * Decides which subject gives up an entry in a full pool: the one with the most entries, or the asking one if none has
+ * more. A subject therefore never loses an entry to one that has as many.
  */
 export function whoMakesRoom(counts: ReadonlyMap<string, number>, asking: string): RoomMaker {
   const own = counts.get(asking) ?? 0;
@@ -17,7 +17,7 @@ export function whoMakesRoom(counts: ReadonlyMap<string, number>, asking: string
   return { subject, mayBeInUse: count > own + 1 };
 }
 
-/** How many entries each subject has. */
+/** Number of entries per subject. */
 export function countBySubject(entries: Iterable<{ readonly subject: string }>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { subject } of entries) counts.set(subject, (counts.get(subject) ?? 0) + 1);

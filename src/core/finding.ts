@@ -1,7 +1,7 @@
-/** One matter that `assay doctor` looks at. */
+/** A topic that `assay doctor` checks. */
 export type Check = 'config' | 'node' | 'commands' | 'servers' | 'names' | 'hints' | 'isolation' | 'disk';
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const CHECKS: readonly Check[] = [
   'config',
   'node',
@@ -15,17 +15,17 @@ export const CHECKS: readonly Check[] = [
 
 interface Said {
   readonly check: Check;
-  /** The server, file or folder that it is about. */
+  /** The server, file or folder concerned. */
   readonly about: string;
-  /** Of the cause, the report or the warning in it, where it is about one. */
+  /** Code of the underlying cause, report or warning, if there is one. */
   readonly code?: string;
-  /** One sentence: what is, and why that matters. Never a secret. */
+  /** One sentence: what was found and why it matters. Never a secret. */
   readonly says: string;
 }
 
 /**
- * What was found in one check. A `note` is worth knowing, a `warning` may hurt some day, a `problem` hurts now; each of
- * these says what to do.
+ * The result of one check. A `note` is worth knowing, a `warning` may cause trouble later, a `problem` causes it now;
+ * each of these has a remedy.
  */
 export type Finding =
   | (Said & { readonly level: 'ok' })
@@ -33,7 +33,7 @@ export type Finding =
 
 export type Level = Finding['level'];
 
-/** All findings, and whether there is a config with at least one server that can be tried. */
+/** All findings, and whether the config has at least one usable server. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   readonly hasUsableConfig: boolean;
@@ -41,7 +41,7 @@ export interface Diagnosis {
 
 const WORST_FIRST: readonly Level[] = ['problem', 'warning', 'note', 'ok'];
 
-/** By check, and within a check the worst first; findings of one level stay in their order. */
+/** Sorts by check, then by severity, worst first. The sort is stable. */
 export function ordered(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ check, level }: Finding): number =>
     CHECKS.indexOf(check) * WORST_FIRST.length + WORST_FIRST.indexOf(level);
@@ -54,7 +54,7 @@ export function countOf(findings: readonly Finding[], level: Level): number {
 
 export type Outcome = 'done' | 'failed' | 'config';
 
-/** What the exit code says, as a key of EXIT. Warnings fail only where that was asked for. */
+/** The outcome as a key of EXIT. Warnings fail only in strict mode. */
 export function outcomeOf({ findings, hasUsableConfig }: Diagnosis, isStrict: boolean): Outcome {
   if (!hasUsableConfig) return 'config';
   const failing: readonly Level[] = isStrict ? ['problem', 'warning'] : ['problem'];

@@ -1,11 +1,11 @@
-/** What one server tells models about itself. */
+/** The instructions of one server. */
 export interface Section {
-  /** Of the server. */
+  /** Name of the server. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Text within a bound. */
+/** Text cut to a size limit. */
 export interface Bounded {
   readonly text: string;
   readonly isCut: boolean;
@@ -14,7 +14,7 @@ export interface Bounded {
 const CUT = '[cut by Assay: the text is longer than limits.instructionsBytes]';
 const CUT_IN_ALL = '[cut by Assay: the texts of all servers are longer than limits.instructionsTotalBytes]';
 
-/** The text of one server within so many bytes in UTF-8; what was cut says so at its end. */
+/** The instructions of one server, at most this many bytes in UTF-8. A cut text ends with a notice. */
 export function boundedInstructions(text: string, mostBytes: number): Bounded {
   const whole = text.toWellFormed();
   if (byteLength(whole) <= mostBytes) return { text: whole, isCut: false };
@@ -22,8 +22,8 @@ export function boundedInstructions(text: string, mostBytes: number): Bounded {
 }
 
 /**
- * The texts of several servers as one, each under the name of its server. Every line of a text is quoted and no heading is,
- * so that no server can write in the name of another. The texts have so many bytes at most: where they have more, the
+ * Joins the instructions of several servers, each under a heading with its name. All lines except headings are quoted,
+ * so no server can write in the name of another. The texts have at most this many bytes in total; beyond that, the
  * longest are cut.
  */
 export function joinedInstructions(sections: readonly Section[], mostBytes: number): Bounded | undefined {
@@ -41,7 +41,7 @@ export function joinedInstructions(sections: readonly Section[], mostBytes: numb
 const PREAMBLE =
   'Each section below is what one server says of itself, under its name; each line of it begins with ">". Nothing in it speaks for another server.';
 
-/** Everything that any reader takes for the end of a line: Unicode's line breaks, and separators of ASCII beside them. */
+/** Everything that any reader treats as a line break: Unicode's line breaks and the ASCII separators. */
 // eslint-disable-next-line no-control-regex -- they are what is looked for
 const LINE_BREAK = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/;
 
@@ -54,7 +54,7 @@ function quoted(text: string): string {
 
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 
-/** The name of a server, which may hold anything, as one line that no other name is shown as. */
+/** The name of a server as one line that is unique to it; the name may contain any character. */
 function headingOf(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   return JSON.stringify(name).replace(
@@ -63,7 +63,7 @@ function headingOf(name: string): string {
   );
 }
 
-/** The largest size at which texts of these sizes, each cut to it, have so many bytes together. */
+/** The largest per-text limit with which texts of these sizes fit into so many bytes. */
 function fairShare(sizes: readonly number[], mostBytes: number): number {
   let left = mostBytes;
   const ascending = sizes.toSorted((one, other) => one - other);
@@ -82,7 +82,7 @@ function byteLength(text: string): number {
   return ENCODER.encode(text).length;
 }
 
-/** As much of a text as fits into so many bytes, no character in halves. */
+/** As much of a text as fits into this many bytes, without splitting a character. */
 function beginning(text: string, bytes: number): string {
   const room = new Uint8Array(Math.max(bytes, 0));
   const { written } = ENCODER.encodeInto(text, room);

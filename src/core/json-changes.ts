@@ -1,18 +1,18 @@
 import { canonicalJson, exactJson, isMembers } from './canonical-json.ts';
 
-/** One place where two JSON texts differ. */
+/** One difference between two JSON texts. */
 export interface JsonChange {
-  /** `inputSchema.properties["x y"][0]`; empty: the whole. */
+  /** `inputSchema.properties["x y"][0]`; empty for the whole text. */
   readonly path: string;
-  /** JSON text in canonical form; undefined: there was nothing. */
+  /** Canonical JSON. Undefined if the member was added. */
   readonly before?: string | undefined;
-  /** Undefined: there is nothing any more. */
+  /** Undefined if the member was removed. */
   readonly after?: string | undefined;
 }
 
 /**
- * What changed from one JSON text to another, each at the innermost member that holds all of it, in canonical order.
- * An array of another length counts as one change. Where one of the texts cannot be read, the whole counts as changed.
+ * The differences between two JSON texts, each at the innermost member that contains all of it, in canonical order. If
+ * the length of an array changes, that is one change. If either text cannot be read, the whole counts as changed.
  */
 export function jsonChanges(before: string, after: string): readonly JsonChange[] {
   const was = exactJson(before);
@@ -21,7 +21,7 @@ export function jsonChanges(before: string, after: string): readonly JsonChange[
   try {
     return changesAt('', was.value, is.value);
   } catch {
-    // So deep that no stack holds it.
+    // Nested too deeply for the stack.
     return before === after ? [] : [{ path: '', before, after }];
   }
 }
@@ -46,12 +46,12 @@ function memberChanges(path: string, was: Member, is: Member): readonly JsonChan
 
 type Member = { readonly value: unknown } | undefined;
 
-/** Also of a member that is called as one that every object inherits. */
+/** Safe for members named like an inherited property. */
 function own(members: Readonly<Record<string, unknown>>, key: string): Member {
   return Object.hasOwn(members, key) ? { value: members[key] } : undefined;
 }
 
-/** The path of a member, as `JsonChange` has it. */
+/** The path of a member in the notation of `JsonChange`. */
 export function memberPath(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;

@@ -1,4 +1,4 @@
-/** An object of JSON, its members not looked into. */
+/** A JSON object with unchecked members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Neither null nor an array. */

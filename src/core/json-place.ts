@@ -1,14 +1,14 @@
 import { isJsonObject } from './json-object.ts';
 
-/** A value in a JSON document that somebody wrote, with how its field is called. */
+/** A value in a JSON document, with its location and the errors found so far. */
 export interface Place {
-  /** Undefined: there is none. */
+  /** Undefined if absent. */
   readonly value: unknown;
-  /** `toolsets.0.name`; empty: the document. */
+  /** `toolsets.0.name`; empty for the document. */
   readonly field: string;
-  /** The same as a JSON pointer (RFC 6901); undefined where nobody asks for those. */
+  /** The same as a JSON pointer (RFC 6901). Undefined if pointers are not needed. */
   readonly pointer?: string | undefined;
-  /** What is wrong, in the order in which it was met; readers add to it and go on with a stand-in. */
+  /** Errors in the order in which they were found. Readers add to it and continue with a placeholder value. */
   readonly faults: Fault[];
 }
 
@@ -40,7 +40,7 @@ export function memberAt(place: Place, name: string): Place {
   };
 }
 
-/** The members of an object, in its order. */
+/** The members of an object, in its own order. */
 export function membersAt(place: Place): readonly (readonly [name: string, member: Place])[] {
   if (!isJsonObject(place.value)) complainAt(place, 'it must be an object');
   const entries = isJsonObject(place.value) ? Object.entries(place.value) : [];
@@ -64,7 +64,7 @@ export function textIfGiven(place: Place): string | undefined {
   return isGiven(place) ? textAt(place) : undefined;
 }
 
-/** A text for which `fault` has nothing to say. */
+/** A text that must pass a check, which returns what is wrong with it. */
 export function fitTextAt(place: Place, fault: (text: string) => string | undefined): string {
   const text = textAt(place);
   const reason = typeof place.value === 'string' ? fault(text) : undefined;
@@ -77,7 +77,7 @@ export function flagAt(place: Place, otherwise: boolean): boolean {
   return typeof place.value === 'boolean' ? place.value : otherwise;
 }
 
-/** The dates of ECMAScript, which are those of ISO 8601 with the time in UTC or with an offset. */
+/** ECMAScript date-time format: ISO 8601 with the time in UTC or with an offset. */
 const TIME = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT/;
 
 export function timeMsAt(place: Place, otherwise: number): number {

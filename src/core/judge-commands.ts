@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
 
-/** Where the command of a server was found. */
+/** Where the command of a server was found, if at all. */
 export type CommandPlace =
   | { readonly kind: 'found'; readonly path: string }
   | { readonly kind: 'not executable'; readonly path: string }
@@ -15,13 +15,13 @@ export interface CommandFacts {
   readonly cwdIs: 'folder' | 'absent' | 'no folder';
 }
 
-/** Whether the command of each stdio server is there and may be executed, and its working folder with it. */
+/** Checks that the command of each stdio server exists and is executable, and that its working folder exists. */
 export function judgeCommands(all: readonly CommandFacts[]): readonly Finding[] {
   return all.flatMap((facts) => {
     const cwd = judgeCwd(facts);
     const command = judgePlace(facts);
     if (cwd === undefined) return [command];
-    // A relative command is sought in the folder, so its absence says nothing more.
+    // A relative command is resolved against the folder, so its absence adds nothing.
     return command.level === 'ok' ? [cwd] : [cwd, command];
   });
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
 
-/** What is wrong at one place of the config file. */
+/** An error or warning at one place in the config file. */
 export interface Complaint {
   readonly level: 'problem' | 'warning';
   readonly line: number;
@@ -14,7 +14,7 @@ export interface Complaint {
 export interface ConfigFacts {
   readonly path: string;
   readonly origin: '--config' | 'ASSAY_CONFIG' | 'ASSAY_HOME' | 'default';
-  /** Why a variable of the environment cannot be a setting. */
+  /** Environment variables with values that are not valid for their setting. */
   readonly settingFaults: readonly string[];
   readonly reading:
     | { readonly kind: 'refused'; readonly sentence: string; readonly isAbsent: boolean }
@@ -22,14 +22,14 @@ export interface ConfigFacts {
         readonly kind: 'read';
         readonly servers: number;
         readonly complaints: readonly Complaint[];
-        /** Permission bits; undefined where the system has none. */
+        /** Permission bits. Undefined if the system has none. */
         readonly mode: number | undefined;
-        /** What holds a secret in clear: `mcpServers.git.env.TOKEN`. */
+        /** Keys with secrets in clear text: `mcpServers.git.env.TOKEN`. */
         readonly clearSecrets: readonly string[];
       };
 }
 
-/** Where the config lies and who named it, what is wrong in it, and who else can read its secrets. */
+/** Reports the config file's location and origin, its errors, and whether other users can read its secrets. */
 export function judgeConfig(facts: ConfigFacts): readonly Finding[] {
   return [
     ...facts.settingFaults.map((says): Finding => ({

@@ -9,7 +9,7 @@ export interface NodeFacts {
   readonly ownVersion: string;
 }
 
-/** Whether this Node is new enough, and which Assay it runs. */
+/** Checks whether this Node is new enough, and reports the Assay version. */
 export function judgeNode({ version, execPath, least, ownVersion }: NodeFacts): readonly Finding[] {
   const says = `Node ${version} runs Assay ${ownVersion}, which needs ${least} or newer`;
   if (isAtLeast(version, least)) return [{ check: 'node', level: 'ok', about: execPath, says: `${says}.` }];
@@ -36,16 +36,16 @@ function isAtLeast(version: string, least: string): boolean {
 export interface HomeFacts {
   readonly path: string;
   readonly is: 'folder' | 'absent' | 'no folder';
-  /** Of the home; where it is absent, of the folder above in which it would be made. */
+  /** Whether the home is writable; if it is absent, whether its parent folder is. */
   readonly isWritable: boolean;
-  /** Permission bits; undefined where the system or the home has none. */
+  /** Permission bits. Undefined if the system has none or the home is absent. */
   readonly mode: number | undefined;
   readonly freeBytes: number | undefined;
-  /** Why the file of what was seen of servers cannot be read, as a phrase. */
+  /** Why the catalog file cannot be read, as a phrase. */
   readonly catalogFault: string | undefined;
-  /** Why others could change it, and what mends that. */
+  /** Why other users could modify it, and the command that fixes that. */
   readonly unsafe?: UnsafePath | undefined;
-  /** Its files of secrets to which others have rights, and why they could change one. */
+  /** Secret files that other users can access, and why they could modify one. */
   readonly exposed?:
     | readonly { readonly path: string; readonly mode: number; readonly unsafe: UnsafePath | undefined }[]
     | undefined;
@@ -62,7 +62,7 @@ const MB = 1_000_000;
 const LITTLE_BYTES = 200 * MB;
 const TOO_LITTLE_BYTES = 20 * MB;
 
-/** Whether the home can be used, by its owner alone, and whether there is room. */
+/** Checks that the home is usable, private to its owner, and has enough free space. */
 export function judgeHome(home: HomeFacts): readonly Finding[] {
   const place = judgePlace(home);
   const others = [...judgeMode(home), ...judgeExposed(home), ...judgeSpace(home), ...judgeCatalog(home)];
@@ -116,7 +116,7 @@ function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
 }
 
 function judgeExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Finding[] {
-  // What is wrong with the home is wrong with all that is in it.
+  // Any fault of the home affects everything in it.
   if (home !== undefined) return [];
   return exposed.map(({ path, mode, unsafe }): Finding => {
     const octal = mode.toString(8);
@@ -162,7 +162,7 @@ function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
 
 const FEW_FILES = 1_024;
 
-/** How many files may be open at a time; undefined where that cannot be told. */
+/** Checks the limit of open files. Undefined if unknown. */
 export function judgeOpenFiles(most: number | undefined): readonly Finding[] {
   if (most === undefined || most >= FEW_FILES) return [];
   return [
@@ -176,7 +176,7 @@ export function judgeOpenFiles(most: number | undefined): readonly Finding[] {
   ];
 }
 
-/** The store as it was found: the file in the home, or a PostgreSQL database. */
+/** State of the store: the file in the home, or a PostgreSQL database. */
 export interface StoreFacts {
   readonly kind: 'file' | 'database';
   /** Without credentials. */
@@ -184,11 +184,11 @@ export interface StoreFacts {
   readonly is: 'absent' | 'whole' | 'newer' | 'at fault';
   /** A phrase. */
   readonly fault?: string;
-  /** Settings that are stored. */
+  /** Stored settings. */
   readonly settings?: ReadonlyMap<string, unknown>;
 }
 
-/** Whether what lasts can be read. A store that nobody made yet is none to speak of. */
+/** Checks that the store is readable and intact. A store that does not exist yet is not reported. */
 export function judgeStore({
   kind,
   place,

@@ -4,33 +4,33 @@ import { causeText } from './cause-text.ts';
 import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 
-/** What one tool declares of itself; undefined where it declares nothing. */
+/** Hints that a tool declares. Undefined if not declared. */
 export interface DeclaredHints {
   readonly tool: string;
   readonly readOnly: boolean | undefined;
   readonly destructive: boolean | undefined;
 }
 
-/** What a server made of a client that offers it roots, sampling and elicitation. */
+/** How a server reacts to a client that offers roots, sampling and elicitation. */
 export interface OfferFacts {
-  /** Methods that it requested of its client right after the handshake. */
+  /** Server requests sent right after the handshake, by method. */
   readonly asked: readonly string[];
-  /** Tools that it lists only to such a client. */
+  /** Tools listed only to such a client. */
   readonly moreTools: readonly string[];
 }
 
-/** Something that the log said of a server while it started. */
+/** A warning logged about a server while it started. */
 export interface ServerWarning {
-  /** As the log has it; undefined where it has none. */
+  /** Log code. Undefined if it has none. */
   readonly code: string | undefined;
   /** A phrase. */
   readonly text: string;
 }
 
-/** How a server did when it was really started. What it said itself is without secrets. */
+/** Result of actually starting a server. Text from the server has its secrets masked. */
 export interface ServerFacts {
   readonly name: string;
-  /** Whether each client has a process or session of it for itself, so that it can be asked. */
+  /** With `session`, each client has its own process or session, so the server can send it requests. */
   readonly isolation: ServerSpec['isolation'];
   readonly condition:
     | {
@@ -39,9 +39,9 @@ export interface ServerFacts {
         readonly revision: string;
         readonly stoodAfterMs: number;
         readonly tools: readonly DeclaredHints[];
-        /** Why lists of it could not be read. */
+        /** Why some of its lists could not be read. */
         readonly listFaults: readonly Cause[];
-        /** Undefined where that was not tried: a modern server is offered nothing at a handshake. */
+        /** Undefined if not tried: a modern server is offered nothing in a handshake. */
         readonly offered: OfferFacts | undefined;
       }
     | {
@@ -50,13 +50,13 @@ export interface ServerFacts {
         /** The last lines of its stderr. */
         readonly lastWords: readonly string[];
       };
-  /** What Assay had to pass over while it started. */
+  /** Warnings logged while it started. */
   readonly warnings: readonly ServerWarning[];
 }
 
 /**
- * Which servers stand, and since when and in which revision; of the others the cause. `known`: servers of which another
- * check has told already why they cannot start.
+ * Reports which servers are ready, with their startup time and protocol revision, and why the others are not. `known`:
+ * servers that failed to start and were already reported by another check.
  */
 export function judgeServers(all: readonly ServerFacts[], known: ReadonlySet<string>): readonly Finding[] {
   return all.flatMap((facts) => {

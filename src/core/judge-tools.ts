@@ -7,7 +7,7 @@ import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
 
 const ALL = 'all servers';
 
-/** Which tools leave open what they do. */
+/** Reports tools that do not declare their behaviour. */
 export function judgeHints(servers: readonly ServerFacts[]): readonly Finding[] {
   const listing = servers.flatMap(({ name, condition }) =>
     condition.kind === 'up' && condition.tools.length > 0 ? [{ name, tools: condition.tools }] : [],
@@ -19,7 +19,7 @@ export function judgeHints(servers: readonly ServerFacts[]): readonly Finding[] 
 
 function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Finding[] {
   const silent = tools.filter(({ readOnly }) => readOnly === undefined);
-  // What only reads destroys nothing, so the hint counts for the others alone.
+  // destructiveHint has no meaning for read-only tools.
   const vague = tools.filter(({ readOnly, destructive }) => readOnly === false && destructive === undefined);
   const parts = [
     lacking(silent, tools.length, 'readOnlyHint'),
@@ -51,7 +51,7 @@ function some(names: readonly string[]): string {
   return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')}, …` : names.join(', ');
 }
 
-/** Which definitions changed since they were accepted, as `serve` saw it last. */
+/** Reports definitions that changed since they were accepted, as last seen by `serve`. */
 export function judgeDrift(words: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
   const drifted = words.flatMap(({ server, name, drift, overrides, volatility }) => {
     const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
@@ -84,7 +84,7 @@ export function judgeDrift(words: readonly ToolRecord[], prose: ProsePolicy): re
   ];
 }
 
-/** Which servers want something of their client that one shared by several clients cannot have. */
+/** Reports shared servers that use client features which a process shared by several clients cannot offer. */
 export function judgeIsolation(servers: readonly ServerFacts[]): readonly Finding[] {
   const tried = servers.flatMap(({ name, isolation, condition }) =>
     isolation === 'shared' && condition.kind === 'up' && condition.offered !== undefined

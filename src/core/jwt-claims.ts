@@ -3,30 +3,30 @@ import { opensFor, type ProtectedResource } from './protected-resource.ts';
 import { err, ok, type Result } from './result.ts';
 import { issuedSubject, SCOPES, type Identity, type Scope } from './subject.ts';
 
-/** Header and claims of a token whose signature and times hold. */
+/** Header and claims of a token whose signature and times are verified. */
 export interface CheckedJwt {
   readonly type: unknown;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Who holds a token, and until when. */
+/** The identity a token grants, and its expiry. */
 export interface Grant {
   readonly identity: Identity;
   readonly expiresMs: number;
 }
 
-/** Of `sub` no more is promised by OpenID Connect Core, section 2. */
+/** OpenID Connect Core, section 2, limits `sub` to 255 characters. */
 const LONGEST_SUB = 255;
 
-/** An access token by RFC 9068, or a plain one; not what an issuer signs for other ends. */
+/** Access tokens per RFC 9068, and plain JWTs. Other types that an issuer signs are rejected. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 
-/** Whose the token is and what it opens. The error is a phrase about the token, in ASCII and without quotes. */
+/** The identity and access that a token grants. The error is a phrase about the token, in ASCII without quotes. */
 export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResource): Result<Grant, string> {
   const { sub, exp, aud, cnf } = claims;
   if (type !== undefined && !(typeof type === 'string' && TYPES.has(type.toLowerCase())))
     return err('its typ is not that of an access token');
-  // Without a proof of the key it would be of use to whoever found it (RFC 9449, section 7.1).
+  // Assay does not verify proof of possession, so anyone who found the token could use it (RFC 9449, section 7.1).
   if (cnf !== undefined) return err('it is bound to a key, which is not checked here');
   if (typeof exp !== 'number') return err('it has no exp');
   if (typeof sub !== 'string' || sub === '') return err('it has no sub');
@@ -40,12 +40,12 @@ export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResourc
   });
 }
 
-/** `mcp`, or `assay:mcp` where an issuer has scopes of many resources. All others are none of ours. */
+/** `mcp`, or `assay:mcp` for issuers that serve several resources. Other scopes are ignored. */
 function scopesIn(words: readonly string[]): readonly Scope[] {
   return SCOPES.filter((scope) => words.includes(scope) || words.includes(`assay:${scope}`));
 }
 
-/** RFC 9068, section 2.2.3, has one text; some issuers write a list. */
+/** A single string per RFC 9068, section 2.2.3; some issuers write a list. */
 function wordsOf(claim: unknown): readonly string[] {
   return textsOf(claim).flatMap((text) => text.split(' '));
 }

@@ -5,7 +5,7 @@ const MiB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** How much clients and servers may ask of one process. */
+/** Limits on what clients and servers can demand of one process. */
 export interface LimitSettings {
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;

@@ -1,11 +1,11 @@
 import type { Finding } from './finding.ts';
 
 /**
- * - `name_ambiguous`, `name_too_long`: it has another public name than it would have by itself.
- * - `name_repeated`, `name_hidden`: left out, as its server or another one has the name already.
- * - `list_limit`, `instructions_limit`: cut at a setting of `limits`.
+ * - `name_ambiguous`, `name_too_long`: its public name differs from its own name.
+ * - `name_repeated`, `name_hidden`: left out, because its server or another one already has that name.
+ * - `list_limit`, `instructions_limit`: cut at a `limits` setting.
  * - `instructions_changed`: models get the accepted text until a review.
- * - `member_left_out`, `withheld`: left out of a definition, or the whole definition, as clients would reject it.
+ * - `member_left_out`, `withheld`: part of a definition, or all of it, left out because clients would reject it.
  */
 export type ListReportCode =
   | 'name_ambiguous'
@@ -18,7 +18,7 @@ export type ListReportCode =
   | 'member_left_out'
   | 'withheld';
 
-/** A tool, prompt, resource or the instructions of a server differ from what the server wrote, or are left out. */
+/** A tool, prompt, resource or server instructions that Assay lists differently from the server, or leaves out. */
 export interface ListReport {
   readonly code: ListReportCode;
   /** A sentence without its full stop, for people. */
@@ -66,9 +66,9 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   },
 };
 
-/** What is listed otherwise than its server wrote it, or not at all. */
+/** Reports items that are listed differently or left out. */
 export function judgeNames(reports: readonly ListReport[], tools: number): readonly Finding[] {
-  // A name that both a tool and a prompt of a server have is reported of each.
+  // If a tool and a prompt of a server share a name, both are reported with the same text.
   const codes = new Map(reports.map(({ text, code }) => [text, code]));
   if (codes.size > 0)
     return [...codes].map(([text, code]) => ({

@@ -1,4 +1,4 @@
-/** Levels of log messages, the least severe first (RFC 5424, section 6.2.1). */
+/** Log levels, least severe first (RFC 5424, section 6.2.1). */
 export const LOG_LEVELS: readonly string[] = [
   'debug',
   'info',
@@ -10,19 +10,19 @@ export const LOG_LEVELS: readonly string[] = [
   'emergency',
 ];
 
-/** Whether a message of a level is to be sent to who wants `least` and above. An unknown level is always sent. */
+/** Whether a message should be sent at the minimum level `least`. Unknown levels are always sent. */
 export function isSevereEnough(level: string | undefined, least: string): boolean {
   const severity = LOG_LEVELS.indexOf(level ?? '');
   return severity < 0 || severity >= LOG_LEVELS.indexOf(least);
 }
 
 /**
- * What a client wants that never set a level. "The server MAY decide" then which messages it sends (2025-11-25, schema,
- * SetLevelRequest), and Assay decides for servers that must be told.
+ * The level for clients that never set one. "The server MAY decide" then which messages it sends (2025-11-25, schema,
+ * SetLevelRequest); Assay uses it for upstream servers that need a level.
  */
 export const UNSAID_LEVEL = 'info';
 
-/** The less severe one of two levels, so that who asks for it gets what either wants. */
+/** The less severe of two levels: with it, both receivers get all they asked for. */
 export function widerLevel(one: string, other: string): string {
   return isSevereEnough(one, other) ? other : one;
 }

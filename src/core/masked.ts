@@ -1,8 +1,8 @@
 const MASK = '***';
 
 /**
- * Arguments of a command for people to read, with what may be a secret masked: values of flags and variables that sound
- * like one, tokens of known make, long opaque words, all of a URL but its origin, and `secrets`, wherever they stand.
+ * Command arguments for display, with likely secrets masked: values of flags and variables with secret-sounding names,
+ * tokens in known formats, long opaque words, all of a URL but its origin, and any occurrence of `secrets`.
  */
 export function maskedArgs(args: readonly string[], secrets: readonly string[] = []): readonly string[] {
   return args.map((arg, index) => {
@@ -13,15 +13,15 @@ export function maskedArgs(args: readonly string[], secrets: readonly string[] =
   });
 }
 
-/** The origin of an address; its path and query may hold keys. */
+/** The origin of a URL; its path and query may contain keys. */
 export function maskedUrl(text: string): string {
   const url = URL.parse(text);
   return url === null || url.origin === 'null' ? '(an address with variables in it)' : url.origin;
 }
 
 /**
- * Which of an entry's variables or headers, each with its name, are secrets: those that are called like one, and those
- * that are neither words nor the place of something.
+ * The secrets among named variables or headers: values whose name sounds like a secret, and values that are neither
+ * words nor a path or URL.
  */
 export function secretsAmong(named: readonly (readonly [string, string])[]): readonly string[] {
   return named.flatMap(([name, value]) => {
@@ -37,7 +37,7 @@ export function secretsAmong(named: readonly (readonly [string, string])[]): rea
 const SECRETIVE =
   /token|secret|passw|passphrase|passcode|(?:\b|_)pass(?:\b|_)|pwd|api[-_]?key|auth|credential|(?:\b|_)creds?\b|jwt|(?:private|access)[-_]?key|\bkey\b|_key\b|\bpat\b|bearer|cookie|session|\bdsn\b|connection[-_]?string/i;
 const HEADER_FLAG = /^(?:-H|--headers?)$/;
-/** `${NAME}`: a name is no secret. */
+/** `${NAME}`: a reference is not a secret. */
 const REFERENCE = /^\$\{[\w:]+\}$/;
 const ASSIGNMENT = /^([\w.-]+)=(.+)$/s;
 /** `password=x` and `"apiKey": "x"` in the middle of an argument. */
@@ -52,8 +52,8 @@ const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
 
 /**
- * Short options do not say what they are. Behind `-p`, for most programs a password or a port, only what is plainly
- * something else is shown; behind others that are used for credentials, what does not look like one.
+ * Short options are ambiguous. The value of `-p`, usually a password or a port, is shown only if it is clearly
+ * something else; the value of other options used for credentials is shown unless it looks like a secret.
  */
 function isValueOf(option: string, arg: string): boolean {
   if (option === '-p') return !isPlace(arg);
@@ -61,7 +61,7 @@ function isValueOf(option: string, arg: string): boolean {
   return option.startsWith('-') && !option.includes('=') && SECRETIVE.test(option);
 }
 
-/** A path, the name of a file or of a scoped package, a number, a version, or ports as containers map them. */
+/** A path, file name, scoped package, number, version, or container port mapping. */
 function isPlace(arg: string): boolean {
   return (
     PATH.test(arg) || /^@[\w.-]+\//.test(arg) || /^[\d.:]+(?:\/(?:tcp|udp))?$/.test(arg) || FILE.test(arg)
@@ -76,12 +76,12 @@ function looksSecret(value: string): boolean {
   return value.length >= SHORTEST_SECRET && !isElse && !value.split(/[\s.,:;/@_=+-]+/).every(isWord);
 }
 
-/** A word or a number, perhaps with a short count or unit, or one like `k8s`. */
+/** A word or a number, optionally with a short count or unit, or a short mix like `k8s`. */
 function isWord(part: string): boolean {
   return /^(?:\p{L}*\d{0,2}|\d+\p{L}{0,2}|[\p{L}\d]{1,5})$/u.test(part);
 }
 
-/** What is shorter would be found inside of ordinary words. */
+/** Shorter secrets would match inside ordinary words. */
 const SHORTEST_WITHIN = 4;
 
 function without(arg: string, secrets: readonly string[]): string {

@@ -5,17 +5,17 @@ import { printable } from './printable.ts';
 /** A tool or prompt that needs a public name. */
 export interface Named {
   readonly server: string;
-  /** What the server calls it. */
+  /** Its name on its server. */
   readonly name: string;
   readonly isPrefixed: boolean;
 }
 
-/** Public names in the order of what they name. An undefined one repeats an earlier entry of the same server. */
+/** Public names in input order. Undefined for a duplicate within the same server. */
 export interface PublicNames {
   readonly names: readonly (string | undefined)[];
-  /** Names that more than one tool wanted: all of these got another, so that no name silently changes its tool. */
+  /** Names claimed by more than one tool. All of them are renamed, so that no name silently changes its tool. */
   readonly contested: ReadonlyMap<string, readonly string[]>;
-  /** What was renamed or left out: `server.name` and why. */
+  /** What was renamed or left out: `server.name` and the reason. */
   readonly reports: readonly ListReport[];
 }
 
@@ -28,8 +28,8 @@ export function namespacedName(named: Named): string {
 }
 
 /**
- * Names in `[a-zA-Z0-9_-]{1,64}`, depending on nothing but the set of what is named: the same after every start.
- * Over-long names and names wanted twice end in a hash of the namespaced name.
+ * Assigns names in `[a-zA-Z0-9_-]{1,64}`. They depend only on the set of inputs, so they survive restarts. Overlong and
+ * contested names end in a hash of the namespaced name.
  */
 export function publicNames(all: readonly Named[]): PublicNames {
   const wanted = all.map(wantedName);
@@ -80,7 +80,7 @@ function wantedName(named: Named): string {
   return clean === '' ? '_' : clean;
 }
 
-/** What the public names of a server's tools start with. */
+/** Prefix of the public names of a server's tools. */
 export function publicPrefix(server: string): string {
   return `${cleaned(server)}_`;
 }
@@ -89,9 +89,9 @@ function cleaned(text: string): string {
   return text.replace(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-/** Longer hashes only in the freak case that somebody's plain name looks like the hashed one. */
+/** The hash is extended only if another tool's plain name happens to equal the hashed one. */
 function hashedName(name: string, named: Named, claims: ReadonlyMap<string, number>): string {
-  // With a dot in its name a server could stand for another one and a part of its tool's name.
+  // "a.b" + "c" and "a" + "b.c" would otherwise give the same hash.
   const whose = named.server.includes('.')
     ? JSON.stringify([named.server, named.name])
     : namespacedName(named);

@@ -1,4 +1,4 @@
-/** The known word that a mistyped one most likely means; undefined where none is near. */
+/** The known word closest to a mistyped one. Undefined if none is close enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 4));
   if (word.length > LONGEST) return undefined;
@@ -10,10 +10,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.candidate;
 }
 
-/** The time that it takes grows with the length of both words. */
+/** Bounds the time, which grows with the length of both words. */
 const LONGEST = 100;
 
-/** How many letters must be put in, taken out or replaced to get from one word to the other (Levenshtein). */
+/** Levenshtein distance. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let at = 1; at <= from.length; at += 1) {

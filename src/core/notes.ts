@@ -1,14 +1,14 @@
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 
-/** Contextual text that somebody attached to a tool in a toolset. */
+/** Contextual text attached to a tool in a toolset. */
 export interface Note {
-  /** Identifies it among the notes of its tool. */
+  /** Unique among the notes of its tool. */
   readonly name: string;
   readonly note: string;
   /** The subject who wrote it. */
   readonly author: string;
-  /** A model's note is text that other models will obey, and is shown to people as such. */
+  /** Models obey notes, so a note written by another model is marked as such for people. */
   readonly by: 'model' | 'operator';
   readonly writtenMs: number;
   /** Whether an operator has to accept it before models read it. */
@@ -23,7 +23,7 @@ export const NOTE_LIMITS: {
 
 export const NOTE_NAME: RegExp = /^[a-z0-9-]+$/;
 
-/** Why this cannot be the name of a note, as the end of a sentence. */
+/** Why a note name is invalid, as the end of a sentence. */
 export function noteNameFault(name: string): string | undefined {
   if (!NOTE_NAME.test(name)) return 'it takes lowercase letters, digits and hyphens only';
   return name.length > NOTE_LIMITS.nameLength
@@ -31,7 +31,7 @@ export function noteNameFault(name: string): string | undefined {
     : undefined;
 }
 
-/** Why this cannot be a note, as the end of a sentence. */
+/** Why a note text is invalid, as the end of a sentence. */
 export function noteFault(note: string): string | undefined {
   if (note.trim() === '') return 'it must not be empty';
   return note.length > NOTE_LIMITS.noteLength
@@ -42,11 +42,11 @@ export function noteFault(note: string): string | undefined {
 export interface Addition {
   readonly notes: readonly Note[];
   readonly added: readonly string[];
-  /** Names that were there already; theirs stay as they are. */
+  /** Names already in use; the existing notes are kept. */
   readonly skipped: readonly string[];
 }
 
-/** The notes of a tool with new ones behind them. NOTES_FULL where there would be too many. */
+/** Appends new notes to those of a tool. NOTES_FULL if there would be too many. */
 export function addNotes(
   before: readonly Note[],
   wanted: readonly Note[],
@@ -66,7 +66,7 @@ export function addNotes(
   return ok({ notes, added: added.map(({ name }) => name), skipped });
 }
 
-/** What models read of a tool's notes, in the words and the order that `add-tool-annotation` promises; undefined: nothing. */
+/** The text that models read, in the wording and order documented by `add-tool-annotation`. Undefined if empty. */
 export function notesText(notes: readonly Note[]): string | undefined {
   const shown = notes.filter(({ isHeld }) => !isHeld);
   if (shown.length === 0) return undefined;

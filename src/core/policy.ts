@@ -1,22 +1,22 @@
 import type { ResolvedHints } from './hints/resolve.ts';
 import type { Identity } from './subject.ts';
 
-/** What a decision may depend on. Whatever costs something to find out is found out when it is read. */
+/** The input of a policy decision. Expensive values are computed on access. */
 export interface PolicyInput {
   readonly identity: Identity;
   readonly method: string;
-  /** Undefined where the request is not about a tool. */
+  /** Undefined if the request is not about a tool. */
   readonly tool: PolicyTool | undefined;
-  /** JSON text of the arguments, as the client wrote it. */
+  /** JSON text of the arguments, exactly as the client wrote it. */
   readonly argumentsText: string | undefined;
 }
 
 export interface PolicyTool {
   /** Undefined for Assay's configuration tools. */
   readonly server: string | undefined;
-  /** What its server calls it. */
+  /** Its name on its server. */
   readonly name: string;
-  /** Of its definition. */
+  /** Digest of its definition. */
   readonly digest: string;
   readonly hints: ResolvedHints;
 }
@@ -24,7 +24,7 @@ export interface PolicyTool {
 export type Decision =
   { readonly kind: 'allow' } | { readonly kind: 'refuse'; readonly reasons: readonly string[] };
 
-/** Decides whether a call may go on. Pure and synchronous; a rule is compiled when it is set, not when it is applied. */
+/** Decides whether a call may proceed. Pure and synchronous; rules are compiled when set, not when applied. */
 export type Policy = (input: PolicyInput) => Decision;
 
 const ALLOWED: Decision = { kind: 'allow' };

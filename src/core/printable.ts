@@ -1,7 +1,7 @@
 /**
- * What a person does not see, or a terminal obeys: controls, formats (tags, directions, zero widths, soft hyphens), what is
- * ignorable by default (variation selectors, fillers), line and paragraph separators, lone surrogates, noncharacters, and
- * spaces other than that of ASCII and the ideographic one.
+ * Characters that people cannot see or that terminals interpret: controls, formats (tags, directions, zero widths, soft
+ * hyphens), default ignorables (variation selectors, fillers), line and paragraph separators, lone surrogates,
+ * noncharacters, and spaces other than the ASCII and the ideographic one.
  */
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Zs}\u2800]--[\u0020\u3000]]/v;
@@ -9,34 +9,34 @@ const HIDDEN =
 let lazyEmojiOrHidden: RegExp | undefined;
 
 /**
- * Alternatives are tried in order. An emoji of Unicode's own list is seen as what it is, selectors and joiners included. Made
- * when it is needed, as reading that list takes 30 ms.
+ * Alternatives are tried in order, so the selectors and joiners in one of Unicode's own emoji do not count as hidden.
+ * Built lazily, because compiling that list takes 30 ms.
  */
 function emojiOrHidden(): RegExp {
   return (lazyEmojiOrHidden ??= new RegExp(`\\p{RGI_Emoji}|(${HIDDEN.source})`, 'gv'));
 }
 
-/** A text from elsewhere for people, in one line: what is hidden is shown as `\u001b` or `\u{e0041}`. */
+/** Makes untrusted text safe to show on one line: hidden characters become `\u001b` or `\u{e0041}`. */
 export function printable(text: string): string {
   return escaped(text, shownCharacter);
 }
 
-/** The same for texts of several lines: line feeds and tabs stay. */
+/** The same for multi-line text: line feeds and tabs are kept. */
 export function printableLines(text: string): string {
   return escaped(text, (character) =>
     character === '\n' || character === '\t' ? character : shownCharacter(character),
   );
 }
 
-/** JSON text that a terminal shows: the same value, in which what is hidden is written by JSON's own escapes. */
+/** JSON text that is safe for a terminal: the same value, with hidden characters as JSON escapes. */
 export function printableJson(json: string): string {
-  // Outside of strings JSON has no other of these characters, and within strings it has no line feed.
+  // Outside of strings the line feed is the only such character in the JSON, and strings contain none.
   return escaped(json, (character) =>
     character === '\n' ? character : character.split('').map(fourDigits).join(''),
   );
 }
 
-/** The hidden characters of a text that no prose needs, each once, as `U+E0041`; spaces, line feeds and tabs are none. */
+/** Distinct hidden characters as `U+E0041`, except those common in prose: spaces, line feeds and tabs. */
 export function hiddenCharacters(text: string): readonly string[] {
   const found = new Set<string>();
   escaped(text, (character) => {
@@ -47,7 +47,7 @@ export function hiddenCharacters(text: string): readonly string[] {
 }
 
 function escaped(text: string, shown: (character: string) => string): string {
-  // What is hidden of ASCII are its controls, and no emoji begins there without another character.
+  // The only hidden characters in ASCII are controls, and no emoji consists of ASCII alone.
   if (!/\P{ASCII}/u.test(text)) return text.replace(/\p{Cc}/gu, shown);
   if (!HIDDEN.test(text)) return text;
   return text.replace(emojiOrHidden(), (match, hidden?: string) =>

@@ -1,16 +1,16 @@
 import type { Scope } from './subject.ts';
 
-/** Assay as the server of an OAuth resource (RFC 9728), where tokens of an issuer are taken. */
+/** Assay as an OAuth protected resource (RFC 9728) that accepts tokens of an issuer. */
 export interface ProtectedResource {
-  /** Who issues tokens, as its setting and the `iss` of tokens spell it. */
+  /** The issuer, exactly as in its setting and in the `iss` of tokens. */
   readonly issuer: string;
-  /** How clients reach Assay, without a slash at the end. The first is told to who comes by none of them. */
+  /** Base URLs of Assay, without a trailing slash. The first is used for requests that match none of them. */
   readonly bases: readonly string[];
-  /** The `aud` of tokens in the place of URLs of Assay's own; '': none. */
+  /** Required `aud` of tokens, instead of Assay's own URLs; empty if not set. */
   readonly audience: string;
 }
 
-/** What a challenge tells of where a token is to be had. */
+/** The part of a challenge that tells clients where to get a token. */
 export interface Protection {
   readonly metadataUrl: string;
   readonly scope: Scope;
@@ -21,7 +21,7 @@ export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 const ENDPOINT = /^\/mcp(?:\/all|\/configuration|\/(?:servers|toolsets)\/[^/]+)?$/;
 
-/** The paths that a token with these audiences opens, each with all below it; none where it is not meant for Assay. */
+/** The paths, with everything below them, that a token with these audiences grants. Empty if not meant for Assay. */
 export function opensFor(audiences: readonly string[], resource: ProtectedResource): readonly string[] {
   const { audience, bases } = resource;
   if (audience !== '') return audiences.includes(audience) ? [''] : [];
@@ -37,7 +37,7 @@ export function isWithin(path: string, opened: readonly string[]): boolean {
   return opened.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
-/** What the 401 or 403 of a request tells: each MCP endpoint is a resource of its own, and all else is one. */
+/** Protection for a 401 or 403 response: each MCP endpoint is its own resource, everything else is one resource. */
 export function protectionOf(
   resource: ProtectedResource,
   { path, method, host }: { readonly path: string; readonly method: string; readonly host: string },
@@ -49,7 +49,7 @@ export function protectionOf(
   return { metadataUrl: `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}`, scope };
 }
 
-/** The metadata document at this path (RFC 9728, section 3.1); undefined where there is none. */
+/** The metadata document at this path (RFC 9728, section 3.1). Undefined if there is none. */
 export function metadataAt(
   path: string,
   host: string,
@@ -57,7 +57,7 @@ export function metadataAt(
 ): Readonly<Record<string, unknown>> | undefined {
   if (path !== METADATA_PATH && !path.startsWith(`${METADATA_PATH}/`)) return undefined;
   const base = baseFor(host, resource);
-  // Of a base that has a path, that path stands between the well-known one and the endpoint; a proxy may take it away.
+  // If the base has a path, it comes between the well-known path and the endpoint; a proxy may strip it.
   const prefix = new URL(base).pathname.replace(/\/$/, '');
   const given = path.slice(METADATA_PATH.length);
   const endpoint = isWithin(given, [prefix]) ? given.slice(prefix.length) : given;
@@ -65,7 +65,7 @@ export function metadataAt(
   return {
     resource: base + endpoint,
     authorization_servers: [resource.issuer],
-    // The least that makes it of use: clients that are told nothing else ask for all that stands here.
+    // The minimum: clients without other guidance request all scopes listed here.
     scopes_supported: endpoint === '' ? ['read', 'admin', 'execute', 'mcp'] : ['mcp'],
     bearer_methods_supported: ['header'],
     resource_name: 'Assay',
@@ -76,13 +76,13 @@ function isResource(path: string): boolean {
   return path === '' || ENDPOINT.test(path);
 }
 
-/** A machine of one's own has several names, and clients compare what they are told with the one that they know. */
+/** A local machine has several names, and clients compare the announced URL with the one they used. */
 function baseFor(host: string, { bases }: ProtectedResource): string {
   const asked = bases.find((base) => new URL(base).host === host.toLowerCase());
   return asked ?? bases[0] ?? `http://${host}`;
 }
 
-/** How clients reach what listens at this URL, where nobody says otherwise. */
+/** Base URLs for a listener, unless a public URL is configured. */
 export function basesOf(publicUrl: string, listeningUrl: string): readonly string[] {
   const { protocol, host, hostname, port, pathname } = new URL(publicUrl === '' ? listeningUrl : publicUrl);
   const base = `${protocol}//${host}${pathname}`.replace(/\/+$/, '');

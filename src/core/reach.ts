@@ -1,12 +1,12 @@
 import type { ServerSpec } from './server-spec.ts';
 import { sourceKind } from './sources/source-kinds.ts';
 
-/** Where an address leads, as `platform/addresses.ts` tells it. */
+/** The kind of network that an address belongs to, as classified by `platform/addresses.ts`. */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
 /**
- * Who chose a URL: the config file, an operator while Assay ran (API, commands, bundles), or a document or server that
- * names it, which is itself at a public address or not.
+ * Who chose a URL: the config file, an operator at runtime (API, commands, bundles), or a document or server that names
+ * it and is itself at a public address or not.
  */
 export type UrlChooser = 'config' | 'operator' | 'public_source' | 'private_source';
 
@@ -17,13 +17,14 @@ export interface ReachSettings {
   readonly allowPrivate: boolean;
 }
 
-/** Where connections may lead, by who chose the URL. */
+/** Permitted destinations, by who chose the URL. */
 export type ReachRules = Readonly<Record<UrlChooser, ReadonlySet<Reach>>>;
 
 /**
- * The one rule for every kind of source. The config file belongs to whoever runs Assay, and may name all but what hands out
- * credentials. An operator may name what is public, what the settings allow, and this machine where nobody else can be the
- * operator. What others name is public, unless they are themselves where the settings let requests go.
+ * The one rule for all kinds of sources. The config file belongs to the person who runs Assay and may name anything
+ * except metadata endpoints, which hand out credentials. An operator may name public addresses, what the settings
+ * allow, and loopback if Assay itself is not reachable from the network. A third party may name public addresses only,
+ * unless it is itself at an address that the settings allow.
  */
 export function reachRules({ isOnNetwork, allowLoopback, allowPrivate }: ReachSettings): ReachRules {
   const set: readonly Reach[] = [
@@ -41,15 +42,15 @@ export function reachRules({ isOnNetwork, allowLoopback, allowPrivate }: ReachSe
 
 /** A document or server that names URLs. */
 export interface Namer {
-  /** Undefined: a file. */
+  /** Undefined for a file. */
   readonly url: URL | undefined;
   /** Who chose its URL. */
   readonly chooser: UrlChooser;
-  /** Whether it is at a public address, or came by way of one. */
+  /** Whether it is at a public address, or was reached through one. */
   readonly isPublic: boolean;
 }
 
-/** What is at the origin of whoever names it is where it is already. */
+/** A URL on the same origin as the document that names it inherits that document's chooser. */
 export function chooserOfNamed(target: URL, { url, chooser, isPublic }: Namer): UrlChooser {
   if (url?.origin === target.origin) return chooser;
   return isPublic ? 'public_source' : 'private_source';
@@ -64,7 +65,7 @@ const SETTING_OF: ReadonlyMap<Reach, string> = new Map([
   ['private', 'http.allowPrivate (ASSAY_HTTP_ALLOW_PRIVATE=true)'],
 ]);
 
-/** What to do where a URL leads to such addresses, as a phrase. */
+/** What to do if a URL leads to such addresses, as a phrase. */
 export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): string {
   const settings = reaches.flatMap((reach) => SETTING_OF.get(reach) ?? []);
   if (settings.length === 0 || chooser === 'config') return 'no setting allows that';
@@ -73,7 +74,7 @@ export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): str
   return `to allow it, set ${settings.join(' or ')} in the environment or in "settings" of the config file`;
 }
 
-/** The URLs that an entry of a source itself names, each with the member that holds it. */
+/** The URLs in a source's entry, each with the member that holds it. */
 export function namedUrls({
   transport,
 }: Pick<ServerSpec, 'transport'>): readonly { readonly field: string; readonly url: URL }[] {

@@ -28,27 +28,27 @@ import {
   type ToolsetTool,
 } from './toolset.ts';
 
-/** What somebody's file holds. */
+/** The content of an imported toolset file. */
 export interface ReadToolsets {
   readonly toolsets: readonly Toolset[];
-  /** One of them. */
+  /** Name of one of the toolsets. */
   readonly equipped?: string | undefined;
   readonly leftOut: readonly LeftOut[];
 }
 
-/** A tool, or a note on one, that Assay has no place for. */
+/** A tool or note that cannot be imported. */
 export interface LeftOut {
   readonly toolset: string;
   readonly tool: string;
-  /** The note's name; undefined: the tool itself. */
+  /** Name of the note. Undefined if the tool itself was left out. */
   readonly note?: string;
   /** The end of a sentence. */
   readonly reason: string;
 }
 
 /**
- * Reads an export, one bare toolset, or HyperTool's `config.json`. Where a note does not say who wrote it and when, the
- * operator of this machine did, when its toolset last changed. PARAMS_INVALID names the first field that is wrong.
+ * Reads an export, one bare toolset, or HyperTool's `config.json`. A note without author or date is attributed to the
+ * local operator, at the time its toolset last changed. PARAMS_INVALID names the first invalid field.
  */
 export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
@@ -65,7 +65,7 @@ export function readToolsetJson(text: string, nowMs: number): Result<ReadToolset
   return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
 }
 
-/** Undefined where it is no JSON; JSON has no such value. */
+/** Undefined if the text is not JSON; no JSON text parses to undefined. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -87,12 +87,12 @@ function toolsetsIn(file: Place): readonly ToolsetPlace[] {
   else if (!isGiven(toolsets)) return [{ place: file, name: memberAt(file, 'name') }];
   else if (Array.isArray(toolsets.value))
     return itemsAt(toolsets).map((place) => ({ place, name: memberAt(place, 'name') }));
-  // HyperTool keeps them by name.
+  // HyperTool stores them by name.
   else return membersAt(toolsets).map(([name, place]) => ({ place, name: { ...place, value: name } }));
   return [];
 }
 
-/** HyperTool equips at its start what was equipped last, and writes null where nothing was. */
+/** On startup HyperTool equips the toolset that was equipped last, or writes null if there was none. */
 function equippedIn(file: Place): string | undefined {
   const last = memberAt(file, 'lastEquippedToolset');
   return textIfGiven(memberAt(file, 'equipped')) ?? (last.value === null ? undefined : textIfGiven(last));
@@ -103,7 +103,7 @@ export interface ToolsetReader {
   readonly leftOut: LeftOut[];
 }
 
-/** One toolset, wherever it stands; what is wrong is told to its place. */
+/** Reads one toolset; errors are reported at their place. */
 export function readToolset(
   { place, name: namePlace }: ToolsetPlace,
   { nowMs, leftOut }: ToolsetReader,
@@ -156,7 +156,7 @@ function readTools(place: Place, { toolset, leftOut }: Within): readonly Toolset
   return [...tools.values()];
 }
 
-/** The namespaced name of a ref, or what to call a tool that has none. */
+/** The namespaced name of a ref, or a label for a tool without one. */
 function readName(ref: Place): string | { readonly otherwise: string } {
   const name = textIfGiven(memberAt(ref, 'namespacedName'));
   const refId = textIfGiven(memberAt(ref, 'refId'));
@@ -164,7 +164,7 @@ function readName(ref: Place): string | { readonly otherwise: string } {
   return name ?? { otherwise: `refId ${refId ?? ''}` };
 }
 
-/** A refId without the definition that it stands for holds a tool to nothing. */
+/** A refId is ignored without its definition: it could not pin the tool to anything. */
 function readTool(place: Place, namespacedName: string): ToolsetTool {
   const definition = memberAt(place, 'definition');
   if (!isGiven(definition)) return { namespacedName };
@@ -176,7 +176,7 @@ function readTool(place: Place, namespacedName: string): ToolsetTool {
   return { namespacedName, held: { refId, digest, text } };
 }
 
-/** Toolsets of older HyperTools have none. */
+/** Toolsets of older HyperTool versions have none. */
 function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
   const byTool = new Map<string, Note[]>();
   for (const item of isGiven(place) ? itemsAt(place) : []) {
@@ -194,7 +194,7 @@ function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
   return [...byTool].map(([namespacedName, notes]) => ({ namespacedName, notes }));
 }
 
-/** Why a note cannot stand behind those that its tool has, as the end of a sentence. */
+/** Why a note cannot be added to its tool, as the end of a sentence. */
 function misfit({ name, note }: Note, known: readonly Note[]): string | undefined {
   const nameFault = noteNameFault(name);
   if (nameFault !== undefined) return `as the name of a note ${nameFault}`;

@@ -2,7 +2,7 @@ import { type Cause, type CauseCode, mapTexts } from './cause.ts';
 import type { Refusal } from './refusal.ts';
 import { sentenceOf } from './sentences.ts';
 
-/** Why nothing comes of a server to which a request was refused so. */
+/** The cause to report for a server that refused a request. */
 export function causeOfRefusal(refusal: Refusal): Cause {
   switch (refusal.code) {
     case 'SERVER_UNAVAILABLE':
@@ -21,12 +21,12 @@ export function causeOfRefusal(refusal: Refusal): Cause {
   }
 }
 
-/** What is told of a cause beside the sentence of a refusal: nothing where it has none. */
+/** The code of a refusal's cause, to be added to its sentence. Empty if it has no cause. */
 export function causeCodeIn(refusal: Refusal): { readonly causeCode?: CauseCode } {
   return 'cause' in refusal && refusal.cause !== undefined ? { causeCode: refusal.cause.code } : {};
 }
 
-/** A cause quotes what a peer wrote; the client that reads it need not know the secrets of the config. */
+/** Masks secrets in a refusal's cause: it quotes upstream text, and the client may not know the config's secrets. */
 export function maskedRefusal(refusal: Refusal, mask: (text: string) => string): Refusal {
   return 'cause' in refusal && refusal.cause !== undefined
     ? { ...refusal, cause: mapTexts(refusal.cause, mask) }

@@ -1,8 +1,8 @@
 import type { Cause } from './cause.ts';
 
 /**
- * Everything that Assay itself refuses, by code. Codes are permanent: clients and scripts may rely on them.
- * What a downstream server answers is not in here; it is relayed as it came.
+ * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of
+ * an upstream server are not listed here; they are relayed unchanged.
  */
 export type Refusal =
   | { readonly code: 'MESSAGE_NOT_JSON'; readonly reason: string }
@@ -28,7 +28,7 @@ export type Refusal =
   | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
   | {
       readonly code: 'TOKEN_REQUIRED';
-      /** A phrase: why the one that came is of no use, where that may be told. ASCII without quotes. */
+      /** A phrase: why the given token is invalid, if that may be disclosed. ASCII without quotes. */
       readonly reason?: string;
     }
   | { readonly code: 'ISSUER_UNAVAILABLE'; readonly issuer: string; readonly waitSeconds: number }
@@ -49,14 +49,14 @@ export type Refusal =
   | { readonly code: 'TASK_REQUIRED'; readonly name: string }
   | {
       readonly code: 'CAPABILITY_MISSING';
-      /** In the form of the client's capabilities (2026-07-28, basic/index#error-codes). */
+      /** In the format of client capabilities (2026-07-28, basic/index#error-codes). */
       readonly requiredCapabilities: Readonly<Record<string, unknown>>;
     }
   | {
       readonly code: 'SERVER_UNAVAILABLE';
       readonly server: string;
       readonly cause: Cause;
-      /** What an HTTP server answered in place of MCP. */
+      /** Status of an HTTP server that did not answer with MCP. */
       readonly httpStatus?: number;
     }
   | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: Cause }
@@ -80,7 +80,7 @@ export type Refusal =
   | { readonly code: 'INTERNAL' }
   | { readonly code: 'CONFIG_UNREADABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'CONFIG_INVALID'; readonly path: string; readonly reason: string }
-  /** `at`: the path, or a folder above it; `reason`: the end of a sentence; `command`: mends it. */
+  /** `at`: the path or one of its parent folders; `reason`: the end of a sentence; `command`: fixes it. */
   | {
       readonly code: 'PATH_UNSAFE';
       readonly path: string;
@@ -113,13 +113,13 @@ export type Refusal =
       readonly reason: string;
     }
   | { readonly code: 'TOKEN_EXISTS'; readonly name: string }
-  /** The file that Assay has open is not under its name any more. `log`: its write-ahead log. */
+  /** The file that Assay has open was moved or deleted. `log`: its write-ahead log. */
   | {
       readonly code: 'STORE_MOVED';
       readonly path: string;
       readonly what: 'gone' | 'replaced' | 'log';
     }
-  /** Rights were taken away in this process, and `reason` says why that could not be stored. */
+  /** The revocation applies to this process but could not be stored; `reason` says why. */
   | {
       readonly code: 'REVOCATION_UNSAVED';
       readonly kind: 'token' | 'tool' | 'gateway';
@@ -138,7 +138,7 @@ export type Refusal =
   | {
       readonly code: 'NOTHING_FOUND';
       readonly places: readonly string[];
-      /** Folders of projects for which the client keeps servers. */
+      /** Project folders for which the client has servers. */
       readonly projects: readonly string[];
     }
   | { readonly code: 'NOTHING_TO_UNDO'; readonly path: string }
@@ -149,7 +149,7 @@ export type Refusal =
       readonly code: 'AUTHORIZATION_NEEDED';
       readonly server: string;
       readonly subject: string;
-      /** A phrase: why what was there before is of no use; undefined: nothing was there. */
+      /** Why the previous sign-in is unusable. Undefined if there was none. */
       readonly cause?: Cause | undefined;
     }
   | { readonly code: 'AUTHORIZATION_FAILED'; readonly server: string; readonly reason: string }
@@ -157,7 +157,7 @@ export type Refusal =
   | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string }
   | { readonly code: 'TOOLSET_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | { readonly code: 'TOOLSET_EXISTS'; readonly name: string }
-  /** `toolset`: an operator's; undefined: models may change none. */
+  /** `toolset`: made by an operator. Undefined if models may not change any toolset. */
   | { readonly code: 'TOOLSET_PROTECTED'; readonly toolset: string | undefined }
   | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
@@ -170,19 +170,19 @@ export type Refusal =
   | {
       readonly code: 'GATEWAY_INVALID';
       readonly name: string;
-      /** `field`: a member of what was sent; empty: its name. */
+      /** `field`: a member of the request; empty for the name. */
       readonly faults: readonly { readonly field: string; readonly reason: string }[];
     }
-  /** `field`: what of it was to change; empty: all. */
+  /** `field`: the read-only member; empty for the whole gateway. */
   | { readonly code: 'GATEWAY_READ_ONLY'; readonly name: string; readonly field: string }
   | { readonly code: 'TOOL_EXISTS'; readonly name: string }
   | {
       readonly code: 'TOOL_INVALID';
       readonly name: string;
-      /** `field`: a member of what was sent; empty: its name. */
+      /** `field`: a member of the request; empty for the name. */
       readonly faults: readonly { readonly field: string; readonly reason: string }[];
     }
-  /** `by`: who makes it what it is, as a phrase. */
+  /** `by`: where it is defined, as a phrase. */
   | { readonly code: 'TOOL_READ_ONLY'; readonly tool: string; readonly by: string }
   | { readonly code: 'MODULE_EXISTS'; readonly path: string }
   | {
@@ -195,7 +195,7 @@ export type Refusal =
   /** `at`: JSON pointers into the bundle. */
   | { readonly code: 'BUNDLE_INVALID'; readonly misfits: readonly Misfit[] }
   | { readonly code: 'BUNDLE_LOCKED' }
-  /** `at`: a JSON pointer to the hints, where they came in a document. */
+  /** `at`: a JSON pointer to the hints, if they came in a document. */
   | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string; readonly at?: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
@@ -205,9 +205,9 @@ export type Refusal =
   | {
       readonly code: 'MODE_DIFFERS';
       readonly tool: string;
-      /** The mode that Assay is in. */
+      /** The current mode. */
       readonly mode: 'configuration' | 'normal';
-      /** The tool that leads to the other one. */
+      /** The tool that switches to the other mode. */
       readonly switch: string;
     }
   | { readonly code: 'BODY_NOT_JSON'; readonly reason: string }
@@ -216,7 +216,7 @@ export type Refusal =
   | { readonly code: 'QUERY_INVALID'; readonly misfits: readonly Misfit[] }
   | {
       readonly code: 'PRECONDITION_FAILED';
-      /** As it is now. */
+      /** The current ETag. */
       readonly etag: string;
     }
   | { readonly code: 'SETTING_READ_ONLY'; readonly name: string; readonly env: string }
@@ -224,20 +224,20 @@ export type Refusal =
       readonly code: 'SETTING_OVERRIDDEN';
       readonly name: string;
       readonly origin: 'environment' | 'config_file';
-      /** The variable, or the member of the file, that says it. */
+      /** The environment variable or config file member that sets it. */
       readonly by: string;
     };
 
 export type RefusalCode = Refusal['code'];
 
-/** What is wrong with one part of a body, or with one member of a query. */
+/** An error in one part of a body or one query parameter. */
 export interface Misfit {
-  /** JSON pointer (RFC 6901) into the body as it was sent; of a query, the name of the member. */
+  /** JSON pointer (RFC 6901) into the request body; for a query, the name of the parameter. */
   readonly at: string;
   readonly kind: MisfitKind;
   /** The end of a sentence. */
   readonly reason: string;
 }
 
-/** `unknown`: there is no such member; `twice`: it was given twice. */
+/** `unknown`: no such member; `twice`: given twice. */
 export type MisfitKind = 'missing' | 'unknown' | 'twice' | 'invalid';

@@ -3,7 +3,7 @@ import { err, ok, type Result } from './result.ts';
 import type { SettingFacts, SettingKind } from './setting-kind.ts';
 import { isSettingKey, type SettingKey, SETTINGS, type Settings } from './settings.ts';
 
-/** Who said what a setting is, in the order of precedence. */
+/** Where a setting's value comes from, in order of precedence. */
 export type SettingOrigin = 'environment' | 'config_file' | 'store' | 'default';
 
 export interface SettingSources {
@@ -18,13 +18,13 @@ export interface Resolved {
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
 
-/** Every setting as it is when nobody says anything. */
+/** All settings at their defaults. */
 export function defaultSettings(): Settings {
   const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.otherwise]);
   return Object.fromEntries(entries) as Settings; // every row was visited
 }
 
-/** The value that holds for each setting, and whose word it is. SETTING_INVALID names the first that is wrong. */
+/** Resolves every setting and its origin. SETTING_INVALID names the first invalid one. */
 export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
   const settings: Record<string, unknown> = {};
   const origins: Record<string, SettingOrigin> = {};
@@ -39,7 +39,7 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
   return ok({ settings: settings as unknown as Settings, origins: origins as Resolved['origins'] }); // every row was visited
 }
 
-/** Why a value cannot be that of a setting, as the end of a sentence. */
+/** Why a value is invalid for a setting, as the end of a sentence. */
 export function settingFault({ kind }: SettingFacts, value: unknown): string | undefined {
   if (kind.type === 'flag') return typeof value === 'boolean' ? undefined : 'it must be true or false';
   if (kind.type === 'choice')
@@ -50,19 +50,19 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
   return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
 }
 
-/** Whether there is such a setting, the store may hold it, and it takes the value. */
+/** Whether the setting exists, may be stored, and accepts the value. */
 export function isStorable(key: string, value: unknown): boolean {
   if (!isSettingKey(key) || SETTINGS[key].changedBy === 'startup') return false;
   return settingFault(SETTINGS[key], value) === undefined;
 }
 
-/** Settings in the store that no longer count there, as an earlier version stored them; in the order of the table. */
+/** Settings that an earlier version stored but that can no longer be stored; in the order of the table. */
 export function ignoredSettings(stored: ReadonlyMap<string, unknown>): readonly SettingKey[] {
   const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
   return keys.filter((key) => SETTINGS[key].changedBy === 'startup' && stored.has(key));
 }
 
-/** Why a stored setting has no effect, and what to do. */
+/** Why a stored setting has no effect, and the remedy. */
 export function ignoredSetting(key: SettingKey): { readonly says: string; readonly remedy: string } {
   return {
     says: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
@@ -75,7 +75,7 @@ export function ignoredSentence(key: SettingKey): string {
   return `${says} ${remedy}`;
 }
 
-/** Where a setting of `startup` is set. */
+/** Where a `startup` setting can be set. */
 export function startupPlaces(key: SettingKey): string {
   return `${SETTINGS[key].env}, or settings["${key}"] in the config file`;
 }
@@ -106,20 +106,20 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** What a variable says, in the type of the setting where it fits. */
+/** Converts an environment variable to the setting's type. A value that does not fit is returned as text. */
 function valueIn(given: string, kind: SettingKind): unknown {
   if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
   return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
 }
 
-/** Whose word on a setting goes before what is stored, and where it stands. */
+/** A source that takes precedence over the stored value of a setting. */
 export interface SettingFix {
   readonly origin: 'environment' | 'config_file';
-  /** The variable, or the member of the file. */
+  /** The environment variable or config file member. */
   readonly by: string;
 }
 
-/** Undefined: what is stored counts. */
+/** Undefined if the stored value applies. */
 export function fixOf(
   key: SettingKey,
   { env, file }: Pick<SettingSources, 'env' | 'file'>,

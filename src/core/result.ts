@@ -1,4 +1,4 @@
-/** What can be expected to happen is a value: either what was asked for, or why it is refused. */
+/** The outcome of an operation with expected failures. */
 export type Result<T, E> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

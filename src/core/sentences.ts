@@ -5,12 +5,12 @@ import { printable } from './printable.ts';
 import type { Misfit, Refusal, RefusalCode } from './refusal.ts';
 import { LOCAL_SOURCE } from './server-spec.ts';
 
-/** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
+/** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
 export function sentenceOf(refusal: Refusal): string {
   return printable(SENTENCES[refusal.code](bounded(refusal) as never));
 }
 
-/** A value of an enumeration, such as `config_file`, for a reader. */
+/** An enumeration value such as `config_file` in readable form. */
 export function inWords(value: string): string {
   return value.replaceAll('_', ' ');
 }
@@ -18,7 +18,7 @@ export function inWords(value: string): string {
 const LONGEST_TEXT = 200;
 const MOST_TEXTS = 50;
 
-/** A peer chose these texts, and pays with nothing for their length. */
+/** Truncates texts, since their length is controlled by the peer. */
 export function bounded(refusal: Refusal): Refusal {
   const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(key, value)] as const);
   return Object.fromEntries(entries) as unknown as Refusal; // the same members, of the same types
@@ -30,7 +30,7 @@ function boundedValue(key: string, value: unknown): unknown {
   return typeof value === 'string' ? boundedText(value) : value;
 }
 
-/** Never cut inside of a pair: half of one is no text for many parsers. */
+/** Never cuts inside a surrogate pair: many parsers reject half of one. */
 export function boundedText(text: string): string {
   return text.length > LONGEST_TEXT
     ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`
@@ -242,7 +242,7 @@ const SENTENCES: Sentences = {
 
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
 
-/** The first one, and how many others there are. */
+/** The first error, and the number of further ones. */
 function misfitsIn(misfits: readonly Misfit[]): string {
   const [first] = misfits;
   if (first === undefined) return 'it does not fit';
@@ -251,7 +251,7 @@ function misfitsIn(misfits: readonly Misfit[]): string {
   return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more fault')}`}`;
 }
 
-/** A peer's text inside our sentence: one line, escaped; it is bounded already. */
+/** Untrusted text within a sentence: on one line, escaped, already truncated. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }
@@ -260,7 +260,7 @@ function faultsText(faults: readonly { readonly field: string; readonly reason: 
   return faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ');
 }
 
-/** Why others could change what stands at a path, and what to do about it; without its full stop. */
+/** Why others could modify the file at a path, and the remedy; without a full stop. */
 export function pathFaultPhrase({
   at,
   reason,

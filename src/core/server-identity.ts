@@ -3,16 +3,16 @@ import type { ServerSpec, Transport } from './server-spec.ts';
 import { sourceKind } from './sources/source-kinds.ts';
 
 /**
- * Which server it is, beside its name: a hash of what decides which code runs, or of its URL, as these may hold secrets.
- * A server that is swapped under its name inherits nothing. Headers, limits and all other environment are no part of it.
+ * Identifies the server behind a name: a hash of what determines the code that runs, or of its URL (hashed, since these
+ * may contain secrets). A swapped server inherits nothing. Headers, limits and other environment do not count.
  */
 export function identityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
   return hashOf(sourceKind(transport).identity(transport));
 }
 
 /**
- * Who runs it: a hash of what decides which code runs, or of its origin. What operators say of a server and its tools holds
- * for this, so that another path or a new key in its URL costs none of it.
+ * Identifies who runs the server: a hash of what determines the code that runs, or of its origin. Operators' settings
+ * for a server and its tools are bound to it, so they survive another path or a new key in the URL.
  */
 export function originIdentityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
   return hashOf(sourceKind(transport).origin(transport));
@@ -24,7 +24,7 @@ function hashOf(parts: readonly string[]): string {
   return shortHash(JSON.stringify(parts), HASH_DIGITS);
 }
 
-/** Whether two entries agree in everything that an operator can write. */
+/** Whether two entries agree in everything that an operator can configure. */
 export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
   return (
     one.name === other.name &&
@@ -37,11 +37,11 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
   );
 }
 
-/** Whether both are reached in the same way, so that a connection to one serves the other. */
+/** Whether both use the same connection settings, so that a connection to one serves the other. */
 export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
-  // The open link follows the change, so that the calls of all other tools go on.
+  // An open link picks up such changes itself, so that calls of all other tools continue.
   if (sourceKind(one.transport).isCustom && sourceKind(other.transport).isCustom) return true;
-  // What the config file may connect to is not permitted to a registered server.
+  // The config file may connect to addresses that are not permitted for a registered server.
   return one.isFromConfig === other.isFromConfig && isAlike(one.transport, other.transport);
 }
 

@@ -1,33 +1,33 @@
 import type { LintLevel } from './hints/lint.ts';
 
-/** What a setting takes, and what it is without anybody's word. */
+/** The valid values and the default of a setting. */
 export type SettingKind =
   | { readonly type: 'whole'; readonly least: number; readonly most: number; readonly otherwise: number }
   | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string }
   | { readonly type: 'flag'; readonly otherwise: boolean }
   | {
       readonly type: 'text';
-      /** What it may be, in few words. */
+      /** Short description of valid values. */
       readonly range: string;
-      /** Why a text cannot be it, as the end of a sentence. */
+      /** Why a text is invalid, as the end of a sentence. */
       readonly fault: (text: string) => string | undefined;
-      /** '': none. */
+      /** Empty: not set. */
       readonly otherwise: string;
     };
 
 export interface SettingFacts {
-  /** The variable that sets it before all else. */
+  /** Environment variable with the highest precedence. */
   readonly env: string;
-  /** One that counts where that is not set, for those who come from elsewhere. */
+  /** Fallback variable, for users who migrate from another program. */
   readonly otherEnv?: string;
   /**
-   * Who may change it. `startup`: whoever starts Assay, by environment or config file; what is stored never counts.
-   * `admin`: also whoever has the scope `admin`. Everything that decides who comes in, or where Assay may reach, is
-   * `startup`: otherwise `admin` makes itself a token with `execute`, or a way into the network of the machine.
+   * Who may change it. `startup`: whoever starts Assay, by environment or config file; stored values are ignored.
+   * `admin`: also anyone with the scope `admin`. Every setting that controls access to Assay, or the addresses it may
+   * reach, is `startup`: otherwise `admin` could create a token with `execute`, or reach the machine's network.
    */
   readonly changedBy: 'startup' | 'admin';
   readonly kind: SettingKind;
-  /** One sentence for people; the unit is in it. */
+  /** One sentence for people, including the unit. */
   readonly about: string;
 }
 

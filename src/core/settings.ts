@@ -8,7 +8,7 @@ import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Every setting with the value that holds. */
+/** The effective value of every setting. */
 export interface Settings extends LimitSettings {
   readonly 'mcp.access': 'open' | 'token';
   readonly 'auth.issuer': string;
@@ -33,7 +33,7 @@ export interface Settings extends LimitSettings {
 
 export type SettingKey = keyof Settings;
 
-/** All settings. A new one is a row here and in docs/SETTINGS.md, which a test compares. */
+/** All settings. Add a new one here and in docs/SETTINGS.md; a test compares the two. */
 export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mcp.access': {
     env: 'ASSAY_MCP_ACCESS',

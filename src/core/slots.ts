@@ -1,16 +1,16 @@
-/** Ids are `generation × MOST + slot`, so that an id is not used twice for a long time. */
+/** Ids are `generation × MOST + slot`, so an id is not reused for a long time. */
 const MOST = 65_536;
 
 /**
- * What is open at the moment, by an id that it gives out. A Map would do, but one that is filled and emptied all the time
- * leaves old tables behind that keep finished entries alive until a full collection (docs/adr/0004).
+ * Open items by id, which this class assigns. A Map would work, but one that is constantly filled and emptied leaves
+ * old tables behind that keep finished entries alive until a full collection (docs/adr/0004).
  */
 export class Slots<T> {
   readonly #items: (T | undefined)[] = [];
   readonly #ids: number[] = [];
   readonly #free: number[] = [];
 
-  /** Undefined when 65,536 are open. */
+  /** Undefined if 65,536 items are open. */
   add(item: T): number | undefined {
     const slot = this.#free.pop() ?? this.#items.length;
     if (slot >= MOST) return undefined;
@@ -36,7 +36,7 @@ export class Slots<T> {
     return this.#items.length - this.#free.length;
   }
 
-  /** What is open now; a copy, so that it may be emptied meanwhile. */
+  /** A copy of all open items, so the caller may delete while iterating. */
   all(): readonly T[] {
     return this.#items.filter((item) => item !== undefined);
   }

@@ -1,41 +1,41 @@
-/** What somebody may do. `admin` includes `read` and `mcp`; nothing includes `execute`. */
+/** A permission. `admin` includes `read` and `mcp`; nothing includes `execute`. */
 export type Scope = 'admin' | 'execute' | 'read' | 'mcp';
 
 export const SCOPES: readonly Scope[] = ['admin', 'execute', 'read', 'mcp'];
 
-/** Who asks, as far as Assay knows: the subject of all that is done, and what it may do. */
+/** The authenticated caller: its subject and permissions. */
 export interface Identity {
   readonly subject: string;
   readonly scopes: readonly Scope[];
-  /** The token of Assay's own that was brought. Tokens of an issuer are short-lived and renewed, so their holder is the subject. */
+  /** Id of the Assay token used. Absent for an issuer's tokens: they are short-lived, so only the subject matters. */
   readonly tokenId?: string;
-  /** The paths that are opened, each with all below it; undefined: all. */
+  /** Paths that are allowed, including everything below them. Undefined if unrestricted. */
   readonly within?: readonly string[];
 }
 
-/** By which right something that lasts was opened: it ends with that. */
+/** The credential under which something long-lived was opened; it ends when the credential does. */
 export type Holder = Pick<Identity, 'subject' | 'tokenId'>;
 
-/** Whether two rights are one: another token of the same name is another right. */
+/** Whether both are the same credential: another token of the same name is not. */
 export function isSameHolder(one: Holder, other: Holder): boolean {
   return one.subject === other.subject && one.tokenId === other.tokenId;
 }
 
-/** Whoever comes without a token where none is needed: over stdio, on the command line, at an open door. */
+/** A caller without a token where none is needed: stdio, the command line, or open access. */
 export const LOCAL: Identity = { subject: 'local', scopes: ['mcp', 'read'] };
 
-/** Who holds the token of the environment. */
+/** The holder of the token in the environment. */
 export const OPERATOR: Identity = { subject: 'operator', scopes: SCOPES };
 
 /**
- * Who holds a token of this issuer. An issuer has no fragment, so no two holders share a subject; and no name of a token
- * of ours begins as a URL does.
+ * The subject for a token of an issuer. Issuers have no fragment, so subjects are unique; and the name of an Assay
+ * token never starts like a URL.
  */
 export function issuedSubject(issuer: string, sub: string): string {
   return `${issuer}#${sub}`;
 }
 
-/** Whether only a token of an issuer may have this subject. */
+/** Whether the subject belongs to an issuer's token. */
 export function isIssued(subject: string): boolean {
   return /^https?:/i.test(subject);
 }

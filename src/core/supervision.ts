@@ -1,23 +1,23 @@
 import { recoveryOf, type Cause } from './cause.ts';
 
-/** First wait before a server is started again, in ms; it doubles with each failure in a row. */
+/** Delay before the first restart of a server, in ms; it doubles with each consecutive failure. */
 const FIRST_DELAY_MS = 250;
-/** So many ends in a row, none after a stable life, are a crash loop: the server rests. */
+/** After this many consecutive failures without a stable period, the server counts as crash looping and backs off. */
 const MOST_FAILURES = 6;
-/** A server that stood this long, in ms, has recovered: its next end counts as a first one. */
+/** A server that was up for this long, in ms, has recovered: its failure count starts over. */
 const STABLE_AFTER_MS = 10_000;
-/** Between two tries of a server that rests or was refused, in ms. */
+/** Interval between attempts for a server that is backing off or was refused, in ms. */
 const REST_MS = 60_000;
-/** A call wakes a server whose last try is at least so many ms ago. */
+/** A call triggers an attempt if the last one was at least this many ms ago. */
 const WAKES_AFTER_MS = 5_000;
 
 /**
- * The life of one server. `cause` is the first cause of the trouble that it is in, however many others followed.
- * - `starting`: the first try is under way.
- * - `restarting`: it is being brought back. Where it stood before, calls wait for it.
- * - `resting`: it ended too often in a row; tried once a minute, or when a call wakes it.
- * - `unauthorized`: it waits for somebody to sign in; tried as when it rests, and as soon as somebody has.
- * - `refused`: no try can succeed before something is mended outside (no such command, no right); tried as when it rests.
+ * The state of one server. `cause` is the first cause of the current trouble, however many others followed.
+ * - `starting`: the first attempt is under way.
+ * - `restarting`: being restarted. If it was up before, calls wait for it.
+ * - `resting`: it failed too often in a row; tried once a minute, or when a call needs it.
+ * - `unauthorized`: needs a sign-in; tried like `resting`, and right after a sign-in.
+ * - `refused`: cannot succeed before a fix outside Assay (no such command, no permission); tried like `resting`.
  */
 export type Life =
   | { readonly state: 'starting' }
@@ -34,7 +34,7 @@ export interface Down {
   readonly state: 'restarting' | 'resting' | 'refused' | 'unauthorized';
   readonly cause: Cause;
   readonly hasStood: boolean;
-  /** Ends in a row. */
+  /** Consecutive failures. */
   readonly failures: number;
   readonly endedMs: number;
   readonly nextMs: number;
@@ -42,18 +42,18 @@ export interface Down {
 
 export type LifeEvent =
   | { readonly kind: 'stood'; readonly nowMs: number }
-  /** `chance`: 0 to 1, spreads servers that ended together by ±20 %. */
+  /** `chance`: 0 to 1, spreads the restarts of servers that failed together by ±20 %. */
   | { readonly kind: 'ended'; readonly cause: Cause; readonly nowMs: number; readonly chance: number }
   | { readonly kind: 'stopped'; readonly cause: Cause };
 
-/** How long to wait before a list that could not be read is asked for again, in ms. `failures`: in a row, 1 or more. */
+/** Delay before retrying a list that could not be read, in ms. `failures`: consecutive, 1 or more. */
 export function listRetryMs(failures: number): number {
   return Math.min(1_000 * 2 ** (failures - 1), REST_MS);
 }
 
 export const BORN: Life = { state: 'starting' };
 
-/** What becomes of a life by an event. A stopped one stays stopped. */
+/** The state after an event. A stopped server stays stopped. */
 export function lifeAfter(life: Life, event: LifeEvent): Life {
   if (life.state === 'stopped') return life;
   switch (event.kind) {
@@ -83,7 +83,7 @@ function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEven
   const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : REST_MS;
   return {
     state,
-    // What keeps it from starting now says more than why it ended once.
+    // The reason why it cannot start now is more useful than why it ended before.
     cause: recoveryOf(cause) === 'time' ? (before.cause ?? cause) : cause,
     hasStood,
     failures,
@@ -103,7 +103,7 @@ function stateAfter(cause: Cause, failures: number): Down['state'] {
   }
 }
 
-/** Whether a call may wait for a server that is down, because it is about to be tried. */
+/** Whether a call may wait for a server that is down, because an attempt is imminent. */
 export function isWorthWaiting(life: Down, nowMs: number): boolean {
   if (life.state === 'restarting') return life.hasStood;
   return nowMs - life.endedMs >= WAKES_AFTER_MS;

@@ -2,21 +2,21 @@ import { printable } from './printable.ts';
 import { err, ok, type Result } from './result.ts';
 import { isIssued, LOCAL, OPERATOR, SCOPES, type Scope } from './subject.ts';
 
-/** What all tokens begin with, so that a leaked one is found by searching for it. */
+/** Prefix of all tokens, so that leaked ones can be found by searching. */
 const PREFIX = 'assay_';
 const SHAPE = /^assay_([0-9a-f]{12})_([0-9A-Za-z]{43})$/;
 const ID = /^[0-9a-f]{12}$/;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** A token taken apart: `id` is public and finds it, `secret` proves it. */
+/** The parts of a token: `id` is public and used for lookup, `secret` proves it. */
 export interface TokenParts {
   /** 12 hexadecimal digits. */
   readonly id: string;
-  /** 43 characters of base 62, which hold 256 bits. */
+  /** 43 characters of base 62, encoding 256 bits. */
   readonly secret: string;
 }
 
-/** A token just made: `text` is shown once, the rest is kept. */
+/** A new token: `text` is shown once, the rest is stored. */
 export interface MintedToken {
   readonly text: string;
   readonly id: string;
@@ -28,30 +28,30 @@ export function tokenText({ id, secret }: TokenParts): string {
   return `${PREFIX}${id}_${secret}`;
 }
 
-/** Undefined unless it is a complete token of Assay. */
+/** Undefined unless it is a complete Assay token. */
 export function parseToken(text: string): TokenParts | undefined {
   const [, id, secret] = SHAPE.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** Whether a text is meant to be a token of Assay, whole or not. */
+/** Whether a text is intended as an Assay token, complete or not. */
 export function looksLikeToken(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** What stands after `Bearer`; the name of the scheme may be written in any case (RFC 9110, section 11.1). */
+/** The credentials after `Bearer`; the scheme name is case-insensitive (RFC 9110, section 11.1). */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : /^bearer +(.+)$/i.exec(authorization)?.[1];
 }
 
-/** Whether a text has the form of a signed JSON Web Token (RFC 7515, section 3.1). */
+/** Whether a text has the format of a signed JSON Web Token (RFC 7515, section 3.1). */
 export function looksLikeJwt(text: string): boolean {
   return JWT.test(text);
 }
 
 export type TokenState = 'valid' | 'expired' | 'revoked';
 
-/** A token holds up to, and not at, the moment at which it expires. */
+/** A token is valid until just before its expiry time. */
 export function tokenState(
   token: { readonly expiresMs: number | undefined; readonly revokedMs: number | undefined },
   nowMs: number,
@@ -61,8 +61,8 @@ export function tokenState(
 }
 
 /**
- * The machine's clock without its steps back: it goes on at the pace of the monotonic clock where the machine's was set
- * back, so that what has expired once stays expired. Of a step forward it takes all. Both in ms; the result is a whole number.
+ * A system clock that never goes back. If the system clock is set back, this one continues at the pace of the monotonic
+ * clock, so that what has expired stays expired. Steps forward are followed. Both in ms; the result is a whole number.
  */
 export function steadyClock(
   wallMs: () => number = () => Date.now(),
@@ -80,7 +80,7 @@ export function steadyClock(
 
 const LONGEST_NAME = 64;
 
-/** Why a token cannot have this name, as the end of a sentence. */
+/** Why a token name is invalid, as the end of a sentence. */
 export function tokenNameFault(name: string): string | undefined {
   if (name === '' || name.length > LONGEST_NAME) return `a token's name has 1 to ${LONGEST_NAME} characters`;
   if (printable(name) !== name) return "a token's name holds no control characters";
@@ -88,12 +88,12 @@ export function tokenNameFault(name: string): string | undefined {
   if ([LOCAL.subject, OPERATOR.subject].includes(name.toLowerCase()))
     return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
   if (isIssued(name)) return "a token's name is no URL: that is who comes with a token of an issuer";
-  // Tokens are revoked by name or by id, and a token that was given for a name would be listed for all to see.
+  // Tokens are revoked by name or id, and a token entered as a name by mistake would be visible in lists.
   if (ID.test(name) || looksLikeToken(name)) return "a token's name does not look like a token or its id";
   return undefined;
 }
 
-/** Scopes as people write them, `mcp,read`; the error is the end of a sentence. */
+/** Parses scopes in the form `mcp,read`. The error is the end of a sentence. */
 export function scopesOf(text: string): Result<readonly Scope[], string> {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => !SCOPES.some((scope) => scope === name));
@@ -110,7 +110,7 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['w', 7 * 24 * 60 * MINUTE_MS],
 ]);
 
-/** How long a token is to hold in ms, as people write it: `90m`, `12h`, `30d`, `4w`. The error is the end of a sentence. */
+/** Parses a token lifetime such as `90m`, `12h`, `30d` or `4w` into ms. The error is the end of a sentence. */
 export function lifetimeMsOf(text: string): Result<number, string> {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? [];
   const unitMs = UNITS_MS.get(unit);

@@ -2,7 +2,7 @@ import { shortHash } from './digest.ts';
 import { err, ok, type Result } from './result.ts';
 import type { Refusal } from './refusal.ts';
 
-/** How a person or a model names a tool: by its namespaced name (`server.tool`), by the id of one definition, or by both. */
+/** How people and models refer to a tool: by namespaced name (`server.tool`), by id of one definition, or by both. */
 export interface ToolRef {
   readonly namespacedName?: string | undefined;
   readonly refId?: string | undefined;
@@ -11,7 +11,7 @@ export interface ToolRef {
 const REF_DIGITS = 32;
 const REF_ID = /^[0-9a-f]{32}$/;
 
-/** The id of one definition of one server's tool. Another definition, or the same one of another server, has another. */
+/** The id of one definition of one server's tool. Any other definition or server gives another id. */
 export function refIdOf(server: string, digest: string): string {
   return shortHash(`${server}\n${digest}`, REF_DIGITS);
 }
@@ -20,18 +20,18 @@ export function namespacedNameOf(server: string, tool: string): string {
   return `${server}.${tool}`;
 }
 
-/** Whether one of the servers that a namespaced name may begin with has this definition under this id. */
+/** Whether the id matches the definition for any server name with which the namespaced name may begin. */
 export function isRefIdOf(refId: string, namespacedName: string, digest: string): boolean {
   const starts = [...namespacedName.matchAll(/\./g)].map(({ index }) => namespacedName.slice(0, index));
   return starts.some((server) => refIdOf(server, digest) === refId);
 }
 
-/** A ref as somebody types it: a refId where it looks like one, else a namespaced name. */
+/** Parses a typed ref: a refId if it looks like one, else a namespaced name. */
 export function refOf(text: string): ToolRef {
   return REF_ID.test(text) ? { refId: text } : { namespacedName: text };
 }
 
-/** Reads a ref that somebody gave; `field` is how it is called. PARAMS_INVALID where it names nothing. */
+/** Validates a ref; `field` is its name in errors. PARAMS_INVALID if it names nothing. */
 export function readToolRef(value: unknown, field: string): Result<ToolRef, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'PARAMS_INVALID', field, reason });
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -48,7 +48,7 @@ export function readToolRef(value: unknown, field: string): Result<ToolRef, Refu
   return ok({ ...(namespacedName && { namespacedName }), ...(refId && { refId }) });
 }
 
-/** A ref for people. */
+/** A ref in readable form. */
 export function refText({ namespacedName, refId }: ToolRef): string {
   return namespacedName ?? `refId ${refId ?? ''}`;
 }

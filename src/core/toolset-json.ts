@@ -1,11 +1,11 @@
 import type { Note } from './notes.ts';
 import type { HeldDefinition, Toolset, ToolsetMaker } from './toolset.ts';
 
-/** A toolset in JSON, as it is exported and shown to scripts. Times are in ISO 8601. */
+/** A toolset in JSON, for exports and scripts. Times are in ISO 8601. */
 export interface ToolsetJson {
   readonly name: string;
   readonly description?: string;
-  /** Absent: an operator made it. */
+  /** Absent if an operator made it. */
   readonly madeBy?: ToolsetMaker;
   readonly version: '1.0.0';
   readonly createdAt: string;
@@ -20,7 +20,7 @@ export interface ToolsetJson {
 interface ToolJson {
   readonly namespacedName: string;
   readonly refId?: string;
-  /** JSON text as its server wrote it: read and written again, its numbers might be others. */
+  /** JSON text exactly as the server wrote it: parsing and rewriting it could change its numbers. */
   readonly definition?: string;
 }
 
@@ -33,7 +33,7 @@ export interface NoteJson {
   readonly isHeld?: true;
 }
 
-/** All that an export holds. */
+/** The content of an export. */
 export interface ToolsetsJson {
   readonly toolsets: readonly ToolsetJson[];
   readonly equipped?: string;

@@ -3,18 +3,18 @@ import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import { LOCAL } from './subject.ts';
 
-/** The definition that a tool is held to: another one is withheld until somebody accepts it. */
+/** The definition to which a tool is pinned: any other is withheld until an operator accepts it. */
 export interface HeldDefinition {
   readonly refId: string;
   /** SHA-256 of the definition in canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** JSON text, as its server wrote it, so that people can be shown what changed. */
+  /** JSON text exactly as the server wrote it, to show people what changed. */
   readonly text: string;
 }
 
 export interface ToolsetTool {
   readonly namespacedName: string;
-  /** Undefined: whatever its server says of it. */
+  /** Undefined if the tool is not pinned to a definition. */
   readonly held?: HeldDefinition | undefined;
 }
 
@@ -23,17 +23,17 @@ export interface ToolNotes {
   readonly notes: readonly Note[];
 }
 
-/** Who made a toolset, or last edited one that a model had made. */
+/** Who made a toolset, or last edited one made by a model. */
 export interface ToolsetMaker {
   readonly by: 'model' | 'operator';
   readonly subject: string;
 }
 
-/** A named selection of tools, with the notes on them. */
+/** A named selection of tools with their notes. */
 export interface Toolset {
   readonly name: string;
   readonly description?: string | undefined;
-  /** Undefined: an operator, before this was recorded or elsewhere. */
+  /** Undefined if an operator made it before this was recorded, or elsewhere. */
   readonly maker?: ToolsetMaker | undefined;
   readonly createdMs: number;
   readonly changedMs: number;
@@ -52,10 +52,10 @@ export const TOOLSET_LIMITS: {
 };
 
 export const TOOLSET_NAME: RegExp = /^[a-z0-9-]{2,50}$/;
-/** `/mcp/all` and `assay stdio --all` are everything. */
+/** `/mcp/all` and `assay stdio --all` mean all tools. */
 const RESERVED = 'all';
 
-/** Why this cannot be the name of a toolset, as the end of a sentence. */
+/** Why a toolset name is invalid, as the end of a sentence. */
 export function toolsetNameFault(name: string): string | undefined {
   if (!TOOLSET_NAME.test(name)) return 'it takes 2 to 50 lowercase letters, digits and hyphens';
   return name === RESERVED ? `"${RESERVED}" means all tools and cannot name a toolset` : undefined;
@@ -66,7 +66,7 @@ export function descriptionFault(description: string): string | undefined {
   return description.length > most ? `it may have at most ${most} characters` : undefined;
 }
 
-/** A toolset with tools that were not in it. One that was is replaced, so that it can be held to another definition. */
+/** Adds tools to a toolset. One that is already in it is replaced, so that it can be pinned to another definition. */
 export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
   const given = new Map(tools.map((tool) => [tool.namespacedName, tool]));
   const kept = toolset.tools.map((tool) => given.get(tool.namespacedName) ?? tool);
@@ -78,7 +78,7 @@ export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Resu
     : ok({ ...toolset, tools: all });
 }
 
-/** A toolset without a tool. Its notes stay, and are there again when the tool is. */
+/** Removes a tool. Its notes are kept and reappear if the tool is added again. */
 export function withoutTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
   const tools = toolset.tools.filter((tool) => tool.namespacedName !== namespacedName);
   return tools.length === toolset.tools.length
@@ -86,7 +86,7 @@ export function withoutTool(toolset: Toolset, namespacedName: string): Result<To
     : ok({ ...toolset, tools });
 }
 
-/** Holds tools of a toolset to other definitions. TOOL_NOT_IN_TOOLSET where one is not in it any more. */
+/** Pins tools of a toolset to other definitions. TOOL_NOT_IN_TOOLSET if one is no longer in it. */
 export function withHeld(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
   const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
   const absent = tools.find(({ namespacedName }) => !there.has(namespacedName));
@@ -97,7 +97,7 @@ export function notesOf(toolset: Toolset, namespacedName: string): readonly Note
   return toolset.toolNotes.find((entry) => entry.namespacedName === namespacedName)?.notes ?? [];
 }
 
-/** The same toolset where all names are taken. TOOL_NOT_IN_TOOLSET, or what `addNotes` refuses. */
+/** Adds notes; the same toolset if all names are taken. TOOL_NOT_IN_TOOLSET, or an error of `addNotes`. */
 export function withNotes(
   toolset: Toolset,
   namespacedName: string,
@@ -112,7 +112,7 @@ export function withNotes(
   return ok({ toolset: noted, addition: addition.value });
 }
 
-/** Another text, place or state of one note; undefined takes it away. NOTE_UNKNOWN where there is none. */
+/** Changes one note; if `change` returns undefined, the note is deleted. NOTE_UNKNOWN if there is none. */
 export function changeNote(
   toolset: Toolset,
   place: { readonly namespacedName: string; readonly name: string },
@@ -127,7 +127,7 @@ export function changeNote(
   return ok(withNotesOf(toolset, place.namespacedName, notes));
 }
 
-/** Lets models read the held notes that are meant; the same toolset where there are none. */
+/** Releases the matching held notes to models. Returns the same toolset if there are none. */
 export function acceptNotes(
   toolset: Toolset,
   isMeant: (note: Note, namespacedName: string) => boolean,
@@ -144,7 +144,7 @@ export function acceptNotes(
   return isSame ? toolset : { ...toolset, toolNotes };
 }
 
-/** The same notes with one at another place, counted from 0. */
+/** Moves a note to another position, counted from 0. */
 export function moveNote(
   toolset: Toolset,
   place: { readonly namespacedName: string; readonly name: string },
@@ -161,8 +161,8 @@ export function moveNote(
 export type ModelRights = 'none' | 'own' | 'all';
 
 /**
- * Whether a model that works for `subject` may change a toolset. By `own`: one that any model made, or that the same
- * subject made as an operator. Everyone without a token is `local`, so that is nobody's own.
+ * Whether a model that works for `subject` may change a toolset. With `own`: one made by any model, or by the same
+ * subject as an operator. All callers without a token are `local`, so its toolsets do not count as anyone's own.
  */
 export function mayModelChange(toolset: Toolset, subject: string, rights: ModelRights): boolean {
   if (rights !== 'own') return rights === 'all';
@@ -171,8 +171,8 @@ export function mayModelChange(toolset: Toolset, subject: string, rights: ModelR
 }
 
 /**
- * A toolset after an operator's change. One that a model made becomes the operator's where its name, its description or
- * its tools changed, or the operator wrote a note; accepting definitions, and accepting or rejecting notes, is a review.
+ * A toolset after an operator's change. A model's toolset becomes the operator's if its name, description or tools
+ * changed, or the operator wrote a note. Accepting definitions, and accepting or rejecting notes, is only a review.
  */
 export function afterOperator(before: Toolset, after: Toolset, subject: string): Toolset {
   if (before.maker?.by !== 'model') return after;

@@ -6,13 +6,13 @@ import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKin
 import type { SaidOfTool } from './bundle.ts';
 import { entryJson, saidJson } from './bundle-json.ts';
 
-/** One thing of a bundle, as it is compared and imported by itself. */
+/** One item of a bundle; items are compared and imported individually. */
 export type BundleItem = Itself & {
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
-  /** Unlike that of all others. */
+  /** Unique within the bundle. */
   readonly key: string;
-  /** All that counts of it. */
+  /** The members that are compared. */
   readonly members: Readonly<Record<string, unknown>>;
 };
 
@@ -26,7 +26,7 @@ type Itself =
 
 export type ItemKind = Itself['kind'];
 
-/** All of a bundle: what is referred to before what refers to it. */
+/** All items of a bundle, each after the items it refers to. */
 export function itemsOf(bundle: Bundle): readonly BundleItem[] {
   return [
     ...ENTRY_KINDS.flatMap((kind) => bundle[ENTRY_LISTS[kind]].map((entry) => entryItem(kind, entry))),

@@ -4,9 +4,9 @@ import type { Override } from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, SaidOfTool, SealedText } from './bundle.ts';
 
-/** A bundle as it is written: the same state gives the same bytes, but for when it was made and for what is sealed. */
+/** The file format of a bundle. The same state gives the same bytes, except for `exportedAt` and `sealed`. */
 export interface BundleJson {
-  /** The version of this form. */
+  /** Format version. */
   readonly assay: 1;
   readonly exportedAt: string;
   readonly gateways: readonly EntryJson[];
@@ -18,7 +18,7 @@ export interface BundleJson {
   readonly equipped: string | null;
   readonly preferences: Entry;
   readonly sealed?: SealedText;
-  /** What could not be read where it was exported; nobody reads it. */
+  /** What the export could not read. Informational; ignored on import. */
   readonly leftOut?: readonly LeftOutOfBundle[];
 }
 
@@ -109,12 +109,12 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** By the units of UTF-16, the same on every machine. */
+/** Compares UTF-16 code units, so the order does not depend on the locale. */
 function sorted<T>(items: readonly T[], keysOf: (item: T) => readonly string[]): readonly T[] {
   return items.toSorted((one, other) => order(keysOf(one), keysOf(other)));
 }
 
-/** By the first texts that differ; joined, two lists of texts could be the same one. */
+/** Compares element by element: joining first could make two different lists equal. */
 function order(one: readonly string[], other: readonly string[]): number {
   for (const [index, text] of one.entries()) {
     const beside = other[index] ?? '';

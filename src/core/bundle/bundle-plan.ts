@@ -2,14 +2,14 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { Bundle } from './bundle.ts';
 import { itemsOf, type BundleItem, type ItemKind } from './bundle-items.ts';
 
-/** What an import does with one thing. */
+/** What an import does with one item. */
 export interface PlanItem {
   readonly kind: ItemKind;
   readonly name: string;
   readonly action: PlanAction;
-  /** The members that are others, or are new; of what is created, none are named. */
+  /** Members that are new or differ; empty if the item is created. */
   readonly changed: readonly string[];
-  /** Of a preference, of trust and of what is equipped: the value that holds here now, and the one that the bundle brings. */
+  /** Only for preferences, trust and the equipped toolset: the current value and the one in the bundle. */
   readonly before?: PlainValue;
   readonly after?: PlainValue;
   /** Sentences. */
@@ -18,13 +18,13 @@ export interface PlanItem {
 
 export type PlainValue = string | number | boolean | null;
 
-/** `kept`: it differs, and what is there stays. `left out`: it lacks its secrets, or a bundle may not bring it. */
+/** `kept`: differs, but the existing item stays. `omitted`: its secrets are missing, or a bundle may not contain it. */
 export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'omitted';
 
-/** What becomes of what is there already and differs. */
+/** What happens to an existing item that differs. */
 export type OnConflict = 'replace' | 'keep';
 
-/** One thing with what is planned for it. */
+/** An item and its planned action. */
 export interface Planned {
   readonly item: BundleItem;
   readonly former: BundleItem | undefined;
@@ -32,7 +32,7 @@ export interface Planned {
   readonly changed: readonly string[];
 }
 
-/** What of a bundle is to be done where this is there already. What the bundle does not name stays. */
+/** Plans an import on top of the existing state. Items that the bundle does not contain are left alone. */
 export function planImport(wanted: Bundle, there: Bundle, onConflict: OnConflict): readonly Planned[] {
   const formers = new Map(itemsOf(there).map((item) => [item.key, item]));
   return itemsOf(wanted).map((item): Planned => {

@@ -3,23 +3,23 @@ import type { ToolRecord } from '../hints/tool-record.ts';
 import type { SettingValue } from '../record.ts';
 import type { Toolset } from '../toolset.ts';
 
-/** All that operators made: what an export holds and an import brings. */
+/** Everything operators have configured: the content of an export. */
 export interface Bundle {
   readonly gateways: readonly BundledEntry[];
-  /** Requests that are tools. */
+  /** HTTP requests exposed as tools. */
   readonly tools: readonly BundledEntry[];
-  /** Modules of functions, each called as its path. */
+  /** Function modules, each named by its path. */
   readonly functions: readonly BundledEntry[];
   readonly trust: readonly TrustRecord[];
   readonly overrides: readonly SaidOfTool[];
   readonly toolsets: readonly Toolset[];
-  /** One of the toolsets. */
+  /** Name of one of the toolsets. */
   readonly equipped: string | undefined;
-  /** Settings that are stored, by their key. */
+  /** Stored settings by key. */
   readonly preferences: ReadonlyMap<string, SettingValue>;
 }
 
-/** Kinds of what is described by an entry, as a config file describes it. */
+/** Kinds of items that are described by an entry in config file format. */
 export type EntryKind = 'gateway' | 'tool' | 'function';
 
 export type Entry = Readonly<Record<string, unknown>>;
@@ -27,13 +27,13 @@ export type Entry = Readonly<Record<string, unknown>>;
 export interface BundledEntry {
   readonly name: string;
   readonly entry: Entry;
-  /** Members that were taken out of the entry, as they are secret; sorted. */
+  /** Names of the secret members removed from the entry; sorted. */
   readonly withheld: readonly string[];
   readonly createdMs: number;
   readonly author: string;
 }
 
-/** What operators say of a tool. How it has changed is what Assay saw, and stays where it saw that. */
+/** An operator's overrides for one tool. Observed drift is not exported: it belongs to the gateway that observed it. */
 export type SaidOfTool = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
 
 /** A bundle as it is read from a file. */
@@ -41,7 +41,7 @@ export interface BundleFile extends Bundle {
   readonly sealed: SealedText | undefined;
 }
 
-/** A text that opens with a passphrase: AES-256-GCM with a key that scrypt (RFC 7914) makes of it. Bytes are in base64. */
+/** Text encrypted under a passphrase: AES-256-GCM, key derived with scrypt (RFC 7914). Binary fields are base64. */
 export interface SealedText {
   readonly kdf: 'scrypt';
   readonly N: number;
@@ -49,18 +49,18 @@ export interface SealedText {
   readonly p: number;
   readonly salt: string;
   readonly nonce: string;
-  /** With the tag at its end. */
+  /** Ciphertext followed by the authentication tag. */
   readonly data: string;
 }
 
-/** Something that no export can hold, and why, as the end of a sentence. */
+/** An item that cannot be exported, and why, as the end of a sentence. */
 export interface LeftOutOfBundle {
   readonly kind: EntryKind;
   readonly name: string;
   readonly reason: string;
 }
 
-/** Where the entries of a kind stand in a bundle. */
+/** The member of a bundle that lists the entries of each kind. */
 export const ENTRY_LISTS: Readonly<Record<EntryKind, 'gateways' | 'tools' | 'functions'>> = {
   gateway: 'gateways',
   tool: 'tools',

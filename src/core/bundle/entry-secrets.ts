@@ -1,15 +1,15 @@
 import type { BundledEntry, Entry, EntryKind } from './bundle.ts';
 
-/** What was taken out of one entry, as it is sealed. */
+/** The secrets removed from one entry, in the form in which they are sealed. */
 export interface EntrySecrets {
   readonly kind: EntryKind;
   readonly name: string;
-  /** Where the secrets were given to: they go to no other place by themselves. */
+  /** The destination the secrets were configured for; they are not restored automatically for another one. */
   readonly place: string;
   readonly members: Entry;
 }
 
-/** An entry without these members, and what they were. */
+/** Splits an entry into its public part and the given secret members. */
 export function withoutSecrets(
   kind: EntryKind,
   { entry, ...rest }: BundledEntry,
@@ -27,12 +27,12 @@ export function withoutSecrets(
 }
 
 export type Refilled =
-  /** `missing`: what it still lacks. */
+  /** `missing`: withheld members that are still not set. */
   | { readonly kind: 'refilled'; readonly entry: BundledEntry; readonly missing: readonly string[] }
-  /** They were given for another place than that to which the entry leads now. */
+  /** The entry now points to a different destination than the secrets were configured for. */
   | { readonly kind: 'elsewhere' };
 
-/** An entry with what was withheld from it, as far as it is among these members. */
+/** Restores the withheld members of an entry from the given ones. */
 export function withSecrets(bundled: BundledEntry, { place, members }: Given): Refilled {
   const back = bundled.withheld.filter((name) => Object.hasOwn(members, name));
   const missing = bundled.withheld.filter((name) => !back.includes(name));
@@ -43,10 +43,7 @@ export function withSecrets(bundled: BundledEntry, { place, members }: Given): R
 
 export type Given = Pick<EntrySecrets, 'place' | 'members'>;
 
-/**
- * To whom the secrets of an entry go: the origins of its URLs, its command with arguments, or its module. The path of a
- * URL may be another one.
- */
+/** Where the secrets of an entry go: the origins of its URLs, its command line, or its module. URL paths may differ. */
 export function placeOf({ url, openapi, baseUrl, command, args, module }: Entry): string {
   return JSON.stringify([originOf(url), originOf(openapi), originOf(baseUrl), command, args, module]);
 }
@@ -54,6 +51,6 @@ export function placeOf({ url, openapi, baseUrl, command, args, module }: Entry)
 function originOf(url: unknown): unknown {
   if (typeof url !== 'string') return url;
   const parsed = URL.parse(url);
-  // Of what is no URL of the web the origin is "null", whatever it names.
+  // Non-web URLs all have the origin "null", whatever they point to.
   return parsed === null || parsed.origin === 'null' ? url : parsed.origin;
 }

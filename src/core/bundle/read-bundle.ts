@@ -26,14 +26,14 @@ const MEMBERS: readonly string[] = [
   ...['equipped', 'preferences', 'sealed', 'leftOut'],
 ];
 
-/** What is nested deeper no reader of it could be sure to take. */
+/** Deeper nesting could overflow the stack of a recursive reader. */
 const DEEPEST = 80;
-/** Whoever mends so many reads it again. */
+/** More are not reported at once. */
 const MOST_MISFITS = 100;
 
 /**
- * Reads a bundle whole: all that is wrong with it, each by its JSON pointer, or all of it. Whether its entries can be used
- * is not looked at.
+ * Reads a whole bundle. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
+ * checked here.
  */
 export function readBundle(value: unknown): Result<BundleFile, readonly Misfit[]> {
   if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${DEEPEST} deep` })]);
@@ -85,7 +85,7 @@ function readEntry(place: Place): BundledEntry {
   };
 }
 
-/** A list that may be absent, of things that differ in these texts. */
+/** Reads an optional list whose items must differ in the given keys. */
 function distinctAt<T>(
   place: Place,
   read: (item: Place) => T,
@@ -112,7 +112,7 @@ function toolsetsAt(place: Place): readonly Toolset[] {
   return toolsets;
 }
 
-/** A file of another program is taken as far as it can be; of a bundle all is. */
+/** The toolset reader tolerates files of other programs; in a bundle, everything it would leave out is an error. */
 function toolsetAt(place: Place): Toolset {
   for (const member of ['createdAt', 'lastModified'])
     if (!isGiven(memberAt(place, member))) complainAt(memberAt(place, member), 'it is missing');
@@ -138,13 +138,13 @@ function preferencesAt(place: Place): ReadonlyMap<string, SettingValue> {
 
 function preferenceFault(key: string, value: unknown): string | undefined {
   if (!isSettingKey(key)) return 'there is no such setting';
-  // A list of one text passes for that text where it is only compared.
+  // A list of a single text would pass a mere comparison as that text.
   return isSettingValue(value)
     ? settingFault(SETTINGS[key], value)
     : 'it must be a text, a number, true or false';
 }
 
-/** Level by level: what calls itself for each level might not come back. */
+/** Iterative, since recursion could overflow the stack. */
 function isDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -22,7 +22,7 @@ const LONGEST_REASON = 1_000;
 const LONGEST_ASPECT = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** What is said of one tool; what is wrong is told to its place. */
+/** Reads the overrides for one tool; problems are reported at their place. */
 export function readSaid(place: Place): SaidOfTool {
   onlyMembers(place, ['server', 'identity', 'name', 'hints', 'title', 'enabled']);
   const at = (name: string): Place => memberAt(place, name);
@@ -43,8 +43,8 @@ export function readSaid(place: Place): SaidOfTool {
 }
 
 /**
- * The first tool of a bundle whose overrides contradict each other. They cannot be set one by one, so a bundle must not
- * bring them either.
+ * The first tool in a bundle whose overrides contradict each other. The API rejects such overrides, so an import must
+ * as well.
  */
 export function contradictionIn(all: readonly SaidOfTool[]): Refusal | undefined {
   const index = all.findIndex(({ overrides: { readOnlyHint, destructiveHint } }) =>

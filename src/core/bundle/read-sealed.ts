@@ -3,13 +3,13 @@ import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
 import { isJsonObject } from '../json-object.ts';
 
-/** What a reader pays for at most: 128·N·r bytes of memory, p times the work (RFC 7914, section 6). */
+/** Upper bounds for scrypt: 128·N·r bytes of memory, and p times the work (RFC 7914, section 6). */
 const MOST_BYTES = 128 * 2 ** 20;
 const MOST_PARALLEL = 4;
 const LEAST_N = 2 ** 14;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The sealed secrets of a bundle. Whoever wrote the file must not choose how much memory opening it takes. */
+/** Reads the sealed secrets of a bundle. The bounds keep a file from choosing how much memory opening it takes. */
 export function readSealed(place: Place): SealedText {
   onlyMembers(place, ['kdf', 'N', 'r', 'p', 'salt', 'nonce', 'data']);
   const at = (name: string): Place => memberAt(place, name);
@@ -49,7 +49,7 @@ function bytesFault(least: number, most: number): (text: string) => string | und
   };
 }
 
-/** What was sealed with a bundle; undefined where something else was. */
+/** Parses the decrypted secrets of a bundle. Undefined if they have another format. */
 export function readEntrySecrets(text: string): readonly EntrySecrets[] | undefined {
   const value = parsed(text);
   if (!Array.isArray(value)) return undefined;
@@ -76,7 +76,7 @@ function isEntrySecrets(value: unknown): value is EntrySecrets {
   );
 }
 
-/** Complains where a place holds no object, and of each member that nobody would read. */
+/** Reports an error if the place does not hold an object, and one for each unknown member. */
 export function onlyMembers(place: Place, known: readonly string[]): void {
   const { value } = place;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

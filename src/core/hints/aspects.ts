@@ -6,29 +6,29 @@ import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
 
-/** Which source a definition comes from, as far as that decides how it is read. */
+/** Properties of a definition's source that affect how it is read. */
 export interface DefinitionSource {
-  /** Whether Assay makes the tool itself, so that its request is part of what it does. */
+  /** Whether Assay builds the tool itself, so that its request is part of its behaviour. */
   readonly isMade: boolean;
-  /** Whether the operator chose where its requests go; then another target is the operator's own edit. */
+  /** Whether the operator chose where its requests go; a new target is then the operator's own edit. */
   readonly isTargetChosen?: boolean | undefined;
 }
 
 /**
- * What a definition says, part by part, each as canonical JSON; absent members are empty. Two definitions with the same
- * part say the same there, however it is written.
+ * A definition split into parts, each as canonical JSON; absent members are empty. Equal parts mean the same thing,
+ * however they are written.
  */
 export interface Parts {
   readonly name: string;
-  /** The hints by the word of the source alone. */
+  /** The hints according to the source alone. */
   readonly hints: Hints;
-  /** Annotations that a reader who ignores case or underscores, or takes any value for a boolean, believes to be hints. */
+  /** Annotations that a lenient reader (ignoring case and underscores, or coercing to boolean) could take for hints. */
   readonly hintLike: string;
-  /** Without what only describes it. */
+  /** Without descriptive texts. */
   readonly inputSchema: string;
-  /** The request or the module of a tool that Assay makes, without where it goes. */
+  /** The request or module of a tool that Assay builds, without its target. */
   readonly request: string;
-  /** Where its requests go; empty where the operator chose that. */
+  /** Where its requests go; empty if the operator chose it. */
   readonly target: string;
   /** Also `annotations.title`. */
   readonly title: string;
@@ -40,10 +40,10 @@ export interface Parts {
   readonly meta: string;
 }
 
-/** Digests of what a definition says: its behaviour, where its requests go, and what people and models read of it. */
+/** Digests of a definition: its behaviour, the target of its requests, and the prose that people and models read. */
 export interface Aspects {
   readonly behaviour: string;
-  /** Empty where the operator chose that, or there are none. */
+  /** Empty if the operator chose the target or the tool has none. */
   readonly target: string;
   readonly prose: string;
 }
@@ -52,7 +52,7 @@ export type AspectsOf = () => Aspects;
 
 const DIGITS = 32;
 
-/** The digests of the JSON text of a tool's record (`recordText`). Of one that cannot be read everything is behaviour. */
+/** The digests of a tool's record (`recordText`). If the text cannot be read, all of it counts as behaviour. */
 export function aspectsOf(text: string, source: DefinitionSource): Aspects {
   const parts = partsOf(text, source);
   if (parts === undefined) return { behaviour: shortHash(text, DIGITS), target: '', prose: '' };
@@ -67,14 +67,14 @@ export function aspectsOf(text: string, source: DefinitionSource): Aspects {
   };
 }
 
-/** Undefined where readers of JSON would not agree on what the text says. */
+/** Undefined if JSON readers would disagree on what the text means. */
 export function partsOf(text: string, source: DefinitionSource): Parts | undefined {
   const members = exactJson(text)?.value;
   if (!isMembers(members) || hasTwins(text)) return undefined;
   try {
     return partsIn(text, members, source);
   } catch {
-    // So deep that no stack holds it.
+    // Nested too deeply for the stack.
     return undefined;
   }
 }
@@ -107,7 +107,7 @@ function textOf(value: unknown): string {
   return value === undefined ? '' : canonicalJson(value);
 }
 
-/** What its own source says of a tool, without what anybody else says. */
+/** The hints according to the tool's own source, without overrides. */
 function hintsOf(text: string, method: unknown): Hints {
   const { hints } = declaredIn(text);
   const inferred = typeof method === 'string' ? inferFromMethod(method)?.hints : undefined;
@@ -128,7 +128,7 @@ function isHintLike(key: string, value: unknown): boolean {
   return hint !== undefined && (key !== hint || typeof value !== 'boolean');
 }
 
-/** Keywords whose value is a schema, a list of schemas, or a map from names to schemas (JSON Schema 2020-12 and draft 7). */
+/** Keywords with a schema, a list of schemas, or a map from names to schemas (JSON Schema 2020-12 and draft 7). */
 const SCHEMAS: ReadonlySet<string> = new Set(
   'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf prefixItems propertyNames then unevaluatedItems unevaluatedProperties'.split(
     ' ',
@@ -139,7 +139,7 @@ const MAPS: ReadonlySet<string> = new Set(
 );
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
 
-/** A schema without the texts that describe it, which are added to `texts`. What is no known keyword stays whole. */
+/** A schema without its descriptive texts, which are added to `texts`. Unknown keywords are kept whole. */
 function withoutTexts(schema: unknown, texts: string[]): unknown {
   if (Array.isArray(schema)) return schema.map((one) => withoutTexts(one, texts));
   if (!isMembers(schema)) return schema;

@@ -3,23 +3,23 @@ import { exactJson, isMembers } from '../canonical-json.ts';
 import { type Hint, HINTS, saidHints, type SaidHints } from './hint.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
-/** What a definition says of its tool beside its schemas, read once. */
+/** What a definition declares apart from its schemas, parsed once. */
 export interface Declared {
   readonly hints: SaidHints;
-  /** Hints that are there and are no booleans; lists leave them out. */
+  /** Hints that are present but not booleans; lists omit them. */
   readonly broken: readonly Hint[];
-  /** What people are to be shown as its name: `title`, else `annotations.title` (2025-11-25, schema#tool). */
+  /** Display name: `title`, else `annotations.title` (2025-11-25, schema#tool). */
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** HTTP method of the request that a tool of Assay's own sends. */
+  /** HTTP method of the request that a tool built by Assay sends. */
   readonly method: string | undefined;
-  /** `annotations` as it is written; undefined where it is no object. */
+  /** `annotations` as written. Undefined if it is not an object. */
   readonly annotations: Readonly<Record<string, unknown>> | undefined;
-  /** Where people do not see all that models read. */
+  /** Texts with characters that models read but people do not see. */
   readonly hidden: readonly HiddenText[];
 }
 
-/** Reads a definition as JSON text; of one that is no object nothing is declared. */
+/** Reads a definition from JSON text. If it is not an object, nothing is declared. */
 export function declaredIn(text: string, facts?: Pick<ToolFacts, 'method'>): Declared {
   const read = exactJson(text)?.value;
   const members = isMembers(read) ? read : {};
@@ -34,7 +34,7 @@ export function declaredIn(text: string, facts?: Pick<ToolFacts, 'method'>): Dec
     description: textOf(own(members, 'description')),
     method: facts?.method,
     annotations,
-    // Most definitions are ASCII without escapes, and need no walk.
+    // Most definitions are ASCII without escapes, so the walk can be skipped.
     hidden: MAY_HIDE.test(text) ? hiddenTexts(read) : [],
   };
 }

@@ -1,7 +1,7 @@
 import type { DriftRisk, RiskCode } from './drift.ts';
 import { HINTS } from './hint.ts';
 
-/** What changed, as a phrase: "its description was rewritten". */
+/** A change as a phrase: "its description was rewritten". */
 export function riskText(risk: DriftRisk): string {
   if (risk.code === 'hint_raised') return `it says more harm of itself: ${risk.hint} is ${risk.value} now`;
   if (risk.code === 'hint_lowered') return `it looks safer: ${risk.hint} is ${risk.value} now`;

@@ -4,25 +4,25 @@ import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
 
-/** The record of a tool: its definition, with what Assay knows of a tool of its own. */
+/** The record of a tool: its definition, plus Assay's facts about a tool that it builds. */
 export interface Definition {
-  /** SHA-256 in canonical JSON, in hexadecimal. */
+  /** SHA-256 of the canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** JSON text, as `recordText` makes it. */
+  /** JSON text from `recordText`. */
   readonly text: string;
 }
 
-/** How a definition differs from the one that was accepted. */
+/** How a definition differs from the accepted one. */
 export interface Drift {
-  /** SHA-256 of the definition as it is now. */
+  /** SHA-256 of the current definition. */
   readonly digest: string;
   readonly sinceMs: number;
   readonly changes: readonly JsonChange[];
-  /** Why somebody should look at it; empty: it is harmless. */
+  /** Why the change needs a review; empty if it is harmless. */
   readonly risks: readonly DriftRisk[];
 }
 
-/** What makes a change worth a look. The hints are those that the source states, as they resolve. */
+/** A reason to review a change. Hint values are the resolved ones, from the source's claims alone. */
 export type DriftRisk =
   | { readonly code: 'hint_raised' | 'hint_lowered'; readonly hint: Hint; readonly value: boolean }
   | { readonly code: Exclude<RiskCode, 'hint_raised' | 'hint_lowered'> };
@@ -44,13 +44,13 @@ type DangerCode =
   | 'unreadable'
   | 'ambiguous';
 
-/** What people and models read changed: it may be meant to mislead them, and tells nothing of what the tool does. */
+/** The text that people and models read changed. It may be misleading, but says nothing about behaviour. */
 type ProseCode = 'title' | 'description' | 'schema_text' | 'icons' | 'output_schema';
 
-/** Whether a change of prose suspends overrides that lower caution, or is shown alone: the setting `drift.prose`. */
+/** Whether a change of prose suspends overrides that lower caution or is only shown: the setting `drift.prose`. */
 export type ProsePolicy = 'flag' | 'suspend';
 
-/** `dangerous` suspends overrides that lower caution, `review` asks for a look, `harmless` is shown alone. */
+/** `dangerous` suspends overrides that lower caution, `review` asks for a review, `harmless` is only shown. */
 export type DriftSeverity = 'dangerous' | 'review' | 'harmless';
 
 const PARTS: readonly (readonly [keyof Parts, Exclude<RiskCode, 'hint_raised' | 'hint_lowered'>])[] = [
@@ -75,8 +75,8 @@ const PROSE: ReadonlySet<RiskCode> = new Set<ProseCode>([
 ]);
 
 /**
- * How a definition differs from the accepted one; undefined where it does not, or only by where the operator sends its
- * requests.
+ * Compares a definition with the accepted one. Undefined if they are equal or differ only in a target that the operator
+ * chose.
  */
 export function driftOf(
   accepted: Definition,
@@ -108,7 +108,7 @@ export function isProse({ code }: DriftRisk): boolean {
   return PROSE.has(code);
 }
 
-/** Whether nothing but what people and models read has changed. */
+/** Whether only text that people and models read has changed. */
 export function isProseAlone({ risks }: Drift): boolean {
   return risks.length > 0 && risks.every(isProse);
 }
@@ -124,12 +124,12 @@ export function severityOf({ risks }: Drift, prose: ProsePolicy): DriftSeverity 
 
 const UNKNOWN: ReadonlySet<RiskCode> = new Set(['unreadable', 'ambiguous']);
 
-/** A hint that its source states less cautiously than in the accepted definition. */
+/** Whether the source states a hint less cautiously than in the accepted definition. */
 export function isLowered({ risks }: Drift, hint: Hint): boolean {
   return risks.some((risk) => UNKNOWN.has(risk.code) || (risk.code === 'hint_lowered' && risk.hint === hint));
 }
 
-/** Beyond these a change is shown as a whole, and a text as its beginning: both are kept for each tool. */
+/** Drift is stored for each tool. Beyond these limits only the changed members are listed, and texts are truncated. */
 const MOST_CHANGES = 100;
 const LONGEST_TEXT = 4_000;
 

@@ -2,26 +2,26 @@ import { hiddenCharacters } from '../printable.ts';
 import { isMembers } from '../canonical-json.ts';
 import { memberPath } from '../json-changes.ts';
 
-/** A text of a definition with characters that people do not see and models read. */
+/** A text in a definition with characters that models read but people do not see. */
 export interface HiddenText {
-  /** `inputSchema.properties.a.description`; of a key, where it stands. */
+  /** `inputSchema.properties.a.description`; for a key, the path of its member. */
   readonly path: string;
-  /** Each once, as `U+E0041`. */
+  /** Distinct characters, as `U+E0041`. */
   readonly characters: readonly string[];
 }
 
-/** More than these say nothing new. */
+/** Further findings would add nothing new. */
 const MOST_PLACES = 10;
 const MOST_CHARACTERS = 8;
 
-/** The places with hidden characters in what `exactJson` read: in texts and keys at any depth, in the order of the text. */
+/** Finds hidden characters in a value from `exactJson`: in texts and keys at any depth, in document order. */
 export function hiddenTexts(definition: unknown): readonly HiddenText[] {
   const found: HiddenText[] = [];
   const look = (path: string, text: string): void => {
     const characters = hiddenCharacters(text).slice(0, MOST_CHARACTERS);
     if (characters.length > 0) found.push({ path, characters });
   };
-  // No recursion: a server chooses how deep its definitions are.
+  // No recursion: a server controls how deeply its definitions are nested.
   const open: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: definition }];
   for (let next = open.pop(); next !== undefined && found.length < MOST_PLACES; next = open.pop()) {
     const { path, value } = next;

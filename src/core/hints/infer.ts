@@ -1,10 +1,10 @@
 import type { Hint } from './hint.ts';
 
-/** What an HTTP method says of the tool that sends it, all four hints, with the reason. */
+/** The four hints implied by a tool's HTTP method, and the reason. */
 export interface Inference {
   readonly hints: Readonly<Record<Hint, boolean>>;
   readonly reason: string;
-  /** Whether it may also lower caution where the method stands in a document from elsewhere: RFC 9110, section 9.2.1. */
+  /** Whether it may lower caution even if the method comes from a third-party document: RFC 9110, section 9.2.1. */
   readonly isSafe: boolean;
 }
 
@@ -27,12 +27,12 @@ const METHODS: ReadonlyMap<string, Row> = new Map([
   ['DELETE', { readOnly: false, destructive: true, idempotent: true }],
 ]);
 
-/** Whether a method only reads (RFC 9110, section 9.2.1), so that it may be sent again, or lower caution by anybody's word. */
+/** Whether a method only reads (RFC 9110, section 9.2.1), so it may be retried, or lower caution from any source. */
 export function isSafeMethod(method: string): boolean {
   return METHODS.get(method.toUpperCase())?.readOnly === true;
 }
 
-/** Undefined for a method of which nothing is known: nobody says anything then. An HTTP call always reaches outside. */
+/** Undefined for an unknown method, so that nothing is claimed. An HTTP call always reaches the outside. */
 export function inferFromMethod(method: string): Inference | undefined {
   const name = method.toUpperCase();
   const row = METHODS.get(name);

@@ -1,7 +1,7 @@
 import type { Settings } from '../settings.ts';
 import { LINT_RULES, type LintLevel, type LintLevels, type LintRule } from './lint.ts';
 
-/** How grave each rule is by the settings. */
+/** The configured level of each rule. */
 export function lintLevelsOf(settings: Settings): LintLevels {
   return {
     contradiction: settings['lint.contradiction'],
@@ -12,7 +12,7 @@ export function lintLevelsOf(settings: Settings): LintLevels {
   };
 }
 
-/** `missing-hints=off`, as people write it; undefined: there is no such rule or level. */
+/** Parses `missing-hints=off`. Undefined if the rule or level is unknown. */
 export function lintLevelIn(
   text: string,
 ): { readonly rule: LintRule; readonly level: LintLevel } | undefined {

@@ -15,26 +15,26 @@ export const LINT_RULES: readonly LintRule[] = [
   'hidden-text',
 ];
 
-/** A reason to look at the annotations of a tool, never a verdict. */
+/** A reason to review the annotations of a tool, never a verdict. */
 export interface LintFinding {
   readonly rule: LintRule;
   readonly level: Exclude<LintLevel, 'off'>;
   readonly hint?: Hint | undefined;
-  /** What stands there, as a sentence. */
+  /** The finding as a sentence. */
   readonly says: string;
   readonly remedy: string;
 }
 
-/** A tool as lists show it. */
+/** A tool as shown in lists. */
 interface Linted {
-  /** What its server calls it. */
+  /** Its name on its server. */
   readonly name: string;
   readonly declared: Declared;
-  /** The hints that lists show. */
+  /** The hints shown in lists. */
   readonly emitted: SaidHints;
 }
 
-/** What is wrong with the hints of a tool, worst first. Rules that are off say nothing. */
+/** Problems with a tool's hints, worst first. Rules that are off are skipped. */
 export function lint(tool: Linted, levels: LintLevels): readonly LintFinding[] {
   return LINT_RULES.flatMap((rule) => {
     const level = levels[rule];
@@ -94,7 +94,7 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
   return [...faults, ...methodFaults(declared.method, emitted)];
 }
 
-/** An explicit hint wins over what its method suggests. POST suggests nothing: many an API searches by it. */
+/** An explicit hint wins over the one its method implies. POST implies nothing: many APIs use it for searches. */
 function methodFaults(method: string | undefined, emitted: SaidHints): readonly Fault[] {
   const inferred = method === undefined || method === 'POST' ? undefined : inferFromMethod(method)?.hints;
   if (method === undefined || inferred === undefined) return [];
@@ -112,7 +112,7 @@ function methodFaults(method: string | undefined, emitted: SaidHints): readonly 
     : [];
 }
 
-/** Of a tool that only reads, two hints have no meaning (2025-11-25, schema#toolannotations). */
+/** Two hints have no meaning for a read-only tool (2025-11-25, schema#toolannotations). */
 const MEANINGLESS: ReadonlySet<Hint> = new Set(['destructiveHint', 'idempotentHint']);
 
 function missingFaults(emitted: SaidHints): readonly Fault[] {
@@ -137,7 +137,7 @@ function shown(value: unknown): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }
 
-/** Verbs by which a name or a description speaks of what a tool does. */
+/** Verbs in a name or description that reveal what a tool does. */
 const HARM: ReadonlySet<string> = new Set(
   'delete remove destroy drop erase wipe purge truncate overwrite kill terminate uninstall revoke discard'.split(
     ' ',
@@ -156,7 +156,7 @@ const OUTSIDE: ReadonlySet<string> = new Set(
   'fetch browse download crawl scrape web http https url internet email'.split(' '),
 );
 
-/** Words of destruction in a name, or as a verb in a description. */
+/** Destructive words in a name, or as a verb in a description. */
 function harmWords(name: string, description: string): readonly string[] {
   return [...among(HARM, wordsOf(name)), ...among(HARM, wordsOf(description))];
 }
@@ -173,14 +173,14 @@ function outsideWords(name: string): readonly string[] {
   return among(OUTSIDE, wordsOf(name));
 }
 
-/** The verb with which a name begins, where that is one of reading. */
+/** The first word of a name, if it is a verb of reading. */
 function readingWord(name: string): readonly string[] {
   return among(READ, wordsOf(name).slice(0, 1));
 }
 
 const LONGEST_READ = 10_000;
 
-/** In lower case, also the parts of `camelCase` and `snake_case`. A server chooses how long its texts are. */
+/** Words in lower case, with `camelCase` and `snake_case` split. Bounded, since a server controls the text's length. */
 function wordsOf(text: string): readonly string[] {
   const parts = text
     .slice(0, LONGEST_READ)
@@ -189,7 +189,7 @@ function wordsOf(text: string): readonly string[] {
   return parts.split(/[^a-z]+/).filter((word) => word !== '');
 }
 
-/** Those of a set, also as the third person has them: "deletes". */
+/** The words that are in a set, including third-person forms: "deletes". */
 function among(set: ReadonlySet<string>, words: readonly string[]): readonly string[] {
   return words.filter((word) => set.has(word) || (word.endsWith('s') && set.has(word.slice(0, -1))));
 }

@@ -1,10 +1,10 @@
 import type { Claim, ClaimSource } from './hint.ts';
 import type { Basis } from './resolve.ts';
 
-/** Why a hint has its value: from the claim that decided it, and from nothing else. */
+/** Why a hint has its value, derived only from the claim that decided it. */
 export interface Reason {
   readonly code: ReasonCode;
-  /** A phrase, for people. */
+  /** A phrase for people. */
   readonly text: string;
 }
 
@@ -34,7 +34,7 @@ export function reasonOf(basis: Basis): Reason {
       };
 }
 
-/** Who says it, as "an operator set it". */
+/** Who made the claim, as in "an operator set it". */
 export function claimReason({ kind, source, origin, reason }: Claim): Reason {
   const because = reason === undefined ? '' : `: ${reason}`;
   if (kind === 'override') return { code: 'override', text: `${JSON.stringify(origin)} set it${because}` };

@@ -1,14 +1,14 @@
 import { type Claim, DEFAULTS, type Hint, HINTS, isCautious } from './hint.ts';
 
-/** Why a value is what it is. */
+/** What a value is based on. */
 export type Basis =
   | { readonly kind: 'claim'; readonly claim: Claim }
   /**
-   * It follows from `readOnlyHint: true`, as what only reads destroys nothing and can be repeated, or from
-   * `destructiveHint: true`, as what destroys does not only read.
+   * Follows from `readOnlyHint: true`, since a read-only tool destroys nothing and can be repeated, or from
+   * `destructiveHint: true`, since a destructive tool is not read-only.
    */
   | { readonly kind: 'implied'; readonly from: 'readOnlyHint' | 'destructiveHint'; readonly by: Claim }
-  /** What the specification has it be. */
+  /** The default of the specification. */
   | { readonly kind: 'default' };
 
 export interface Decided {
@@ -18,24 +18,24 @@ export interface Decided {
 
 export interface ResolvedHint {
   readonly hint: Hint;
-  /** What is believed, by everybody's word. */
+  /** The value according to all claims. */
   readonly effective: Decided;
-  /** The same for decisions: who may not lower caution has not. */
+  /** The value used for decisions: claims that may not lower caution cannot lower it here. */
   readonly decision: Decided;
-  /** What lists show; undefined: nothing. */
+  /** The value shown in lists. Undefined if the hint is omitted. */
   readonly emitted: boolean | undefined;
-  /** The observation that contradicts what would be believed. */
+  /** The observation that contradicts the other claims. */
   readonly contradiction?: Claim | undefined;
-  /** All that anybody says, those that count most first. */
+  /** All claims, in order of precedence. */
   readonly claims: readonly Claim[];
 }
 
 export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
 
 /**
- * Resolves all claims on one tool whose definition has this digest. The order of the claims does not matter. A claim that
- * may not lower caution never does in `decision`, and an observation never lowers it anywhere. Of a tool that Assay makes
- * itself, lists show all four hints.
+ * Resolves all claims on one tool whose definition has this digest. The order of the claims does not matter. A claim
+ * that may not lower caution never does in `decision`, and an observation never lowers it anywhere. For a tool that
+ * Assay builds, lists show all four hints.
  */
 export function resolveHints(
   claims: readonly Claim[],
@@ -51,7 +51,7 @@ export function resolveHints(
     const about = counting.filter((claim) => claim.hint === hint);
     const claim = spokenOf(about);
     const deciding = decidingOf(about);
-    // Where nobody says anything, an observation contradicts only what would follow.
+    // Without any claim, an observation can only contradict a value implied by readOnlyHint.
     const isContradicted = deciding !== claim && (claim !== undefined || saysReadOnly(counting));
     return [
       hint,
@@ -71,14 +71,14 @@ export function resolveHints(
   return careful(Object.fromEntries(resolved) as unknown as ResolvedHints); // every hint was visited
 }
 
-/** Whether what was inferred is not believed, as an explicit claim on another hint contradicts it. */
+/** Whether an inferred claim is overruled because an explicit claim on another hint contradicts it. */
 function isSetAside(claim: Claim | undefined, { value, by }: Decided): boolean {
   return claim?.kind === 'inferred' && by.kind === 'implied' && claim.value !== value;
 }
 
 /**
- * Clients look at nothing else where a tool only reads. So where an operator is part of the contradiction, lists say that
- * it does not; what a server says by itself passes as it is.
+ * Clients that see a read-only tool look at nothing else. So if an override is part of a contradiction, lists show
+ * `readOnlyHint: false`. A contradiction of the server alone is passed on unchanged.
  */
 function careful(hints: ResolvedHints): ResolvedHints {
   const { readOnlyHint, destructiveHint } = hints;
@@ -89,14 +89,14 @@ function careful(hints: ResolvedHints): ResolvedHints {
   return isBoth && isOperators ? { ...hints, readOnlyHint: { ...readOnlyHint, emitted: false } } : hints;
 }
 
-/** Evidence holds for one definition. */
+/** Observations apply to one definition only. */
 function doesCount(claim: Claim, digest: string): boolean {
   return claim.suspended === undefined && (claim.kind !== 'observed' || claim.digest === digest);
 }
 
 /**
- * Both `readOnlyHint` and `destructiveHint` cannot be true. Where one of them is inferred, the explicit one wins; otherwise
- * nobody knows which one is meant, and caution wins.
+ * `readOnlyHint` and `destructiveHint` cannot both be true. If one of them is inferred, the explicit one wins;
+ * otherwise it is unclear which one is meant, and caution wins.
  */
 function settle(claims: readonly Claim[]): Readonly<Record<Hint, Decided>> {
   const alone = (hint: Hint): Claim | undefined => decidingOf(claims.filter((claim) => claim.hint === hint));
@@ -131,7 +131,7 @@ function settle(claims: readonly Claim[]): Readonly<Record<Hint, Decided>> {
   };
 }
 
-/** Whether a guess stands against an explicit claim. */
+/** Whether an inferred claim opposes an explicit one. */
 function isOutranked(claim: Claim, by: Claim): boolean {
   return claim.kind === 'inferred' && by.kind !== 'inferred';
 }
@@ -142,12 +142,12 @@ function decidedBy(hint: Hint, claim: Claim | undefined): Decided {
     : { value: claim.value, by: { kind: 'claim', claim } };
 }
 
-/** What anybody but observation says of one hint. */
+/** The deciding claim on one hint, leaving out observations. */
 function spokenOf(about: readonly Claim[]): Claim | undefined {
   return about.filter(({ kind }) => kind !== 'observed').toSorted(byWeight)[0];
 }
 
-/** The same, or what was observed since and is more cautious. */
+/** The same, unless a later observation is more cautious. */
 function decidingOf(about: readonly Claim[]): Claim | undefined {
   const claim = spokenOf(about);
   if (claim !== undefined && isCautious(claim.hint, claim.value)) return claim;
@@ -164,7 +164,7 @@ function saysReadOnly(claims: readonly Claim[]): boolean {
 
 const ORDER: Readonly<Record<Claim['kind'], number>> = { override: 0, declared: 1, inferred: 2, observed: 3 };
 
-/** Override before declared before inferred; of one kind the cautious one first, then the newer one. A total order. */
+/** Override before declared before inferred; within a kind the cautious claim first, then the newer. A total order. */
 function byWeight(one: Claim, other: Claim): number {
   return (
     ORDER[one.kind] - ORDER[other.kind] ||

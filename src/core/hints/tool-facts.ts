@@ -1,24 +1,24 @@
 import { shortHash } from '../digest.ts';
 
 /**
- * What Assay knows of a tool that it builds itself. It is kept beside the definition, which clients see, and never in it:
- * a server's own `_meta` must not be taken for it.
+ * Assay's own facts about a tool that it builds. They are kept beside the definition that clients see, never in it: a
+ * server's own `_meta` must not be taken for them.
  */
 export interface ToolFacts {
   readonly kind: 'rest' | 'openapi' | 'function';
-  /** HTTP method of its request, in capitals; absent where nobody stated it, so that nothing may be inferred. */
+  /** HTTP method of its request, in capitals. Absent if it was not stated, so that nothing is inferred. */
   readonly method?: string | undefined;
   /** Path template of the operation in its document. */
   readonly path?: string | undefined;
-  /** Mark of the URL that its requests go to. */
+  /** Short hash of the URL that its requests go to. */
   readonly target?: string | undefined;
-  /** Mark of the path of its function module. */
+  /** Short hash of the path of its function module. */
   readonly module?: string | undefined;
 }
 
 const MARK_DIGITS = 8;
 
-/** A short hash in place of an address or path that must not be disclosed, but whose change must be noticed. */
+/** A short hash that stands in for an address or path that must not be disclosed but whose change must be detected. */
 export function markOf(text: string): string {
   return shortHash(text, MARK_DIGITS);
 }
@@ -27,8 +27,8 @@ export function markOf(text: string): string {
 export const FACTS_MEMBER = 'source';
 
 /**
- * JSON text of everything that a source says about a tool: what digests, drift and toolsets are computed from. It is the
- * definition itself, with the facts as one more member where Assay builds the tool.
+ * JSON text of everything that a source declares about a tool, from which digests, drift and toolsets are computed: the
+ * definition itself, plus the facts as one more member if Assay builds the tool.
  */
 export function recordText(definition: string, facts: ToolFacts | undefined): string {
   if (facts === undefined) return definition;

@@ -5,25 +5,25 @@ import { type Hint, isCautious } from './hint.ts';
 /** An operator's value for one hint. */
 export interface Override {
   readonly value: boolean;
-  /** Who gave it. */
+  /** The operator who set it. */
   readonly author: string;
   readonly atMs: number;
   readonly reason?: string | undefined;
-  /** SHA-256 of the definition that its author saw. */
+  /** SHA-256 of the definition that the author saw. */
   readonly digest: string;
-  /** What that definition said; absent: unknown, so that the override counts for that digest alone. */
+  /** The aspects of that definition. Absent if unknown; the override then applies to that digest only. */
   readonly seen?: Aspects | undefined;
 }
 
-/** How often prose has changed while the behaviour stayed the same. */
+/** How often the prose has changed while the behaviour stayed the same. */
 export interface Volatility {
-  /** Connections in a row, each of which found other prose than the one before. */
+  /** Consecutive connections that each found different prose from the previous one. */
   readonly connects: number;
-  /** Whether an operator accepted the tool when that was known: other prose is not reported any more. */
+  /** Whether an operator accepted the tool knowing this; changes of prose are then no longer reported. */
   readonly isAccepted: boolean;
 }
 
-/** So many connections in a row make prose volatile. */
+/** After this many consecutive connections with changed prose, the prose counts as volatile. */
 export const VOLATILE_AFTER = 3;
 
 export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): boolean {
@@ -34,22 +34,22 @@ export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): bool
 export interface ToolRecord {
   readonly id: string;
   readonly server: string;
-  /** Which server had this name. */
+  /** Identity of the server that had this name. */
   readonly identity: string;
-  /** What its server calls it. */
+  /** Its name on its server. */
   readonly name: string;
   readonly overrides: Readonly<Partial<Record<Hint, Override>>>;
   readonly title?: string | undefined;
-  /** Whether it is kept from clients. */
+  /** Whether it is hidden from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
-  /** Absent: its prose has not changed by itself. */
+  /** Absent if its prose has not changed on its own. */
   readonly volatility?: Volatility | undefined;
 }
 
 /**
- * Whether an override counts for a definition. One that lowers caution counts where its author saw a definition of the same
- * behaviour, and of the same prose where that matters. What operators write themselves they have seen.
+ * Whether an override applies to a definition. One that lowers caution applies only if its author saw a definition with
+ * the same behaviour, and the same prose if that matters. The operator's own definitions count as seen.
  */
 export function isInForce(hint: Hint, override: Override, now: Circumstances): boolean {
   if (now.isOwn || isCautious(hint, override.value) || override.digest === now.digest) return true;
@@ -63,12 +63,12 @@ function isAlike(override: Override, { aspects, prose }: Circumstances): boolean
   return seen.behaviour === now.behaviour && isSameTarget && (prose === 'flag' || seen.prose === now.prose);
 }
 
-/** The definition as it is now. */
+/** The current definition. */
 export interface Circumstances {
   readonly digest: string;
   readonly aspects: AspectsOf;
   readonly prose: ProsePolicy;
-  /** Whether an operator wrote it, and nobody else can change it. */
+  /** Whether an operator wrote it and no one else can change it. */
   readonly isOwn: boolean;
 }
 
@@ -87,12 +87,12 @@ export function reviewed(
   return { ...record, overrides, ...(accepted && { volatility: { ...volatility, isAccepted: true } }) };
 }
 
-/** Whether it is so already. */
+/** Whether the definition is already reviewed. */
 export function isReviewed({ overrides, drift }: ToolRecord, digest: string): boolean {
   return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
 }
 
-/** What becomes of it when a connection has found the tool as it was found before, with other prose, or doing another thing. */
+/** The volatility after a connection that found the same tool, different prose, or different behaviour. */
 export function volatilityAfter(
   before: Volatility | undefined,
   found: 'same' | 'prose' | 'behaviour',
@@ -103,7 +103,7 @@ export function volatilityAfter(
   return connects < VOLATILE_AFTER ? undefined : before;
 }
 
-/** Whether nothing is said, so that nothing need be kept. */
+/** Whether the record is empty and need not be stored. */
 export function isSilent({ overrides, title, isDisabled, drift, volatility }: ToolRecord): boolean {
   const isPlain = title === undefined && isDisabled !== true && drift === undefined;
   return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
