@@ -10,33 +10,36 @@ import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
 import type { Server } from '../catalog/server.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
-/** What was heard of a server beside its messages, in the order in which it came. */
+/** Output of a server besides its protocol messages, in order of arrival. */
 export interface Heard {
   readonly stderr: readonly string[];
   readonly warnings: readonly ServerWarning[];
 }
 
 export interface Examining {
-  /** Not started yet; it is stopped at the end. */
+  /** Not started yet; stopped at the end. */
   readonly catalog: Catalog;
-  /** Connects to a legacy server anew; what that says is not heard again. */
+  /** Connects to a legacy server again, without recording its output a second time. */
   readonly connectAgain: Connect;
   readonly heardOf: (server: string) => Heard;
-  /** Takes secrets out of a text that a server wrote. */
+  /** Masks secrets in text from a server. */
   readonly mask: (text: string) => string;
-  /** Told of each server, once, how it did. */
+  /** Called once per server with the outcome of its start. */
   readonly onNews: (server: string, isUp: boolean) => void;
   readonly signal: AbortSignal;
 }
 
-/** Longest time in ms that a server has to stand. */
+/** Time limit in ms for a server to become ready. */
 const STAND_LIMIT_MS = 30_000;
-/** A server that wants something of its client, or has other tools for it, says so within this many ms. */
+/** A server that makes requests of its client, or lists other tools for it, does so within this many ms. */
 const WATCH_MS = 1_000;
 const LIST_LIMIT_MS = 5_000;
 const LATE: Cause = { code: 'START_TIMEOUT', limitMs: STAND_LIMIT_MS };
 
-/** Starts all servers at a time, looks at each, and ends it; a legacy one also as a client that offers it something. */
+/**
+ * Starts all servers in parallel, examines each and stops it. Connects to a legacy server a second time with a client
+ * that declares all capabilities.
+ */
 export async function examineServers(examining: Examining): Promise<readonly ServerFacts[]> {
   const { catalog } = examining;
   const startedMs = performance.now();
@@ -59,7 +62,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
     const cause = ('cause' in life ? life.cause : undefined) ?? LATE;
     await server.stop();
     const { stderr, warnings } = heardOf(spec.name);
-    // It may have been started more than once, and then said the same each time.
+    // Restarts may have repeated the same output.
     const lastWords = [...new Set(stderr)].slice(-MOST_LAST_WORDS).map(mask).map(cut);
     const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords } as const;
     return { ...facts, condition, warnings: warnings.map(masked(mask)) };
@@ -68,7 +71,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   if (era === 'legacy') await pause(WATCH_MS, signal);
   const { tools } = server.inventory;
   const listFaults = server.lists.faults.map(({ cause }) => mapTexts(cause, mask));
-  // What a server holds alone, a port or a lock, is free for its second start.
+  // Frees what a server holds exclusively, such as a port or a lock, for its second start.
   await server.stop();
   const isOurs = sourceKind(spec.transport).isBuiltIn;
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
@@ -78,7 +81,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(masked(mask)) };
 }
 
-/** Undefined where the server does not stand a second time. */
+/** Undefined if the second connection or its list fails. */
 async function examineOffer(
   spec: ServerSpec,
   before: readonly Definition[],
@@ -126,13 +129,13 @@ function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
 }
 
-/** As lists show them: what Assay makes itself has all four. */
+/** Hints as shown in lists: tools that Assay builds have all four. */
 function saidHintsOf({ claims, spec }: Server, tool: Definition): DeclaredHints {
   const { readOnlyHint, destructiveHint } = claims.resolvedOf(spec, tool);
   return { tool: tool.key ?? '', readOnly: readOnlyHint.emitted, destructive: destructiveHint.emitted };
 }
 
-/** As the definition says, which is listable or not. */
+/** Hints as declared in the definition, listable or not. */
 function hintsOf({ key = '(no name)', bytes }: Definition): DeclaredHints {
   const annotations = memberOf(parsed(bytes), 'annotations');
   const hint = (name: string): boolean | undefined => {
@@ -159,7 +162,7 @@ async function pause(waitMs: number, signal: AbortSignal): Promise<void> {
   await sleep(waitMs, undefined, { signal }).catch(() => undefined);
 }
 
-/** Resolves with the promise, at the abort, or after so many ms. */
+/** Resolves with the promise, on abort, or after `limitMs`. */
 async function firstOf(
   [done, signal]: readonly [Promise<void>, AbortSignal],
   limitMs: number,

@@ -8,17 +8,17 @@ import type { Store, StoredToken } from '../ports/store.ts';
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Undefined: it holds until it is revoked. */
+  /** Undefined: valid until revoked. */
   readonly lifetimeMs: number | undefined;
 }
 
 export interface NewToken {
-  /** The token itself, which is known here and nowhere else. */
+  /** The token itself, available only here. */
   readonly text: string;
   readonly kept: StoredToken;
 }
 
-/** Who wants it, and when. */
+/** The requester and the time. */
 interface Asking {
   readonly nowMs: number;
   /** Subject. */
@@ -34,7 +34,7 @@ interface Revoking extends Asking {
   readonly store: Pick<Store, 'revokeToken'>;
 }
 
-/** Makes a token and keeps what proves it. ARGUMENTS_INVALID for a name that no token can have. */
+/** Creates a token and stores its hash. ARGUMENTS_INVALID if the name is invalid. */
 export async function createToken(
   wish: TokenInput,
   { store, mint, nowMs, by }: Making,
@@ -61,7 +61,7 @@ export async function createToken(
   return added.ok ? ok({ text, kept }) : added;
 }
 
-/** By name, by id, or by the token itself, as whoever finds a leaked one has it at hand. */
+/** By name, by id, or by the token itself, for whoever finds a leaked one. */
 export function revokeToken(
   what: string,
   { store, nowMs, by }: Revoking,
@@ -70,7 +70,7 @@ export function revokeToken(
   return store.revokeToken(parseToken(what)?.id ?? what, nowMs, deed);
 }
 
-/** What may be told of a token: nothing that proves it. */
+/** The part that may be shown: nothing that proves the token. */
 function toldOf({ scopes, expiresMs }: StoredToken): unknown {
   return { scopes, ...(expiresMs !== undefined && { expiresAt: new Date(expiresMs).toISOString() }) };
 }

@@ -22,7 +22,7 @@ export interface ChangesOptions {
   readonly state: BundleState;
   readonly seal: EntrySeal;
   readonly doing: Doing;
-  /** The members of an entry that nobody is told. */
+  /** The secret members of an entry. */
   readonly secretIn: (kind: EntryKind, entry: BundledEntry) => ReadonlySet<string>;
 }
 
@@ -67,7 +67,7 @@ async function changeOf(
     }
     case 'override': {
       const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
-      // What Assay saw of the tool here is no matter of the bundle.
+      // What Assay observed of the tool here is not part of the bundle.
       const { drift, volatility } = records.get('tool', id) ?? {};
       const seen = { ...(drift !== undefined && { drift }), ...(volatility !== undefined && { volatility }) };
       return ok({ kind: 'tool', id, body: { id, ...item.value, ...seen } });
@@ -123,7 +123,7 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
   }
 }
 
-/** What people are told of it: nothing secret. */
+/** The item as people may see it: nothing secret. */
 function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
   switch (item.kind) {
     case 'gateway':

@@ -47,17 +47,17 @@ export interface BundleServiceOptions extends EntryReaders, Surrounded, Omit<Kno
 }
 
 export interface BundleInput {
-  /** As it was read from JSON. */
+  /** Parsed JSON. */
   readonly bundle: unknown;
   readonly passphrase?: string | undefined;
-  /** Whether it is to be done, and not planned alone. */
+  /** Whether to apply the import, or only plan it. */
   readonly apply: boolean;
   readonly onConflict: OnConflict;
 }
 
 export interface Importer {
   readonly subject: string;
-  /** Why he may add no command, no module, and no document in a file. */
+  /** Why the importer may not add commands, modules, or documents from files. */
   readonly executeRefusal: Refusal | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface ImportPlan {
   readonly items: readonly PlanItem[];
 }
 
-/** Gives out all that operators made, and takes it in again. */
+/** Exports everything that operators made, and imports it again. */
 export class BundleService {
   readonly #options: BundleServiceOptions;
 
@@ -75,7 +75,7 @@ export class BundleService {
     this.#options = options;
   }
 
-  /** All of it, as of one moment; its secrets only with a passphrase. ARGUMENTS_INVALID where that is too short. */
+  /** A consistent snapshot. Includes secrets only with a passphrase. ARGUMENTS_INVALID if that is too short. */
   async export(passphrase?: string): Promise<Result<BundleJson, Refusal>> {
     const { passphraseSeal, records, seal, nowMs } = this.#options;
     const fault = passphraseFault(passphrase);
@@ -92,8 +92,8 @@ export class BundleService {
   }
 
   /**
-   * What an import would do or, with `apply`, has done: all of it or nothing. BUNDLE_INVALID, HINTS_CONTRADICT,
-   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or why the importer may not execute.
+   * Plans an import or, with `apply`, performs it: all or nothing. Errors: BUNDLE_INVALID, HINTS_CONTRADICT,
+   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `executeRefusal`.
    */
   async import(wish: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(wish.bundle);
@@ -156,7 +156,7 @@ export class BundleService {
     return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
   }
 
-  /** What is new and leads where an operator may not have Assay go. */
+  /** Finds changed entries that lead where the operator may not send Assay. */
   async #unreachable(
     file: BundleFile,
     { specs }: Filled,
@@ -185,7 +185,7 @@ export class BundleService {
     const { records, seal, nowMs, registered } = this.#options;
     const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
     if (executeRefusal !== undefined && changing.some(isExecuting)) return err(executeRefusal);
-    // Before anything is told of them.
+    // Masks their secrets before anything is reported.
     if (changing.length > 0) for (const spec of filled.specs.values()) registered.learn(spec);
     return changesOf(planned, {
       records,
@@ -222,7 +222,7 @@ export class BundleService {
     return { bundle: { ...bundle, gateways, tools, functions }, secrets, leftOut };
   }
 
-  /** Of an entry that nobody can read any more all may be secret. */
+  /** All members of an unreadable entry may be secret. */
   #secretIn(kind: EntryKind, { name, entry }: BundledEntry): ReadonlySet<string> {
     const spec = specOf({ kind, name, entry }, this.#options);
     return new Set(spec.ok ? this.#options.secretMembers(kind, entry, spec.value) : Object.keys(entry));
@@ -251,7 +251,7 @@ function isExecuting({ item, former }: Planned): boolean {
   );
 }
 
-/** Settings that only environment and config file set are left out of an import, whoever brings them. */
+/** Leaves out settings that only the environment or the config file may set, whoever the importer is. */
 function splitSettings(preferences: ReadonlyMap<string, SettingValue>): {
   readonly storable: ReadonlyMap<string, SettingValue>;
   readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;

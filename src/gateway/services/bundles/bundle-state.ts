@@ -13,10 +13,10 @@ import type { EntrySeal } from '../../ports/gateways.ts';
 import { EQUIPPED } from '../toolsets/toolset-edits.ts';
 import { ENTRY_RECORDS } from './entry-records.ts';
 
-/** All that operators made, with all of its secrets. */
+/** Everything that operators made, including secrets. */
 export interface BundleState {
   readonly bundle: Bundle;
-  /** Entries that another key sealed; in the bundle they are empty. */
+  /** Entries that another key encrypted. They are empty in the bundle. */
   readonly unread: readonly LeftOutOfBundle[];
 }
 

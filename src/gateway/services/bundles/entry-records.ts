@@ -12,7 +12,7 @@ import type { SourceKind } from '../../../core/record.ts';
 interface EntryRecordFacts {
   readonly kind: SourceKind;
   readonly idOf: (name: string) => string;
-  /** What the entry is sealed under. */
+  /** The name the entry is sealed under. */
   readonly sealNameOf: (name: string) => string;
 }
 
@@ -38,7 +38,7 @@ export interface NamedEntry {
   readonly entry: Entry;
 }
 
-/** What an entry makes. */
+/** The spec that an entry defines. */
 export function specOf(
   { kind, name, entry }: NamedEntry,
   { readEntry, readLocal }: EntryReaders,
@@ -60,9 +60,9 @@ function local(made: Parameters<typeof localSpec>[0]): Result<ServerSpec, readon
   return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
 }
 
-/** Whether it takes more than the right to administer: a process is started by it, or a file read. */
+/** Whether it needs more than the right to administer: it starts a process or reads a file. */
 export function takesExecute(kind: EntryKind, { type, command, args, env, cwd, openapi }: Entry): boolean {
-  // A path is one of this machine, whose files are not everybody's to read.
+  // A path refers to this machine, whose files not everyone may read.
   const readsFile = typeof openapi === 'string' && !/^https?:/i.test(openapi);
   const isGiven = [command, args, env, cwd].some((member) => member !== undefined && member !== null);
   return kind === 'function' || (kind === 'gateway' && (readsFile || isGiven || type === 'stdio'));

@@ -12,14 +12,14 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { specOf, type EntryReaders } from './entry-records.ts';
 
-/** A bundle whose entries have what was withheld from them, as far as somebody has it. */
+/** A bundle whose entries got back their withheld members, where available. */
 export interface Filled {
   readonly bundle: Bundle;
-  /** What the entries make, by `entryKey`. */
+  /** Specs of the entries, by `entryKey`. */
   readonly specs: ReadonlyMap<string, ServerSpec>;
-  /** What is still missing of entries that can do without it, by `entryKey`. */
+  /** Members still missing from entries that work without them, by `entryKey`. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
-  /** Entries that are nothing without what is missing. */
+  /** Entries that are unusable without their missing members. */
   readonly leftOut: readonly Hollow[];
 }
 
@@ -31,7 +31,7 @@ export interface Hollow {
 
 export interface Filling extends EntryReaders {
   readonly there: Bundle;
-  /** Those that came with the bundle and were opened. */
+  /** Secrets that came with the bundle and were decrypted. */
   readonly secrets: readonly EntrySecrets[];
 }
 
@@ -39,7 +39,7 @@ export function entryKey(kind: EntryKind, name: string): string {
   return JSON.stringify([kind, name]);
 }
 
-/** All that is wrong with the entries, each at its place in the bundle, or all of them filled. */
+/** Returns all entries completed, or all their faults, each at its path in the bundle. */
 export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, readonly Misfit[]> {
   const misfits: Misfit[] = [];
   const specs = new Map<string, ServerSpec>();
@@ -92,10 +92,10 @@ function fill(kind: EntryKind, given: BundledEntry, filling: Filling): FilledEnt
   return { kind: 'wrong', misfits };
 }
 
-/** Without them an entry says all the same what it leads to. */
+/** Members whose absence does not hide where an entry leads. */
 const DISPENSABLE: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
 
-/** What is there keeps its secrets, where the entry still leads to the place for which they were given. */
+/** Keeps the stored secrets if the entry still leads to the place they were given for. */
 function keepingSecrets(entry: BundledEntry, former: BundledEntry | undefined): BundledEntry {
   if (former === undefined || entry.withheld.length === 0) return entry;
   const kept = withSecrets(entry, { place: placeOf(former.entry), members: former.entry });

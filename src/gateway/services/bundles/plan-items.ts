@@ -8,13 +8,13 @@ import { takesExecute } from './entry-records.ts';
 import { entryKey, type Filled } from './fill-entries.ts';
 import type { SuspendedHere } from './suspended-overrides.ts';
 
-/** What an import meets here beside what is stored. */
+/** Facts of this installation, besides the store, that an import is checked against. */
 export interface Surrounded {
   /** Names of servers of the config file. */
   readonly configNames: () => readonly string[];
-  /** Whose word on a setting goes before what is stored. */
+  /** What overrides the stored value of a setting. */
   readonly settingFix: (key: string) => SettingFix | undefined;
-  /** What a setting is in this process. */
+  /** The value of a setting in this process. */
   readonly runningSetting: (key: SettingKey) => PlainValue;
 }
 
@@ -26,7 +26,7 @@ export interface PlannedImport {
   readonly suspended: SuspendedHere;
 }
 
-/** A plan as people are shown it: nothing secret, and what they have to know of each thing. */
+/** A plan for display: nothing secret, with warnings for each item. */
 export function planItems(
   { planned, filled, refusedSettings, suspended }: PlannedImport,
   around: Surrounded,
@@ -55,7 +55,7 @@ export function planItems(
   return [...items, ...leftOut, ...refused];
 }
 
-/** What changes, where that is one value which people can compare. Nothing of it is secret. */
+/** Before and after, if the change is a single comparable value. Never secret. */
 function valuesOf(
   { item, former }: Pick<Planned, 'item' | 'former'>,
   around: Surrounded,
@@ -75,7 +75,7 @@ function valuesOf(
   return {};
 }
 
-/** A bundle that was read holds nothing else in these places. */
+/** A parsed bundle contains nothing else here. */
 function plainValue(value: unknown): PlainValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
@@ -104,7 +104,7 @@ function overrideWarnings(
   const id = toolIdOf(value.server, value.identity, value.name);
   const hints = suspended.get(id);
   if (hints === undefined) return [];
-  // A server may use characters in a name that a shell would act on.
+  // A server may use characters in a name that a shell would interpret.
   const ref = /^[\w.-]+$/.test(tool) ? tool : id;
   return [
     `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,

@@ -18,8 +18,8 @@ export interface KnownTools {
 export type SuspendedHere = ReadonlyMap<string, readonly Hint[]>;
 
 /**
- * Compares overrides with the definitions that servers list here now, or else with those that were accepted. Of a tool that
- * this Assay has never seen nothing can be said.
+ * Compares overrides with the definitions that servers currently list here, or else with the accepted ones. Skips tools
+ * that this Assay has never seen.
  */
 export async function suspendedHere(
   overrides: readonly SaidOfTool[],

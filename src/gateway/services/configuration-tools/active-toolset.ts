@@ -11,7 +11,7 @@ import { costOf } from './token-cost.ts';
 
 const NAMES: JsonObject = { type: 'array', items: { type: 'string' } };
 
-/** What is told of the equipped toolset. */
+/** Output schema of the equipped toolset. */
 export const ACTIVE: JsonObject = {
   equipped: {
     type: ['object', 'null'],
@@ -47,7 +47,7 @@ export function getActiveTool(context: ConfigurationContext): OwnToolSpec {
     title: 'Show the equipped toolset',
     description:
       'Shows the equipped toolset: its tools, which of them are not served and why (disabled by an operator, withheld, changed, server down, gone), and what they cost in tokens.',
-    // It looks at what Assay knows; no server is asked.
+    // It reads Assay's own state; no server is contacted.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: ACTIVE },
@@ -62,7 +62,7 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
   'tool_gone',
 ]);
 
-/** The equipped toolset as it is now. */
+/** Describes the equipped toolset and its current state. */
 export async function activeToolset(context: ConfigurationContext): Promise<Told> {
   const toolset = context.toolsets.equipped;
   if (toolset === undefined)

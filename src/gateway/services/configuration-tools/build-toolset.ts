@@ -14,7 +14,7 @@ import { toolOf } from '../toolsets/holding.ts';
 import { indexFor, type ConfigurationContext } from './context.ts';
 import { argumentFault, type JsonObject, type OwnToolSpec } from './own-tool.ts';
 
-/** How a tool is named, in the words of the tools' input schemas. */
+/** Input schema of a tool reference. */
 export const TOOL_REF: JsonObject = {
   type: 'object',
   description: 'Reference to the tool (use namespacedName or refId)',
@@ -34,7 +34,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
     description:
       'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
       (context.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
-    // It adds a toolset and replaces none; a second call is refused, as the name is taken.
+    // It adds a toolset and replaces none; a second call is refused because the name is taken.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
       type: 'object',
@@ -65,7 +65,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
       },
     },
     run: async (args, subject) => {
-      const wanted = args as unknown as Wanted; // the input schema asks for this shape
+      const wanted = args as unknown as Wanted; // the input schema requires this shape
       const built = await buildToolset(context, wanted, subject);
       if (!built.ok) return built;
       const { name, tools } = built.value;
@@ -94,7 +94,7 @@ async function buildToolset(
   subject: string,
 ): Promise<Result<Toolset, Refusal>> {
   const { name, description, autoEquip: equip } = wanted;
-  // What it builds it could neither note nor delete afterwards.
+  // The model could neither annotate nor delete the new toolset.
   if (context.settings['toolsets.modelsMayChange'] === 'none')
     return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
   const wrong =

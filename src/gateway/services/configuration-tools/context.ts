@@ -11,12 +11,12 @@ import type { ProcessMode } from '../toolsets/mode.ts';
 import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
-/** What the configuration tools work on. */
+/** Dependencies of the configuration tools. */
 export interface ConfigurationContext {
   readonly catalog: Catalog;
   readonly toolsets: Toolsets;
   readonly settings: Settings;
-  /** Whether a model's note waits for an operator. */
+  /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
   readonly mode: ProcessMode;
   readonly countTokens: CountTokens;
@@ -24,13 +24,13 @@ export interface ConfigurationContext {
   readonly nowMs: () => number;
 }
 
-/** All tools that there are, when every server had its chance to list its own. */
+/** All tools, once every server has had a chance to list its own. */
 export async function settledIndex({ catalog }: Pick<ConfigurationContext, 'catalog'>): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
   return indexOf(catalog.all.listing('tools'));
 }
 
-/** Why a model that works for this subject may not change a toolset. */
+/** Checks whether a model acting for this subject may change a toolset. */
 export function objectionTo(
   { settings }: Pick<ConfigurationContext, 'settings'>,
   subject: string,
@@ -44,7 +44,7 @@ export function objectionTo(
 
 const DIGESTED_AT_ONCE = 50;
 
-/** The same for who looks for these refs. To digest ten thousand definitions takes half a second, and holds nobody up. */
+/** The same, with digests if the refs need them. Ten thousand digests take half a second, so it yields in between. */
 export async function indexFor(
   context: Pick<ConfigurationContext, 'catalog'>,
   refs: readonly ToolRef[],

@@ -54,7 +54,7 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
     title: 'List the tools of all servers',
     description:
       'Lists all tools of all servers, with what each costs in tokens (name, description and input schema, as o200k_base counts them) and the refs by which build-toolset takes them. Without arguments it shows everything.',
-    // It looks at what servers have listed; none is asked, and nothing changes.
+    // It reads lists that Assay already has; no server is contacted, and nothing changes.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
       type: 'object',
@@ -75,7 +75,7 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
     },
     output: { properties: OUTPUT, optional: ['nextCursor'] },
     run: async (args) => {
-      const wish = args as Wish; // the input schema asks for this shape
+      const wish = args as Wish; // the input schema requires this shape
       const index = await settledIndex(context);
       const wanted = index.entries.map(describe).filter((tool) => isWanted(tool, wish));
       const start =
@@ -117,7 +117,7 @@ function isWanted({ entry, key, description, hints }: Described, wish: Wish): bo
 
 const COUNTED_AT_ONCE = 50;
 
-/** Counts without holding up what else is under way: the first time for ten thousand tools takes a second or more. */
+/** Counts in batches and yields in between: the first count of ten thousand tools takes a second or more. */
 async function costsOf(
   tools: readonly Described[],
   { countTokens }: ConfigurationContext,
@@ -125,7 +125,7 @@ async function costsOf(
   const costs = new Map<Entry, number>();
   for (const [place, { entry }] of tools.entries()) {
     costs.set(entry, costOf(entry.definition, countTokens));
-    // Kept, so that the refIds are there when the answer is made.
+    // Cached, so that the refIds are ready for the answer.
     digestOf(entry.definition);
     if (place % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
   }

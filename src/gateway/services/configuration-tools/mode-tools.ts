@@ -5,8 +5,8 @@ import type { ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
 
-// Not read-only: it changes what all clients of the process see. Nothing is lost, a second call changes nothing more, and
-// no server is asked.
+// Not read-only: it changes what all clients of the process see. Nothing is lost, a second call changes nothing more,
+// and no server is contacted.
 const SWITCHING: Hints = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -14,7 +14,7 @@ const SWITCHING: Hints = {
   openWorldHint: false,
 };
 
-/** `enter-configuration-mode`, which normal mode shows. */
+/** `enter-configuration-mode`, shown in normal mode. */
 export function enterTool(
   context: ConfigurationContext,
   names: SwitchNames,
@@ -48,12 +48,12 @@ export function enterTool(
   };
 }
 
-/** `exit-configuration-mode`, which configuration mode shows. */
+/** `exit-configuration-mode`, shown in configuration mode. */
 export function exitTool(context: ConfigurationContext, names: SwitchNames): OwnToolSpec {
   return {
     name: names.exit,
     title: 'Exit configuration mode',
-    // What stands behind "or" in the first sentence is so only where there are no modes; the second one says what is true.
+    // The part after "or" in the first sentence holds only without modes; the second paragraph is accurate.
     description:
       'Exit configuration mode and return to normal operation with your equipped toolset or all available tools.' +
       `\n\nNormal mode shows the tools of the equipped toolset and "${names.enter}". Without an equipped toolset it shows "${names.enter}" alone.`,

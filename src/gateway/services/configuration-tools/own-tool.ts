@@ -13,7 +13,9 @@ import type { ConfigurationContext } from './context.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a tool of ours answers: text that a model can act on, and the same as data that fits the output schema. */
+/**
+ * The answer of a configuration tool: text that a model can act on, and the same as data that fits the output schema.
+ */
 export interface Told {
   readonly text: string;
   readonly structured: JsonObject;
@@ -23,12 +25,12 @@ export interface OwnToolSpec {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** All four, each of them true: a test holds every one against what the tool does. */
+  /** All four are accurate: a test checks each of them against the tool's behaviour. */
   readonly annotations: Hints;
   readonly inputSchema: JsonObject;
-  /** Properties of a success, all of them required but for those that are named `optional`. */
+  /** Properties of a successful result, all required except those in `optional`. */
   readonly output: { readonly properties: JsonObject; readonly optional?: readonly string[] };
-  /** Why it cannot be called at the moment. */
+  /** Why it cannot be called now. */
   readonly refusal?: () => Refusal | undefined;
   readonly run: (args: JsonObject, subject: string) => Promise<Result<Told, Refusal>>;
 }
@@ -36,8 +38,8 @@ export interface OwnToolSpec {
 export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
 /**
- * A tool that answers when the toolsets of the store are known. A refusal is a result with `isError`, so that a model
- * reads why; its data fits the output schema, too.
+ * A tool that answers once the stored toolsets are loaded. A refusal becomes a result with `isError`, so that a model
+ * reads the reason; its data fits the output schema, too.
  */
 export function ownTool(
   spec: OwnToolSpec,
@@ -60,7 +62,7 @@ export function ownTool(
       const field = ['arguments', ...fault.path].join('.');
       return err({ code: 'PARAMS_INVALID', field, reason: fault.reason });
     }
-    return spec.run(args.value as JsonObject, subject); // every input schema asks for an object
+    return spec.run(args.value as JsonObject, subject); // every input schema requires an object
   };
   return {
     key: spec.name,
@@ -95,7 +97,7 @@ function parse(text: string): Result<unknown, Refusal> {
   }
 }
 
-/** What is wrong with an argument, where something is; the reason ends a sentence. */
+/** A refusal if there is a reason. The reason completes a sentence. */
 export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
   return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
 }

@@ -12,7 +12,7 @@ export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
     title: 'List all saved toolsets',
     description:
       'Lists all saved toolsets with their tools and how many notes are on them, and says which one is equipped.',
-    // It reads what is saved.
+    // It only reads saved toolsets.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: {
@@ -72,7 +72,7 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     description:
       'Equips a saved toolset: its tools are what all clients see from then on, also after a restart.' +
       (context.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
-    // It changes what clients see; what was equipped stays saved, and equipping it once more changes nothing more.
+    // It changes what clients see. The previous toolset stays saved, and a second call changes nothing more.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
       type: 'object',
@@ -97,7 +97,7 @@ export function unequipTool({ toolsets, mode }: ConfigurationContext): OwnToolSp
     description:
       'Unequips the equipped toolset, which stays saved. Until another one is equipped, clients see ' +
       (mode.names === undefined ? 'all tools of all servers.' : 'no tools of servers.'),
-    // What was equipped stays saved, and there is nothing to unequip a second time.
+    // The toolset stays saved, and a second call has no effect.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: { unequipped: { type: ['string', 'null'] } } },
@@ -121,7 +121,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
     title: 'Delete a saved toolset',
     description:
       'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped.',
-    // It takes away what somebody made; a second call finds nothing to delete and is refused.
+    // It deletes saved work. A second call finds nothing to delete and is refused.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     inputSchema: {
       type: 'object',

@@ -4,7 +4,7 @@ import type { CountTokens } from '../../ports/count-tokens.ts';
 
 const COSTS = new WeakMap<Definition, number>();
 
-/** How many tokens a model reads for this tool: its name, description and input schema, as its server has them. Counted once. */
+/** How many tokens a model reads for this tool: its server's name, description and input schema. Cached. */
 export function costOf(definition: Definition, countTokens: CountTokens): number {
   const known = COSTS.get(definition);
   if (known !== undefined) return known;

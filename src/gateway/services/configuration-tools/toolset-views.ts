@@ -19,18 +19,18 @@ import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
 
-/** The views that toolsets make: that of the equipped one and the mode, one of each toolset, and one of the menu. */
+/** The views made from toolsets: the equipped one (depending on the mode), one per toolset, and the menu. */
 export class ToolsetViews {
-  /** What is equipped, or the configuration tools, by the mode. */
+  /** The equipped toolset or the configuration tools, depending on the mode. */
   readonly current: View;
-  /** The configuration tools, always. */
+  /** Always the configuration tools. */
   readonly menu: View;
   readonly #mode: ProcessMode;
   readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
-  /** At the endpoint of the menu, which knows no modes. */
+  /** Tools of the menu endpoint, which has no modes. */
   readonly #menuTools: ReadonlyMap<string, ConfigurationTool>;
-  /** The same where they are refused in normal mode, and what switches modes. */
+  /** The same tools, refused in normal mode, plus those that switch modes. */
   readonly #ownTools: ReadonlyMap<string, ConfigurationTool>;
   readonly #endListening: () => void;
 
@@ -52,12 +52,12 @@ export class ToolsetViews {
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
 
-  /** Of all toolsets. */
+  /** Names of all toolsets. */
   get names(): readonly string[] {
     return this.#context.toolsets.all.map(({ name }) => name);
   }
 
-  /** Undefined: there is no such toolset, or the store was not read yet. */
+  /** Undefined if there is no such toolset, or the store was not read yet. */
   of(name: string): View | undefined {
     const { toolsets, catalog } = this.#context;
     if (toolsets.find(name) === undefined) return undefined;
@@ -80,7 +80,7 @@ export class ToolsetViews {
     for (const [name, view] of [...this.#ofToolsets]) {
       if (!names.has(name)) continue;
       view.refresh();
-      // Whoever holds it sees the tools again when there is such a toolset again.
+      // Keeps a view with listeners: they see the tools again if the toolset is recreated.
       if (toolsets.find(name) !== undefined || view.isHeard) continue;
       this.#ofToolsets.delete(name);
       catalog.forget(`toolsets/${name}`);
@@ -94,7 +94,7 @@ export class ToolsetViews {
     else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
   }
 
-  /** What a view of one toolset shows; undefined: the toolset is gone. */
+  /** The filter of one toolset. `toolset` returns undefined once it is gone. */
   #choiceOf(toolset: () => Toolset | undefined): OpenFilter {
     const { catalog, toolsets } = this.#context;
     const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
@@ -146,7 +146,7 @@ export class ToolsetViews {
     };
   }
 
-  /** Resolves when it is known which servers these are, and what they list. */
+  /** Resolves when the servers and their lists are known. */
   #settled(servers: () => readonly Server[]): (kind: ListKind) => Promise<void> {
     const { catalog, toolsets } = this.#context;
     return async (kind) => {
@@ -155,7 +155,7 @@ export class ToolsetViews {
     };
   }
 
-  /** A tool of a server that is listed comes before one of ours that is not. */
+  /** A listed server tool takes precedence over an unlisted configuration tool. */
   #own(name: string): ConfigurationTool | undefined {
     const own = this.#ownTools.get(name);
     return own === undefined || this.current.listing('tools').find(name) !== undefined ? undefined : own;
@@ -185,7 +185,7 @@ export class ToolsetViews {
     return select(toolset, { index, servers: catalog.servers, showsChanged });
   }
 
-  /** A toolset is a boundary: what is not in it is not there, whatever servers have. */
+  /** A toolset is a boundary: tools outside it do not exist for its clients. */
   #absence(name: string, toolset: Toolset | undefined): Refusal | undefined {
     if (this.#context.catalog.all.listing('tools').isDisabled(name))
       return { code: 'TOOL_DISABLED', tool: name };
@@ -217,7 +217,7 @@ export class ToolsetViews {
 const MENU_INSTRUCTIONS =
   'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
 
-/** In the order of the document that asked for them. */
+/** In the order of the requirements document. */
 function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
   return [
     listAvailableTool(context),
@@ -231,7 +231,7 @@ function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
   ];
 }
 
-/** The tool that leaves the configuration mode, and the one that enters it; none where there are no modes. */
+/** The tools that leave and enter configuration mode. Empty if there are no modes. */
 function switchesOf(context: ConfigurationContext, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
   const { names } = context.mode;
   if (names === undefined) return [];

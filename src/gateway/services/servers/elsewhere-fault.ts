@@ -1,7 +1,7 @@
 import type { EntryFault } from '../../../core/sources/entry-fault.ts';
 import type { GatewayEntry } from '../../ports/gateways.ts';
 
-/** A credential that was given for one origin goes to no other by itself. */
+/** Refuses a change that would send a credential to another origin than it was given for. */
 export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...wished })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
@@ -15,7 +15,7 @@ export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): Entr
   };
 }
 
-/** Where requests go: what stands first counts. Without a base an OpenAPI document says it itself. */
+/** Members that determine the destination, in order of precedence. Without the first two, the OpenAPI document does. */
 const PLACES = ['url', 'baseUrl', 'openapi'] as const;
 
 function originOf(entry: GatewayEntry): string | undefined {
@@ -23,7 +23,7 @@ function originOf(entry: GatewayEntry): string | undefined {
   return typeof place === 'string' ? (URL.parse(place)?.origin ?? place) : undefined;
 }
 
-/** Null takes away what was there. */
+/** Null removes a member. */
 function given(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

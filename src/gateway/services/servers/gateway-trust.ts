@@ -6,7 +6,7 @@ import { idsOf } from '../../catalog/tool-claims.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 
 export interface TrustInput {
-  /** Null: nobody says it; undefined: it stays. */
+  /** Null removes the decision; undefined keeps it. */
   readonly trust: boolean | null | undefined;
   readonly subject: string;
 }

@@ -9,30 +9,30 @@ import type { Skipped } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
-/** A server as the REST API shows it, without anything secret. */
+/** A server as in the REST API, without secrets. */
 export interface GatewayView extends Way {
   readonly id: string;
   readonly name: string;
-  /** Where it comes from: what the config file has is fixed here. */
+  /** Where it is defined. A server of the config file is read-only here. */
   readonly origin: 'config_file' | 'registered';
   readonly reachable: boolean;
   readonly state: ServerStatus['state'];
-  /** Why it is down, or why its tools are those of an earlier reading. */
+  /** Why it is down, or why its tools are from an earlier reading. */
   readonly cause?: string | undefined;
   readonly causeCode?: CauseCode | undefined;
   readonly era?: string | undefined;
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
   readonly toolCount: number;
-  /** What its source has that no tool could be made of. */
+  /** Parts of its source that could not become tools. */
   readonly skipped?: readonly Skipped[] | undefined;
-  /** Whether one of this name was registered too, and does not run, as the config file goes first. */
+  /** Whether a registered server of this name exists but does not run, because the config file takes precedence. */
   readonly shadows?: true | undefined;
   readonly createdAt?: string | undefined;
   readonly createdBy?: string | undefined;
 }
 
-/** How a server is reached. Absent in one that cannot be tried. */
+/** How a server is reached. Absent for one that cannot be tried. */
 export interface Way extends Partial<ShownSource> {
   readonly timeoutMs?: number | undefined;
   readonly prefix?: boolean | undefined;
@@ -46,7 +46,7 @@ export interface Viewing {
   readonly mask: (text: string) => string;
 }
 
-/** In the catalog's order; those that cannot be tried last. */
+/** In catalog order; those that cannot be tried come last. */
 export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
   const { catalog, records, claims, mask } = viewing;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
@@ -89,7 +89,7 @@ function shownCause(
   return shown === undefined ? {} : { cause: mask(shown.cause), causeCode: shown.causeCode };
 }
 
-/** How a server is reached, without anything secret. */
+/** How a server is reached, without secrets. */
 export function wayOf(spec: ServerSpec, mask: (text: string) => string): Way {
   const kind = sourceKind(spec.transport);
   const common = Object.fromEntries(kind.settings.map((name) => [name, spec[name]]));

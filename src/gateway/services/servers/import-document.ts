@@ -13,16 +13,15 @@ export interface Importing {
 
 export interface DocumentInput {
   readonly name: string;
-  /** Whether somebody chose the name, so that another document of that name is to be replaced. */
+  /** Whether the name was given explicitly, so that a different document of that name is replaced. */
   readonly isNameGiven: boolean;
   readonly entry: GatewayEntry;
   readonly trust?: boolean | undefined;
 }
 
 /**
- * Makes a source of an OpenAPI document, or reads it anew where it is one already, also where another process serves it.
- * One commit: a document that cannot be read changes nothing. GATEWAY_EXISTS where something else has the name;
- * SERVER_UNAVAILABLE
+ * Registers an OpenAPI document as a source, or re-reads it if it already is one, also in other processes. One commit:
+ * an unreadable document changes nothing. Errors: GATEWAY_EXISTS if something else has the name; SERVER_UNAVAILABLE.
  */
 export async function importDocument(
   importing: Importing,
@@ -49,7 +48,7 @@ const EVENTS: LinkEvents = {
   ended: ignore,
 };
 
-/** The source limits the time by itself. */
+/** Needs no timeout: the source has its own. */
 async function readable(
   { connect }: Importing,
   spec: Parameters<Connect>[0],

@@ -7,14 +7,14 @@ import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
 import { causeOf } from '../../catalog/wait-refusal.ts';
 
-/** Which tools a refresh found otherwise, by the names that their server gives them. */
+/** Tools that a refresh found changed, by their server's names for them. */
 export interface ToolChanges {
   readonly toolsAdded: readonly string[];
   readonly toolsUpdated: readonly string[];
   readonly toolsRemoved: readonly string[];
 }
 
-/** What became of a refresh. */
+/** The result of a refresh. */
 export interface Refreshed extends ToolChanges {
   readonly gatewayId: string;
   readonly success: true;
@@ -22,7 +22,7 @@ export interface Refreshed extends ToolChanges {
   readonly refreshedAt: string;
 }
 
-/** Digests of the definitions of a server's tools, by what it calls them. */
+/** Digests of a server's tool definitions, by the server's tool names. */
 export function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {
   return new Map(
     inventory.tools.flatMap((tool) => (tool.key === undefined ? [] : [[tool.key, digestOf(tool)] as const])),
@@ -41,15 +41,15 @@ export function changesOf(
   };
 }
 
-/** Longest wait in ms for a server that was just registered, or that is down, to stand. */
+/** Maximum wait in ms for a server that was just registered, or is down, to become ready. */
 const STAND_WAIT_MS = 10_000;
 
-/** Resolves with the promise, or when a server has had its chance to stand. */
+/** Resolves with the promise, or after the maximum wait. */
 export async function within(stood: Promise<unknown>): Promise<void> {
   await Promise.race([stood, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
 }
 
-/** Why there is an entry and no server of it. */
+/** Why an entry has no server. */
 export function notTried(
   server: string,
   { catalog, mask }: { readonly catalog: Catalog; readonly mask: (text: string) => string },
@@ -60,7 +60,7 @@ export function notTried(
 
 const UNUSABLE: Cause = { code: 'ENTRY_UNREADABLE', reason: undefined };
 
-/** One that is down is tried once more first. SERVER_UNAVAILABLE */
+/** Reads the lists again. Reconnects first if the server is down. Error: SERVER_UNAVAILABLE. */
 export async function readLists(
   server: Server,
   mask: (text: string) => string,

@@ -26,26 +26,26 @@ export interface ServerServiceOptions {
   readonly readEntry: ReadEntry;
   readonly reachFaults: ReachFaults;
   readonly seal: EntrySeal;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
 }
 
 export interface ServerInput {
-  /** Members of the entry that are to change; null takes one away. */
+  /** Members of the entry to change. Null removes one. */
   readonly entry?: GatewayEntry | undefined;
-  /** Null: nobody says it. */
+  /** Null removes the operator's decision. */
   readonly trust?: boolean | null | undefined;
   readonly imported?: Imported | undefined;
 }
 
-/** Who changes something, and what he saw. */
+/** The author of a change, and a check of what they saw. */
 export interface GatewayChanger {
   readonly subject: string;
   readonly objection?: ((view: GatewayView) => Refusal | undefined) | undefined;
 }
 
-/** The servers as operators see, add and change them. */
+/** Lets operators view, add and change servers. */
 export class ServerService {
   readonly #options: ServerServiceOptions;
 
@@ -53,19 +53,19 @@ export class ServerService {
     this.#options = options;
   }
 
-  /** Those of the config file in its order, then those that were registered. */
+  /** Servers of the config file in order, then registered ones. */
   all(): readonly GatewayView[] {
     return gatewayViews(this.#options);
   }
 
-  /** By id or by name. SERVER_UNKNOWN */
+  /** By id or by name. Error: SERVER_UNKNOWN. */
   find(idOrName: string): Result<GatewayView, Refusal> {
     const all = this.all();
     const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
     return found === undefined ? this.#unknown(idOrName) : ok(found);
   }
 
-  /** Adds a server, and waits a while for it to stand. GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE */
+  /** Adds a server and waits a while for it to become ready. Errors: GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE. */
   async register(
     name: string,
     wish: ServerInput,
@@ -94,7 +94,7 @@ export class ServerService {
     return this.find(id);
   }
 
-  /** SERVER_UNKNOWN, GATEWAY_READ_ONLY, GATEWAY_INVALID, or the changer's objection. */
+  /** Errors: SERVER_UNKNOWN, GATEWAY_READ_ONLY, GATEWAY_INVALID, or the changer's objection. */
   async change(
     idOrName: string,
     wish: ServerInput,
@@ -121,14 +121,17 @@ export class ServerService {
     return this.find(id);
   }
 
-  /** SERVER_UNKNOWN, GATEWAY_READ_ONLY, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
+  /**
+   * Records of its tools stay, and apply again if it returns. Errors: SERVER_UNKNOWN, GATEWAY_READ_ONLY, or the
+   * changer's objection.
+   */
   async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name } = found.value;
     const refusal = changer.objection?.(found.value);
     if (refusal !== undefined) return err(refusal);
-    // One that the config file has taken the name of can be taken away, too.
+    // A server that the config file shadows can be removed, too.
     if (this.#options.records.get('gateway', id) === undefined)
       return err({ code: 'GATEWAY_READ_ONLY', name, field: '' });
     const before = this.#server(name)?.spec;
@@ -145,7 +148,7 @@ export class ServerService {
     return ok(undefined);
   }
 
-  /** Reads the lists of a server again, and compares them. SERVER_UNKNOWN, SERVER_UNAVAILABLE */
+  /** Reads the lists of a server again and compares them. Errors: SERVER_UNKNOWN, SERVER_UNAVAILABLE. */
   async refresh(idOrName: string): Promise<Result<Refreshed, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
@@ -182,7 +185,7 @@ export class ServerService {
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
       const opened = await seal.open(name, record);
-      // One that cannot be opened any more is replaced by a whole one.
+      // An entry that can no longer be decrypted is replaced entirely.
       const former = opened.ok ? opened.value : {};
       const fault = elsewhereFault(former, wished);
       if (fault !== undefined) return err({ code: 'GATEWAY_INVALID', name, faults: [fault] });
@@ -193,7 +196,7 @@ export class ServerService {
       if (!made.ok) return made;
       const wanted = { trust, subject: changer.subject };
       const trusted = trustChange(this.#options, made.value.spec, wanted);
-      // The server as it runs now keeps running where its new entry cannot be stored.
+      // The running server, which keeps running if its new entry cannot be stored.
       const lowers = before && trustChange(this.#options, before, wanted)?.lowers;
       const isSame = JSON.stringify(entry) === JSON.stringify(former);
       const sealed = isSame ? undefined : made.value.sealed;
@@ -212,7 +215,7 @@ export class ServerService {
     });
   }
 
-  /** Asked again for each try, as somebody may have changed it since. */
+  /** Checked again on each try, as the server may have changed since. */
   async #objectionOf({ objection }: GatewayChanger, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
     await this.#options.registered.settled();
@@ -230,7 +233,7 @@ export class ServerService {
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
     const faults = await reachFaults(spec.value, entry, former);
     if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
-    this.#options.registered.learn(spec.value); // before anything is told of it
+    this.#options.registered.learn(spec.value); // masks its secrets before anything is reported
     const read = await imported?.read(spec.value);
     if (read?.ok === false) return read;
     const sealed = await seal.seal(name, entry);
@@ -253,12 +256,12 @@ export class ServerService {
     });
   }
 
-  /** Resolves when a server has had its chance to stand. */
+  /** Resolves when a server has had a chance to become ready. */
   async #stood(name: string): Promise<void> {
     await this.#options.registered.settled();
     const server = this.#server(name);
     if (server === undefined) return;
-    // A command starts what it asks about alone.
+    // A CLI command starts only the servers it needs.
     server.start();
     await within(server.settled());
     await this.#options.drift.settled(server.spec);

@@ -5,12 +5,12 @@ import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { sourceKind } from '../../../core/sources/source-kinds.ts';
 
-/** The source of what operators make themselves; undefined where they have made nothing. */
+/** The server of custom tools and modules. Undefined if there are none. */
 export function localServer({ servers }: Catalog): Server | undefined {
   return servers.find(({ spec }) => sourceKind(spec.transport).isCustom);
 }
 
-/** Resolves when the source lists what was made of it last. */
+/** Resolves when the server lists the latest changes. */
 export async function localFollowed({
   catalog,
   registered,
@@ -20,7 +20,7 @@ export async function localFollowed({
 }): Promise<void> {
   await registered.settled();
   const server = localServer(catalog);
-  // A command starts what it asks about alone.
+  // A CLI command starts only the servers it needs.
   server?.start();
   await server?.settled();
   await server?.lists.readAgain();

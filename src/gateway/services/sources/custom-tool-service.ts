@@ -35,16 +35,16 @@ export interface CustomToolServiceOptions {
   readonly seal: EntrySeal;
   readonly tools: ToolService;
   readonly reachFaults: ReachFaults;
-  /** What of a request cannot be made use of. */
+  /** Finds faults in the request of a tool. */
   readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
-  /** The JSON text of the definition that a request is listed with. */
+  /** JSON text of the definition listed for a tool. */
   readonly recordTextOf: (spec: RestToolSpec) => Promise<string>;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
 }
 
-/** The requests that operators make tools of while Assay runs. */
+/** REST tools that operators create at run time. */
 export class CustomToolService {
   readonly #options: CustomToolServiceOptions;
 
@@ -52,7 +52,7 @@ export class CustomToolService {
     this.#options = options;
   }
 
-  /** TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
+  /** Errors: TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE. */
   async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
     const { records, nowMs } = this.#options;
     const made = await this.#made(name, entry);
@@ -70,8 +70,8 @@ export class CustomToolService {
   }
 
   /**
-   * Changes members of a tool's entry, where null takes one away, and in the same transaction what is said of the tool.
-   * TOOL_UNKNOWN, TOOL_READ_ONLY, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
+   * Changes members of a tool's entry, where null removes one, and the tool's overrides in the same transaction.
+   * Errors: TOOL_UNKNOWN, TOOL_READ_ONLY, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
    */
   async change(
     id: string,
@@ -124,8 +124,8 @@ export class CustomToolService {
   }
 
   /**
-   * With all that was said of it, unless that is said of one of the config file, before which it goes unseen. TOOL_UNKNOWN,
-   * TOOL_READ_ONLY, or the changer's objection.
+   * Removes a tool and its overrides. If a tool of the config file shadows it, the overrides belong to that one and
+   * stay. Errors: TOOL_UNKNOWN, TOOL_READ_ONLY, or the changer's objection.
    */
   async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
     const { records } = this.#options;
@@ -140,7 +140,7 @@ export class CustomToolService {
       if (objection !== undefined) return err(objection);
       const before = isShadowed ? undefined : this.#spec(name);
       const event = this.#event(changer.subject, 'tool.delete', { name, before });
-      // Another one that is made under its name later is another tool.
+      // A tool created later under the same name is a different tool.
       const overrides = isShadowed ? [] : removals(records, [id]);
       const expected = overrides.length > 0 ? [] : [{ kind: 'tool', id } as const];
       return ok({
@@ -155,12 +155,12 @@ export class CustomToolService {
     return ok(undefined);
   }
 
-  /** The id of a tool of that name, whether there is one or not. */
+  /** The id of a tool with this name, whether it exists or not. */
   idOf(name: string): string {
     return toolIdIn(name);
   }
 
-  /** The name of a tool that was made here, also where it cannot be used now; TOOL_READ_ONLY says where another one comes from. */
+  /** The name of a tool created here, even if it is unusable now. TOOL_READ_ONLY names the origin of any other tool. */
   async #own(id: string): Promise<Result<string, Refusal>> {
     const { records, tools } = this.#options;
     const ready = await records.ready();
@@ -176,13 +176,13 @@ export class CustomToolService {
     return this.#spec(originalName) === undefined ? 'a module of functions' : CONFIG_FILE;
   }
 
-  /** Whether the config file has another one of its name. */
+  /** Whether the config file has another tool of this name. */
   #isShadowed(name: string): boolean {
     const { rejected } = this.#options.catalog;
     return this.#spec(name) !== undefined && rejected.some((one) => one.name === `${LOCAL_SOURCE}.${name}`);
   }
 
-  /** Measured at what is there now, and not at what was listed before somebody else changed it. */
+  /** Checks the current state, not what was listed before a concurrent change. */
   async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
     await localFollowed(this.#options);
@@ -190,7 +190,7 @@ export class CustomToolService {
     return now.ok ? objection(now.value) : undefined;
   }
 
-  /** The tool as it is listed now. */
+  /** The tool as currently listed. */
   async #shown(name: string): Promise<Result<ToolView, Refusal>> {
     const { drift, tools } = this.#options;
     await localFollowed(this.#options);
@@ -211,7 +211,7 @@ export class CustomToolService {
     const source = localSpec({ tools: [spec.value], modules: [] });
     const forbidden = source === undefined ? [] : await reachFaults(source, entry, former);
     if (forbidden.length > 0) return invalid(name, forbidden);
-    // Before anything is told of it.
+    // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
     const sealed = await seal.seal(sealNameOf('rest_tool', name), entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
@@ -223,7 +223,7 @@ export class CustomToolService {
     return isListed || this.#spec(name) !== undefined;
   }
 
-  /** Whether clients call another tool so: of two that want one name neither has it. */
+  /** Whether another tool has this public name. If two tools claim one name, neither gets it. */
   #isPublic(name: string): boolean {
     const listing = this.#options.catalog.all.listing('tools');
     const [key = name] = publicNames([{ server: LOCAL_SOURCE, name, isPrefixed: false }]).names;

@@ -25,22 +25,22 @@ export interface FunctionModuleServiceOptions {
   readonly nowMs: () => number;
 }
 
-/** A module of functions as operators see it. */
+/** A function module as operators see it. */
 export interface ModuleView {
   readonly path: string;
-  /** Where it comes from: what the config file has is fixed there. */
+  /** Where it is defined. A module of the config file is read-only here. */
   readonly origin: 'config_file' | 'registered';
-  /** Names alone. */
+  /** Names only. */
   readonly env: readonly string[];
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** Why it, or one of its tools, cannot be used. */
+  /** Why the module, or one of its tools, cannot be used. */
   readonly faults: readonly string[];
 }
 
-/** The modules of functions that run, and those that operators add while Assay runs. */
+/** The function modules that run, including those that operators add at run time. */
 export class FunctionModuleService {
   readonly #options: FunctionModuleServiceOptions;
 
@@ -52,17 +52,17 @@ export class FunctionModuleService {
     return this.#running.map((spec) => this.#view(spec));
   }
 
-  /** MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE */
+  /** Errors: MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE. */
   async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
     const { readLocal, seal, records, registered, nowMs } = this.#options;
     const read = readLocal.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
     const source = localSpec({ tools: [], modules: [read.value] });
-    // Before anything is told of it.
+    // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
     if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
-    // As it is found from elsewhere, too.
+    // The resolved path, which works from any directory.
     const sealed = await seal.seal(sealNameOf('function_module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
     const id = functionModuleIdOf(path);
@@ -78,7 +78,7 @@ export class FunctionModuleService {
     return ok(this.#view(read.value));
   }
 
-  /** MODULE_UNKNOWN; MODULE_READ_ONLY where the config file has it. */
+  /** Errors: MODULE_UNKNOWN; MODULE_READ_ONLY if the module is from the config file. */
   async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
     const { records } = this.#options;
     const id = functionModuleIdOf(path);
@@ -93,7 +93,7 @@ export class FunctionModuleService {
       const change = { kind: 'function_module', id, body: undefined } as const;
       return ok({
         value: undefined,
-        // Another tool that comes under the name of one that is gone is another tool.
+        // A tool created later under the same name is a different tool.
         changes: [change, ...removals(records, this.#toolIdsOf(path))],
         audit: [this.#event(subject, 'function.remove', path)],
       });

@@ -1,12 +1,12 @@
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 
-/** The request of a tool as operators are shown it, without anything secret. */
+/** The request of a tool as shown to operators, without secrets. */
 export interface RestFacts {
   readonly url: string;
   readonly method: string;
-  /** Whether somebody said the method, or it is POST because nobody did, so that nothing follows from it. */
+  /** `default`: no method was given, so it is POST, and no hints are inferred from it. */
   readonly methodOrigin: 'given' | 'default';
-  /** Names alone. */
+  /** Names only. */
   readonly headers?: readonly string[] | undefined;
   readonly auth?: { readonly type: string } | undefined;
   readonly queryMapping?: Readonly<Record<string, string>> | undefined;

@@ -1,16 +1,16 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Entry } from '../../catalog/listing.ts';
 
-/** How many tools wait for a review. */
+/** Number of tools that wait for a review. */
 export interface ReviewCounts {
-  /** Their definition changed in a way that matters, or an override of them does not count. */
+  /** Tools with a relevant change of their definition, or with a suspended override. */
   readonly tools: number;
   readonly dangerous: number;
-  /** Tools with an override that does not count until then. */
+  /** Tools with a suspended override. */
   readonly suspended: number;
 }
 
-/** Undefined: nothing waits. */
+/** Undefined if no tool waits. */
 export function reviewCounts(catalog: Catalog): ReviewCounts | undefined {
   const { entries, disabled } = catalog.all.listing('tools');
   return countedIn([...entries, ...disabled]);

@@ -13,17 +13,17 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Edit, Lowering } from '../../catalog/record-replica.ts';
 import type { RecordChange } from '../../ports/records.ts';
 
-/** What an operator wants of one tool; absent: it stays. Null returns a hint, or the title, to what its server says. */
+/** An operator's patch of one tool. Absent members stay. Null restores the server's hint or title. */
 export interface ToolPatch {
   readonly annotations?: AnnotationPatch | undefined;
   readonly title?: string | null | undefined;
   readonly enabled?: boolean | undefined;
-  /** Why, for who reads it later. */
+  /** For later readers. */
   readonly reason?: string | undefined;
 }
 
 export interface AnnotationPatch {
-  /** Whether what is not named returns to what its server says. */
+  /** Whether hints not named return to the server's values. */
   readonly replaces: boolean;
   readonly hints: Readonly<Partial<Record<Hint, boolean | null>>>;
   readonly title?: string | null | undefined;
@@ -31,12 +31,11 @@ export interface AnnotationPatch {
 
 export interface Wishing {
   readonly wish: ToolPatch;
-  /** Who wishes it. */
   readonly author: string;
   readonly nowMs: number;
-  /** The definition as it is now. */
+  /** The current definition. */
   readonly now: Circumstances;
-  /** What its server says. */
+  /** Hints that the server declares. */
   readonly declared: SaidHints;
 }
 
@@ -44,7 +43,7 @@ export interface Wishing {
 export function withPatch(record: ToolRecord, wishing: Wishing): Result<ToolRecord, Refusal> {
   const { wish, declared } = wishing;
   const overrides = overridesWith(record, wishing);
-  // What a server says by itself is no fault of who takes his own words back.
+  // An earlier contradiction does not block a patch that sets neither hint to true.
   const isOld = contradicts(record.overrides, declared) && !asksForOne(wish);
   if (wish.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
@@ -66,7 +65,7 @@ export interface ToolChange extends Pick<Edit<undefined>, 'lowers'> {
   readonly audit: readonly AuditEvent[];
 }
 
-/** That a change disables a tool; undefined where it does not. */
+/** Describes the disabling of a tool. Undefined if the change does not disable it. */
 export function disablingOf(before: ToolRecord, after: ToolRecord, name: string): Lowering | undefined {
   if (after.isDisabled !== true || before.isDisabled === true) return undefined;
   return {
@@ -100,7 +99,7 @@ function overridesWith(record: ToolRecord, wishing: Wishing): ToolRecord['overri
   return Object.fromEntries([...kept, ...given]);
 }
 
-/** Who says again what is said already, and counts, changes nothing. */
+/** Repeating an override that is in force changes nothing. */
 function overrideWith(value: boolean, said: Override | undefined, wishing: Wishing): Override {
   const { author, nowMs: atMs, now, wish } = wishing;
   const { reason } = wish;

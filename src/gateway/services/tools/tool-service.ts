@@ -21,20 +21,20 @@ export interface ToolServiceOptions {
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly levels: LintLevels;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
 }
 
-/** Which tools are wanted; absent: all. */
+/** Selects tools. Absent members do not restrict. */
 export interface ToolFilter {
   readonly server?: string | undefined;
-  /** Words that all stand in its name, title or description. */
+  /** Words that must all occur in the name, title or description. */
   readonly text?: string | undefined;
   readonly enabled?: boolean | undefined;
   /** Effective values. */
   readonly hints?: Readonly<Partial<Hints>> | undefined;
-  /** Whether anything was found, or by this rule. */
+  /** Whether the tool has findings, or the rule that it must violate. */
   readonly lint?: boolean | string | undefined;
   readonly drift?: 'any' | 'dangerous' | 'none' | undefined;
 }
@@ -42,24 +42,24 @@ export interface ToolFilter {
 export interface ToolPage {
   readonly tools: readonly ToolView[];
   readonly total: number;
-  /** Behind which the next page begins. */
+  /** The next page starts after this tool. */
   readonly next?: ToolLocation | undefined;
 }
 
-/** Where a tool stands among all; it is there still when it is gone. */
+/** The position of a tool among all. Stays usable when the tool is gone. */
 export interface ToolLocation {
   readonly id: string;
   readonly index: number;
 }
 
-/** Who changes something, and what he saw. */
+/** The author of a change, and a check of what they saw. */
 export interface Changer {
   readonly subject: string;
-  /** Why what is to be changed is not as he saw it; absent: it may be as it likes. */
+  /** Refuses if the tool is not as they saw it. Absent: no check. */
   readonly objection?: ((view: ToolView) => Refusal | undefined) | undefined;
 }
 
-/** What operators see and say of the tools of all servers. */
+/** Lets operators view and change the tools of all servers. */
 export class ToolService {
   readonly #options: ToolServiceOptions;
 
@@ -67,7 +67,7 @@ export class ToolService {
     this.#options = options;
   }
 
-  /** In the catalog's order. What comes or goes meanwhile, or fits no more, shifts no page. */
+  /** In catalog order. Tools that appear, disappear or stop matching in between do not shift pages. */
   async page(
     filter: ToolFilter,
     { after, limit }: { readonly after?: ToolLocation | undefined; readonly limit: number },
@@ -85,14 +85,14 @@ export class ToolService {
     return { tools: shown.map((entry) => this.#view(entry)), total: wanted.length, ...(next && { next }) };
   }
 
-  /** TOOL_UNKNOWN */
+  /** Error: TOOL_UNKNOWN. */
   async find(id: string): Promise<Result<ToolView, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
     return entry.ok ? ok(this.#view(entry.value)) : entry;
   }
 
-  /** TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
+  /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
   change(id: string, wish: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, entry) => {
       const changed = this.#patched(record, entry, { wish, subject: changer.subject });
@@ -139,7 +139,7 @@ export class ToolService {
     return withPatch(record, { wish, author: subject, nowMs: nowMs(), now, declared });
   }
 
-  /** Accepts the definition as it is now: all that was said before counts for it. */
+  /** Accepts the current definition, so that earlier overrides apply to it. */
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, { server, definition }) => {
       const now = this.#options.claims.circumstancesOf(server.spec, definition);
@@ -164,7 +164,7 @@ export class ToolService {
     const { records } = this.#options;
     const id = idOf(entry);
     const source = recordOf(entry.server.spec, entry.definition);
-    // Another process may have removed the tool, and this one lists it still.
+    // Another process may have removed the tool while this one still lists it.
     if (source !== undefined && records.get(source.kind, source.id) === undefined)
       return err({ code: 'TOOL_UNKNOWN', name: id });
     const before = records.get('tool', id) ?? newToolRecord(entry.server.spec, entry.definition, id);
@@ -196,7 +196,7 @@ export class ToolService {
     return { changes: [change], audit: [event], lowers: disablingOf(before, record, nameIn(entry)) };
   }
 
-  /** After the start servers have a while in which to list their tools. */
+  /** Gives servers some time after the start to list their tools. */
   #listed(): Promise<void> {
     const { catalog } = this.#options;
     return catalog.listed(catalog.servers, 'tools');
@@ -258,7 +258,7 @@ export class ToolService {
   }
 
   #hasDrifted({ server, definition }: Entry, wanted: 'any' | 'dangerous' | 'none'): boolean {
-    // One that changes at each list is never compared in time, and is found all the same.
+    // Includes a tool that changes with every list and is never compared in time.
     const drift = this.#options.claims.latestDriftOf(server.spec, definition);
     if (wanted === 'none') return drift === undefined;
     return drift !== undefined && (wanted === 'any' || drift.severity === 'dangerous');

@@ -27,36 +27,36 @@ import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
 import type { ToolDrift } from '../../catalog/tool-drift.ts';
 
-/** One hint with all that anybody says of it. */
+/** One hint with all claims about it. */
 export interface HintView {
-  /** What is believed. */
+  /** The value considered true. */
   readonly effective: boolean;
   readonly decidedBy: Claim['kind'] | 'implied' | 'default';
-  /** A phrase: who says so, or what it follows from. */
+  /** A phrase: who claims it, or what it follows from. */
   readonly reason: string;
   readonly reasonCode: ReasonCode;
-  /** The same for decisions, where who is not trusted lowers no caution. */
+  /** The value for decisions, in which untrusted sources cannot lower caution. */
   readonly decision: boolean;
-  /** What lists show; absent: nothing. */
+  /** The value shown in lists. Absent: none. */
   readonly emitted?: boolean | undefined;
   readonly isContradicted: boolean;
   readonly claims: readonly ClaimView[];
 }
 
 export interface ClaimView extends Omit<Claim, 'hint' | 'atMs'> {
-  /** Absent: from the beginning. */
+  /** Absent: since the beginning. */
   readonly at?: string | undefined;
 }
 
 export type ToolState = 'enabled' | 'disabled' | 'withheld';
 
-/** A tool as the REST API shows it. */
+/** A tool as in the REST API. */
 export interface ToolView extends Partial<RestFacts> {
   readonly id: string;
-  /** As clients call it. */
+  /** The public name. */
   readonly name: string;
   readonly namespacedName: string;
-  /** As its server calls it. */
+  /** The server's own name for it. */
   readonly originalName: string;
   readonly serverName: string;
   readonly gatewayId: string;
@@ -67,11 +67,11 @@ export interface ToolView extends Partial<RestFacts> {
   readonly enabled: boolean;
   /** Whether clients get it. Withheld: no client can read its definition. */
   readonly state: ToolState;
-  /** Which clients do not get it, and why. */
+  /** Eras whose clients do not get it, and why. */
   readonly withheld?: Withheld | undefined;
-  /** What it is made of. */
+  /** What it is made from. */
   readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
-  /** What clients get. */
+  /** The annotations that clients get. */
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly hints: Readonly<Record<Hint, HintView>>;
   readonly trust: Trust;
@@ -85,14 +85,14 @@ export interface DriftView {
   readonly since: string;
   readonly severity: DriftSeverity;
   readonly isDangerous: boolean;
-  /** What suspends overrides that lower caution. */
+  /** Risks that suspend overrides that lower caution. */
   readonly dangers: readonly string[];
-  /** What asks for a look alone. */
+  /** Risks that only ask for a review. */
   readonly flags: readonly string[];
   /** Whether its titles and descriptions change at each start. */
   readonly isVolatile: boolean;
   readonly changes: readonly JsonChange[];
-  /** Hints whose override does not count until the change is reviewed. */
+  /** Hints whose override is suspended until the change is reviewed. */
   readonly suspends: readonly Hint[];
 }
 
@@ -101,7 +101,7 @@ export interface Viewing {
   readonly entry: Entry;
   readonly claims: ToolClaims;
   readonly levels: LintLevels;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
 }
 
@@ -141,14 +141,16 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
   };
 }
 
-/** Whether clients get a tool, and why not. */
+/** Whether clients get a tool, and if not, why. */
 export function servingOf({ definition, said }: Entry): Pick<ToolView, 'state' | 'withheld'> {
   const withheld = withheldOf(definition);
   const state = isWithheld(definition) ? 'withheld' : 'enabled';
   return { state: said?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
 }
 
-/** What clients get: what its server says, without what they would reject, with what the operator says in its place. */
+/**
+ * What clients get: the server's annotations, without those that clients would reject, with the operator's overrides.
+ */
 function annotationsOf(
   { definition }: Entry,
   resolved: ResolvedHints,
@@ -163,7 +165,7 @@ function annotationsOf(
   return Object.fromEntries([...entries, ...hints, ...titled]);
 }
 
-/** The title and the annotations that clients get, where they get any. */
+/** The title override and the annotations that clients get, if any. */
 export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   const { definition, server, said } = entry;
   const title = said?.members.find(({ path }) => path[0] === 'title')?.value;
@@ -196,7 +198,7 @@ interface Found {
   readonly findings: readonly LintFinding[];
 }
 
-/** Made once for a tool as it is: thousands are asked for at a time. */
+/** Cached per tool, as thousands may be requested together. */
 export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLevels): readonly LintFinding[] {
   const known = FINDINGS.get(resolved);
   if (known?.levels === levels) return known.findings;
