@@ -85,6 +85,17 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
   });
 
+  it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('are none called %j', async (name) => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one');
+    valueOf(await own.toolsets.equip('one', 'op'));
+    const unknown = { ok: false, error: { code: 'TOOLSET_UNKNOWN', name, known: ['one'] } };
+    expect(await own.toolsets.equip(name, 'op')).toEqual(unknown);
+    expect(await own.toolsets.remove(name, 'op')).toEqual(unknown);
+    expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
+  });
+
   it('can be called otherwise, and then are not there under the former name, which is free', async () => {
     const place = await newPlace();
     const own = await openProcess(place);

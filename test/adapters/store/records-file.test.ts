@@ -1,0 +1,75 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRecordsFile } from '../../../src/adapters/store/records-file.ts';
+import { tempDir } from '../../support/place.ts';
+import { openAt } from '../../support/stores.ts';
+import {
+  equipChange,
+  settingChange,
+  toolChange,
+  toolset,
+  toolsetChange,
+} from '../../support/store-values.ts';
+
+const TOOL = toolChange('a', 'x').record;
+const SHOWN = toolsetChange(toolset('shown')).record;
+const EQUIPPED = equipChange('shown', 3).record;
+/** What a first list needs of all that is stored. */
+const KEPT = [TOOL, SHOWN, EQUIPPED];
+const ALL = [
+  ...KEPT,
+  toolChange('removed', undefined).record,
+  toolsetChange(toolset('other')).record,
+  settingChange('limits.drainMs', 5).record,
+];
+
+/** A home with a store and the file that a process left there. */
+async function writtenHome(): Promise<string> {
+  const home = tempDir();
+  await (await openAt({ home, databaseUrl: undefined })).close();
+  const cache = await openRecordsFile(home, undefined);
+  cache.remember(() => ALL);
+  await cache.flush();
+  return home;
+}
+
+const recalledIn = async (home: string, databaseUrl?: string): Promise<unknown> =>
+  (await openRecordsFile(home, databaseUrl)).recalled;
+
+describe('the file of records', () => {
+  it('has what a first list needs: no setting, nothing removed, and of toolsets the equipped one', async () => {
+    const home = await writtenHome();
+    expect(await recalledIn(home)).toEqual(KEPT);
+    expect(statSync(join(home, 'records.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('says that nothing was written where there is no store yet, and that nothing is known of another store', async () => {
+    expect(await recalledIn(tempDir())).toEqual([]);
+    expect(await recalledIn(await writtenHome(), 'postgres://db.example/assay')).toBeUndefined();
+  });
+
+  it.each([
+    ['cut', (text: string) => text.slice(0, 40)],
+    ['empty', () => ''],
+    ['of another format', (text: string) => text.replace('"format":1', '"format":2')],
+  ])('counts as none where it is %s', async (_what, damage) => {
+    const home = await writtenHome();
+    const path = join(home, 'records.json');
+    writeFileSync(path, damage(readFileSync(path, 'utf8')));
+    expect(await recalledIn(home)).toBeUndefined();
+  });
+
+  it('costs only the records in it that are not understood', async () => {
+    const home = await writtenHome();
+    const path = join(home, 'records.json');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('"kind":"tool","version":1', '"kind":"tool","version":2'));
+    expect(await recalledIn(home)).toEqual([SHOWN, EQUIPPED]);
+    writeFileSync(
+      path,
+      text.replace('"records":[', '"records":[null,{"kind":"later","version":1,"id":"x"},'),
+    );
+    expect(await recalledIn(home)).toEqual(KEPT);
+  });
+});
