@@ -93,7 +93,7 @@ export function memoryCache(
   return {
     recalled,
     remembered: () => remembered(),
-    remember: (records) => (remembered = records),
+    remember: (_, all) => (remembered = all),
     flush: () => Promise.resolve(),
   };
 }

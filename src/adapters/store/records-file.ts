@@ -10,7 +10,7 @@ import { isStoreThere } from './is-store-there.ts';
 /** Changes with what is below: a file of another format is passed over. */
 const FORMAT = 1;
 const STORE_DIGITS = 16;
-/** Changes within this many ms are written once. */
+/** Changes within this many ms are written once, but for toolsets. */
 const WRITE_AFTER_MS = 250;
 
 /**
@@ -41,9 +41,11 @@ export async function openRecordsFile(home: string, databaseUrl: string | undefi
   };
   return {
     recalled: isNew ? [] : read(written, store),
-    remember: (records) => {
-      wanted = records;
-      timer ??= setTimeout(write, WRITE_AFTER_MS).unref();
+    remember: (changed, all) => {
+      wanted = all;
+      // What is equipped decides what the first list of the next process is.
+      if (changed.some(({ kind }) => kind === 'equipped' || kind === 'toolset')) write();
+      else timer ??= setTimeout(write, WRITE_AFTER_MS).unref();
     },
     flush: async () => {
       write();

@@ -251,9 +251,10 @@ export class RecordReplica {
       this.#newest = Math.max(this.#newest, record.revision);
     }
     if (records.length === 0 && recalled.length === 0 && !isFirst) return;
-    this.#options.cache.remember(() => this.#tables.everything());
     const gone = recalled.filter(({ kind, id }) => this.#tables.find(kind, id) === undefined);
-    this.#tell({ records: [...records, ...gone.map((record) => ({ ...record, body: undefined }))], isFirst });
+    const changed = [...records, ...gone.map((record): RecordChange => ({ ...record, body: undefined }))];
+    this.#options.cache.remember(changed, () => this.#tables.everything());
+    this.#tell({ records: changed, isFirst });
   }
 
   /** What was understood of the record before stays in force: to forget it could give rights. */

@@ -112,8 +112,8 @@ export interface RecordStore {
 export interface RecordCache {
   /** Undefined: nothing is known. */
   readonly recalled: readonly RecordChange[] | undefined;
-  /** `records` gives all of them; entries in them are encrypted. */
-  remember(records: () => readonly RecordChange[]): void;
+  /** What changed, and what gives all of them; entries in them are encrypted. */
+  remember(changed: readonly RecordChange[], all: () => readonly RecordChange[]): void;
   /** Resolves when what is remembered is written. */
   flush(): Promise<void>;
 }

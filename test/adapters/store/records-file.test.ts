@@ -29,7 +29,7 @@ async function writtenHome(): Promise<string> {
   const home = tempDir();
   await (await openAt({ home, databaseUrl: undefined })).close();
   const cache = await openRecordsFile(home, undefined);
-  cache.remember(() => ALL);
+  cache.remember(ALL, () => ALL);
   await cache.flush();
   return home;
 }
