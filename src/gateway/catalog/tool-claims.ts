@@ -46,7 +46,7 @@ export class ToolClaims {
     for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
     records?.onChange(({ records: changed }) => {
       for (const record of changed) if (record.kind === 'tool') this.#take(record.id, record.body);
-      if (changed.every(({ kind }) => ['toolset', 'equipped', 'setting'].includes(kind))) return;
+      if (!changed.some(({ kind }) => kind === 'tool' || kind === 'trust')) return;
       for (const listener of this.#listeners) listener();
     });
   }
