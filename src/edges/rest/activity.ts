@@ -35,7 +35,7 @@ const EXAMPLE = {
   after: { tools: ['linear.list_issues'] },
 };
 
-/** A number in the text of a cursor; no deed has a larger one than this. */
+/** Limits the number in a cursor; event ids are never longer. */
 const ID = /^\d{1,15}$/;
 
 export function activityRoutes({ store }: AdminDeps): readonly Route[] {

@@ -17,7 +17,7 @@ import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { AssetName } from './docs-pages.ts';
 import type { Call } from './route.ts';
 
-/** What the REST API needs of the rest of the program. */
+/** Dependencies of the REST API. */
 export interface AdminDeps {
   readonly version: string;
   readonly log: Log;
@@ -34,24 +34,24 @@ export interface AdminDeps {
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'>;
-  /** By which the gate lets tokens expire, too. */
+  /** The clock that the gate uses for token expiry. */
   readonly nowMs: () => number;
-  /** Whether commands may be added: on loopback alone. */
+  /** Whether commands may be added; on loopback only. */
   readonly mayExecute: boolean;
-  /** Undefined: no issuer is known. */
+  /** Undefined if no issuer is set. */
   readonly resource?: ProtectedResource | undefined;
-  /** Aborted when what lasts is to end. */
+  /** Aborted when long-lived responses must end. */
   readonly ending: AbortSignal;
-  /** The text of a file that comes with the program; undefined: it did not come. */
+  /** Reads a file shipped with the program. Undefined if it is missing. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
 }
 
-/** What was said of settings when this process started, and what came of it. */
+/** The sources of settings at the start of this process, and the resulting values. */
 interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
   readonly running: Settings;
 }
 
-/** Why somebody may add no command, no module and no document in a file; undefined: he may. */
+/** Why a caller may not add commands, modules or local documents. Undefined if allowed. */
 export function executeRefusal(
   { mayExecute }: AdminDeps,
   { identity }: Pick<Call<unknown, unknown>, 'identity'>,

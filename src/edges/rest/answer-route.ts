@@ -9,14 +9,14 @@ import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { readJson } from './read-json.ts';
 import type { Call, Reply, Route, RouteSpec } from './route.ts';
 
-/** A request that came to a route. */
+/** A request that matched a route. */
 interface Visit {
   readonly request: Request;
   readonly identity: Identity;
   readonly param: (name: string) => string;
 }
 
-/** What a route answers: its scope, query, body and answer, in this order. */
+/** Checks scope, query and body in this order, then answers. */
 export async function answerRoute(route: Route, visit: Visit): Promise<Result<Response, Failure>> {
   const { spec } = route;
   const { request, identity } = visit;
@@ -52,7 +52,7 @@ interface ReadQuery {
 const WHOLE = /^\d{1,9}$/;
 const { most, otherwise } = PAGE_LIMITS;
 
-/** In the query, where all are strings. */
+/** Query values are always strings. */
 const PAGING = {
   limit: z
     .string()
@@ -116,13 +116,15 @@ function etagOf(representation: unknown): string {
   return `"${shortHash(JSON.stringify(representation), 32)}"`;
 }
 
-/** PRECONDITION_FAILED where If-Match names neither this nor `*`; a weak tag never matches (RFC 9110, section 13.1.1). */
+/**
+ * PRECONDITION_FAILED if If-Match contains neither this tag nor `*`. Weak tags never match (RFC 9110, section 13.1.1).
+ */
 function unmet(ifMatch: string | null, etag: string): Refusal | undefined {
   if (ifMatch === null || ifMatch.trim() === '*' || tagsIn(ifMatch).includes(etag)) return undefined;
   return { code: 'PRECONDITION_FAILED', etag };
 }
 
-/** Whether who asks has it already (RFC 9110, section 13.1.2). */
+/** Whether the client already has it (RFC 9110, section 13.1.2). */
 function isKnown(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   return ifNoneMatch.trim() === '*' || tagsIn(ifNoneMatch.replaceAll('W/', '')).includes(etag);

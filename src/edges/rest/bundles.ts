@@ -45,7 +45,7 @@ const PLAN = z
 
 const MIB = 1024 * 1024;
 
-/** Everything that operators made, as one document. */
+/** Everything that operators created, as one document. */
 export function bundleRoutes(deps: AdminDeps): readonly Route[] {
   return [exportRoute(deps), sealedExportRoute(deps), importRoute(deps)];
 }

@@ -14,7 +14,7 @@ import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './tools
 
 const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
 
-/** What may stand in a body because it stands in what was read, and cannot be set. */
+/** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
 
 const CHANGES = z
@@ -74,7 +74,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
       const { subject } = call.identity;
       const changed = await toolsets.change(call.param('name'), changing, subject);
       if (!changed.ok) return err(failure ?? changed.error);
-      // As it is kept, it has the time of the change.
+      // The stored toolset has the time of the change.
       const kept = toolsets.find(changed.value.name) ?? changed.value;
       return ok({ kind: 'one', body: shownToolset(kept, toolsets.equipped) });
     },
@@ -82,7 +82,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
 }
 
 interface Before {
-  /** What the refs of the body name now; undefined: there are none. */
+  /** The current tools for the refs in the body. Undefined if it has none. */
   readonly named: readonly Result<ToolsetTool, Refusal>[] | undefined;
   readonly shown: ReturnType<typeof shownToolset>;
 }
@@ -110,7 +110,7 @@ function changedBy(call: Changes, toolset: Toolset, { named, shown }: Before): R
   return withTools({ ...changed, tools: [] }, tools);
 }
 
-/** The tool that is in the toolset as it is named here. */
+/** The tool already in the toolset under this ref. */
 function keptBy(
   toolset: Toolset,
   { namespacedName, refId }: ToolRef,
@@ -121,7 +121,7 @@ function keptBy(
   return kept && ok(kept);
 }
 
-/** What toolsets keep of the tools that refs name, once the lists of servers are known. */
+/** Resolves refs to toolset entries, once the lists of servers are known. */
 export async function toolsNamed(
   catalog: Catalog,
   refs: readonly ToolRef[],

@@ -38,7 +38,7 @@ const PROBLEM = z
   })
   .openapi('Problem', { description: 'An error (RFC 9457).' });
 
-/** What is said of all routes together. */
+/** Registers the parts that all routes share. */
 export function describeCommon(registry: Registry): void {
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
@@ -47,7 +47,7 @@ export function describeCommon(registry: Registry): void {
   });
 }
 
-/** Puts a route into the document. */
+/** Adds a route to the document. */
 export function describeRoute(registry: Registry, { spec }: Route): void {
   const { method, path, id, summary, body } = spec;
   const scope = scopeOf(spec);
@@ -106,7 +106,7 @@ function goodResponse({ method, answer }: Spec): Record<string, unknown> {
   return isOne ? { ...good, 304: { description: 'It is as If-None-Match has it.' } } : good;
 }
 
-/** What every request may meet. */
+/** Codes that any request may get. */
 const COMMON: readonly RefusalCode[] = [
   'TOKEN_REQUIRED',
   'SCOPE_MISSING',

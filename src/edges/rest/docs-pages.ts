@@ -1,16 +1,16 @@
 import { REFUSAL_CODES, restStatusOf } from '../../core/errors.ts';
 import { titleOf } from './failure.ts';
 
-/** Files that come with the program and are drawn by browsers. */
+/** Browser assets shipped with the program. */
 export type AssetName = 'swagger-ui-bundle.js' | 'swagger-ui.css';
 
-/** A page of the documentation, or a part of one. */
+/** A page of the documentation, or one of its assets. */
 export interface Page {
   readonly type: string;
   readonly text: string;
 }
 
-/** Nothing from elsewhere, and no script within a page: what a document says cannot become one. */
+/** No external resources and no inline scripts, so text in the document cannot run as code. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -18,7 +18,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The page at a path; undefined where there is none. */
+/** The page at a path. Undefined if there is none. */
 export async function docsPage(
   path: string,
   asset: (name: AssetName) => Promise<string | undefined>,
@@ -54,7 +54,7 @@ const DOCS = page(
 <noscript>Without scripts, read <a href="/openapi.json">the document itself</a>.</noscript>`,
 );
 
-/** The validator that Swagger UI would ask is elsewhere. */
+/** Swagger UI's default validator is an external service. */
 const START = `'use strict';
 SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
 `;

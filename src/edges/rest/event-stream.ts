@@ -3,25 +3,25 @@ import { shownAuditEvent } from './activity.ts';
 
 export interface EventSources {
   readonly store: Pick<RecordStore, 'auditEvents'>;
-  /** Calls back when there may be new audit events; what it gives ends that. */
+  /** Calls back when there may be new audit events. Returns a function to unsubscribe. */
   readonly onAudit: (listener: () => void) => () => void;
-  /** Calls back when the list of tools is another; what it gives ends that. */
+  /** Calls back when the list of tools has changed. Returns a function to unsubscribe. */
   readonly onTools: (listener: () => void) => () => void;
-  /** Whether whoever listens may still do so. */
+  /** Whether the listener's token is still valid. */
   readonly isHolder: () => boolean;
-  /** Aborted when who listens is gone, or the door closes. */
+  /** Aborted when the listener disconnects or the server stops. */
   readonly ending: AbortSignal;
 }
 
-/** Audit events that are read at a time. */
+/** Audit events read per query. */
 const BATCH = 20;
 const LOOK_EVERY_MS = 2_000;
-/** Looks without anything to tell, after which a comment says that the stream lives. */
+/** Number of polls without news before a keep-alive comment is sent. */
 const MOST_SILENT_LOOKS = 7;
 
 /**
- * Audit events after one, as server-sent events with their ids, and news of tools. What a slow reader has not taken waits in the
- * store and not here: more is read when that was taken, and of however many changes of tools it is told once.
+ * Audit events after a given one, as server-sent events with their ids, and notices of tool changes. Events that a slow
+ * reader has not read stay in the store: more are read once it catches up, and tool changes are merged into one notice.
  */
 export function eventStream(afterId: number, sources: EventSources): ReadableStream<Uint8Array> {
   return ReadableStream.from(bytesOf(eventsAfter(afterId, sources)));
@@ -59,7 +59,7 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
   }
 }
 
-/** None where the store cannot be read; then it is asked again at the next look. */
+/** Empty if the store cannot be read; the next poll tries again. */
 async function eventsBehind(
   after: number,
   { store }: EventSources,
@@ -71,7 +71,7 @@ async function eventsBehind(
   return events.ok ? events.value : [];
 }
 
-/** What there is to be told, until it is. */
+/** Pending news. */
 class News {
   audit = true;
   tools = false;
@@ -91,7 +91,7 @@ class News {
     ];
   }
 
-  /** Whether news came within the time. */
+  /** Returns whether news arrived in time. */
   async wait(limitMs: number, ending: AbortSignal): Promise<boolean> {
     if (this.tools || ending.aborted) return true;
     return new Promise((resolve) => {

@@ -5,16 +5,16 @@ import type { Misfit, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 
-/** Why a request is refused; blamed on a place of its body where that is known. */
+/** Why a request is refused, with the location in its body if known. */
 export type Failure = Refusal | Blamed;
 
 export interface Blamed {
   readonly refusal: Refusal;
-  /** A JSON pointer into the body as it was sent. */
+  /** A JSON pointer into the body as sent. */
   readonly pointer: string;
 }
 
-/** The one form of all errors (RFC 9457). */
+/** The format of all errors (RFC 9457). */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -27,15 +27,15 @@ export interface Problem {
 }
 
 export interface ProblemPart {
-  /** JSON pointer (RFC 6901) into the body as it was sent. */
+  /** JSON pointer (RFC 6901) into the body as sent. */
   readonly pointer?: string;
-  /** In the place of a pointer: the member of the query. */
+  /** Instead of a pointer: the name of the query parameter. */
   readonly parameter?: string;
   readonly detail: string;
   readonly code: Misfit['kind'] | RefusalCode;
 }
 
-/** One place of a body that its schema takes, but not we. */
+/** A field that passes the schema but is not acceptable. */
 export function misfit(at: string, reason: string): Failure {
   return { code: 'BODY_INVALID', misfits: [{ at, kind: 'invalid', reason }] };
 }

@@ -2,17 +2,17 @@ import { z } from '@hono/zod-openapi';
 import { nearest } from '../../core/nearest.ts';
 import type { Misfit } from '../../core/refusal.ts';
 
-/** A body with its members under the names that its schema has for them. */
+/** A body with its members renamed to those of its schema. */
 export interface Folded {
   readonly value: unknown;
   readonly misfits: readonly Misfit[];
-  /** Where a part of it stands in the body as it was sent. */
+  /** The pointer to a part of it in the body as sent. */
   readonly pointerTo: (path: readonly PropertyKey[]) => string;
 }
 
 type Schema = z.core.$ZodType;
 
-/** What the members are called, and where they stand in what was sent. */
+/** How errors call the members, and where they are in the body. */
 export interface Sent {
   readonly noun: 'field' | 'parameter';
   /** JSON pointer. */
@@ -21,7 +21,7 @@ export interface Sent {
 
 interface Folding extends Pick<Sent, 'noun'> {
   readonly misfits: Misfit[];
-  /** JSON pointers in the body as it was sent, by those in the folded one. */
+  /** JSON pointers into the body as sent, by those into the folded body. */
   readonly sent: Map<string, string>;
 }
 
@@ -31,8 +31,8 @@ interface Place {
 }
 
 /**
- * Takes snake_case names for the camelCase ones of the schema, wherever the schema names members and nowhere else. What
- * the schema does not name is a misfit, and so is a member that stands there under both names.
+ * Accepts snake_case names for the camelCase names of the schema, only where the schema names members. Unknown members,
+ * and members given under both names, are reported as misfits.
  */
 export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent): Folded {
   const folding: Folding = { noun, misfits: [], sent: new Map() };
@@ -45,7 +45,7 @@ export function step(key: PropertyKey): string {
   return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The members that a schema names, by name; undefined where it takes any. */
+/** The members that a schema names. Undefined if it accepts any. */
 export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefined {
   const objects = coresOf(schema).filter((core) => core instanceof z.ZodObject);
   if (objects.length === 0 || objects.some(({ def }) => isOpen(def.catchall))) return undefined;
@@ -107,7 +107,7 @@ function camelCase(key: string): string {
   return key.replace(/(?<=[^_])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What a schema is about once all that is around it is taken off; more than one where it is a choice. */
+/** The schema without its wrappers; more than one for a union. */
 function coresOf(schema: Schema): readonly Schema[] {
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(coresOf);
   if (schema instanceof z.ZodPipe) return coresOf(schema.in);

@@ -29,7 +29,7 @@ const MODULE_WISH = z
   })
   .openapi('FunctionModuleInput');
 
-/** Modules whose exports are tools. */
+/** Routes for modules whose exports are tools. */
 export function functionRoutes(deps: AdminDeps): readonly Route[] {
   return [listRoute(deps), addRoute(deps), removeRoute(deps)];
 }

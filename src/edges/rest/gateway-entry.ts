@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 
-/** As `type` of `mcp.json` has them, and as users of ContextForge write them. */
+/** `type` values of `mcp.json`, and spellings used by ContextForge. */
 const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ['stdio', 'stdio'],
   ['openapi', 'openapi'],
@@ -12,7 +12,7 @@ const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ['sse', 'sse'],
 ]);
 
-/** What may be said of how a gateway is reached. */
+/** The fields that define how a gateway is reached. */
 interface Fields {
   readonly transport?: string | null | undefined;
   readonly openapi?: string | null | undefined;
@@ -30,18 +30,18 @@ export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
   .nullable()
   .optional();
 
-/** What the entry of `mcp.json` calls otherwise than the API does. */
+/** Fields whose names differ between `mcp.json` and the API. */
 export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([['type', 'transport']]);
 
-/** The fields as `mcp.json` has them. */
+/** Converts the fields to those of `mcp.json`. */
 export function entryIn({ transport, ...fields }: Fields): GatewayEntry {
   const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
   return Object.fromEntries(Object.entries({ ...fields, type }).filter(([, value]) => value !== undefined));
 }
 
-/** Whether it takes more than the right to administer: a process is started by it, or a file read. */
+/** Whether it needs more than the `admin` scope: it starts a process or reads a file. */
 export function runsCommand({ command, args, env, cwd, transport, openapi }: Fields): boolean {
-  // A path is one of this machine, whose files are not everybody's to read.
+  // A path names a file on this machine, which may be private.
   const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   return (
     readsFile ||

@@ -198,7 +198,7 @@ function refreshRoute({ gateways }: AdminDeps): Route {
 }
 
 function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {
-  // How a server does at the moment is no change of it.
+  // Runtime state does not count as a change of the gateway.
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
@@ -218,7 +218,7 @@ function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
   return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
 }
 
-/** What is wrong with an entry, each at its place in the body. */
+/** Reports each fault of an entry at its field in the body. */
 function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
   if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
   const misfits = done.error.faults.map(({ field, reason }) => ({

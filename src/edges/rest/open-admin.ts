@@ -26,7 +26,7 @@ import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
 import { toolsetRoutes } from './toolsets.ts';
 
-/** Every resource, each in a file of its own. */
+/** All resources; each has its own file. */
 function routesOf(deps: AdminDeps): readonly Route[] {
   return [
     ...toolRoutes(deps),
@@ -44,7 +44,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-/** The REST API, behind a door that has looked at Host, Origin and token. */
+/** The REST API, after Host, Origin and token were checked. */
 export interface Admin {
   answer(
     request: IncomingMessage,
@@ -70,7 +70,7 @@ export function openAdmin(deps: AdminDeps): Admin {
     return app.fetch(request, { ...bindings, admitted, resource: deps.resource });
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    // The rest of the process keeps the globals that Node gave it.
+    // The rest of the process keeps Node's own globals.
     overrideGlobalObjects: false,
     errorHandler: () =>
       problemResponse(
@@ -138,17 +138,17 @@ function refused(c: Here, failure: Failure): Response {
   return problemResponse(failure, { path, authorization: c.req.header('authorization'), protection });
 }
 
-/** Why somebody may not even see what needs no token. */
+/** Why the caller may not see even what needs no token. */
 function mayRead({ env: { admitted } }: Here): Result<never, Refusal> | undefined {
   return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
 }
 
-/** OPTIONS, a method that the path does not have, or a path that there is not. */
+/** Answers OPTIONS, unsupported methods and unknown paths. */
 function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure> {
   const path = pathOf(c);
   const { admitted } = c.env;
   const fitting = routes.filter(({ spec }) => patternOf(spec.path).test(path));
-  // A client of MCP at a wrong path is better told that than to bring a token for it.
+  // An MCP client at a wrong path should learn that, rather than be asked for a token.
   if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
   if (fitting.length === 0) {
     const known = ['/mcp', '/health', '/metrics', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
@@ -161,7 +161,7 @@ function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure>
     : err({ code: 'HTTP_METHOD_UNKNOWN', method: c.req.method, allowed });
 }
 
-/** A slash at its end means nothing. */
+/** Ignores a trailing slash. */
 function pathOf({ req }: Here): string {
   return req.path.length > 1 ? req.path.replace(/\/$/, '') : req.path;
 }

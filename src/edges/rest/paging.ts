@@ -1,24 +1,24 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export interface PageQuery {
   readonly limit: number;
-  /** What the page before gave. */
+  /** `nextCursor` of the previous page. */
   readonly cursor: string | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Undefined: nothing comes after this. */
+  /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
 }
 
 export const PAGE_LIMITS: { readonly most: 1_000; readonly otherwise: 50 } = { most: 1_000, otherwise: 50 };
 
 /**
- * The page of a list whose keys go up. What comes or goes meanwhile shifts no page, as a cursor names the last key that was
- * seen and no place. CURSOR_INVALID for one that no page gave.
+ * A page of a list sorted by key. A cursor names the last key seen, so concurrent changes do not shift pages.
+ * CURSOR_INVALID for a cursor that no page returned.
  */
 export function pageOf<T>(
   all: readonly T[],
@@ -34,12 +34,12 @@ export function pageOf<T>(
   return ok({ items, nextCursor: isLast ? undefined : cursorOf(keyOf(last)) });
 }
 
-/** A cursor is opaque to whoever gets it. */
+/** Cursors are opaque to clients. */
 export function cursorOf(key: string): string {
   return Buffer.from(`1:${key}`).toString('base64url');
 }
 
-/** Undefined for what is no cursor. */
+/** Undefined for an invalid cursor. */
 export function readCursor(cursor: string): string | undefined {
   const text = Buffer.from(cursor, 'base64url').toString();
   return text.startsWith('1:') && cursorOf(text.slice(2)) === cursor ? text.slice(2) : undefined;

@@ -145,7 +145,7 @@ function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure
   return ok({
     value: undefined,
     changes: wanted.value.map(({ key, value }) => ({ kind: 'setting', id: key, body: value ?? undefined })),
-    // If-Match is about all of them.
+    // If-Match covers all preferences.
     expected: KEYS.flatMap((id) => (changed.has(id) ? [] : [{ kind: 'setting', id }])),
     audit: wanted.value.map((one) => eventOf(deps, call, one)),
   });
@@ -153,12 +153,12 @@ function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure
 
 interface Wanted {
   readonly key: SettingKey;
-  /** Null: the default. */
+  /** Null resets to the default. */
   readonly value: SettingValue | null;
   readonly former: unknown;
 }
 
-/** What differs from what is stored. */
+/** The values that differ from the stored ones. */
 function changesOf(
   { preferences }: AdminDeps,
   call: Changes,
@@ -178,13 +178,13 @@ function changesOf(
   return ok(changes);
 }
 
-/** Why a setting cannot be given this value here. */
+/** Why a setting cannot get this value here. */
 function faultOf(
   { key, value, preferences }: Omit<Wanted, 'former'> & Pick<AdminDeps, 'preferences'>,
   pointer: string,
 ): Failure | undefined {
   const { changedBy, env } = SETTINGS[key];
-  // Deleting what an earlier version stored changes nothing that counts.
+  // Deleting a value stored by an earlier version has no effect.
   if (changedBy === 'startup')
     return value === null ? undefined : { refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer };
   const fix = fixOf(key, preferences);
@@ -196,7 +196,7 @@ function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferenc
   return preferences.find((one) => one.key === key);
 }
 
-/** What the next start takes, before and after. */
+/** Records the value for the next start, before and after. */
 function eventOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): AuditEvent {
   return {
     atMs: nowMs(),

@@ -3,16 +3,16 @@ import type { Misfit, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { foldNames, membersOf, step } from './fold-names.ts';
 
-/** A body as its schema has it. */
+/** A body that matches its schema. */
 export interface ReadBody<T> {
   readonly value: T;
-  /** The JSON pointer, into the body as it was sent, of a part of the value. */
+  /** The JSON pointer to a part of the value in the body as sent. */
   readonly pointerTo: (path: readonly PropertyKey[]) => string;
 }
 
 /**
- * Reads the fields of a body, bare or within one object that is called `wrapper`. A misfit of the names hides those of the
- * values, which would be told by other names. BODY_INVALID
+ * Reads the fields of a body, either bare or inside one object named `wrapper`. Unknown names are reported alone, since
+ * values are checked under the schema's names. BODY_INVALID
  */
 export function readFields<T>(
   given: unknown,
@@ -32,7 +32,7 @@ export function readFields<T>(
     : err({ code: 'BODY_INVALID', misfits: misfitsOf(read.error.issues, pointerTo) });
 }
 
-/** Reads the members of a query by a schema that takes strings. QUERY_INVALID */
+/** Reads query parameters with a schema for strings. QUERY_INVALID */
 export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Result<T, Refusal> {
   const names = [...query.keys()];
   const twice = names.filter((name, at) => names.indexOf(name) !== at);
@@ -73,10 +73,10 @@ function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrappe
 
 type Issue = z.core.$ZodIssue;
 
-/** Most misfits of one body that are told. */
+/** Maximum number of misfits reported per body. */
 const MOST_MISFITS = 50;
 
-/** What a schema found wrong, in our words. */
+/** Translates schema issues into our own wording. */
 function misfitsOf(
   issues: readonly Issue[],
   pointerTo: (path: readonly PropertyKey[]) => string,
@@ -135,7 +135,7 @@ function boundReason(issue: Extract<Issue, { code: 'too_small' | 'too_big' }>): 
   return `it must be ${word} ${bound}`;
 }
 
-/** Of a choice of types, which they are; of another choice, what comes first. */
+/** For a union of types, lists them. For other unions, reports the deepest issue. */
 function unionReason(issues: readonly Issue[]): string {
   const expected = issues.flatMap((issue) =>
     issue.code === 'invalid_type' && issue.path.length === 0 ? [kind(issue.expected)] : [],

@@ -2,12 +2,14 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { BodyLimits } from './route.ts';
 
-/** The largest body that is read; and what is nested deeper no reader of the answer could be sure to take. */
+/** Size and depth limits of a body. Clients might not be able to parse deeper responses. */
 const LIMITS: BodyLimits = { bytes: 1024 * 1024, depth: 64 };
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** The JSON value of a body. MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID where it is too deep. */
+/**
+ * Parses a JSON body. MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID if it is nested too deeply.
+ */
 export async function readJson(
   request: Request,
   limits: BodyLimits = LIMITS,
@@ -36,7 +38,7 @@ async function readBytes(
       chunks.push(read.value);
     }
   } catch {
-    // Who sent it is gone, and reads no answer.
+    // The sender has disconnected and reads no answer.
     return err({ code: 'BODY_NOT_JSON', reason: 'it ends too early' });
   }
   if (!isTooLarge) return ok(Buffer.concat(chunks));
@@ -44,10 +46,10 @@ async function readBytes(
   return err({ code: 'BODY_TOO_LARGE', limitBytes });
 }
 
-/** How long in ms a client is listened to that sends more than it may. */
+/** How long in ms to keep reading an oversized body. */
 const OVERHEAR_MS = 1_000;
 
-/** Who still sends when the connection is closed loses the answer with it. */
+/** If the connection closes while the client still sends, the response is lost. */
 async function overhear(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<true>((resolve) => {
@@ -71,7 +73,7 @@ function parsed(bytes: Uint8Array, deepest: number): Result<unknown, Refusal> {
   }
 }
 
-/** What the parser says quotes the body, which may hold a secret; its position does not. */
+/** The parser's message quotes the body, which may contain a secret; its position does not. */
 function placeOf({ message }: SyntaxError): string {
   const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
   return line === undefined || column === undefined
@@ -79,7 +81,7 @@ function placeOf({ message }: SyntaxError): string {
     : `line ${line}, column ${column} is not understood`;
 }
 
-/** Level by level: what calls itself for each level might not come back. */
+/** Works level by level, since recursion could overflow the stack. */
 function isDeep(value: unknown, deepest: number): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

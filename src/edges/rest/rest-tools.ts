@@ -36,7 +36,7 @@ type RequestField =
   | 'timeoutMs'
   | 'maxBytes';
 
-/** What may be said of the request that a tool makes. */
+/** The fields that define a tool's HTTP request. */
 export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
   url: z
     .string()
@@ -70,7 +70,7 @@ const TOOL_CREATE = z
   })
   .openapi('ToolCreate');
 
-/** Tools that operators make of HTTP requests. */
+/** Routes for tools that operators make of HTTP requests. */
 export function restToolRoutes(deps: AdminDeps): readonly Route[] {
   return [createRoute(deps), deleteRoute(deps)];
 }
@@ -145,7 +145,7 @@ function deleteRoute({ local }: AdminDeps): Route {
   );
 }
 
-/** The members of an entry; absent where nothing of the request is to change. */
+/** The entry's fields. Undefined if the request is not to change. */
 export function requestIn(body: RequestFields): GatewayEntry | undefined {
   const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // its own keys
   const given = Object.fromEntries(
@@ -162,14 +162,14 @@ function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
 
 type RequestCall = Call<unknown, RequestFields>;
 
-/** Which of two methods is meant, nobody knows. */
+/** Refuses two different methods, as either could be meant. */
 export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
   const { method, requestType } = body;
   if (method === undefined || requestType === undefined || method === requestType) return undefined;
   return misfit(pointerTo('requestType'), 'it is another one than method; give one of the two');
 }
 
-/** What is wrong with an entry, each at its place in the body. */
+/** Reports each fault of an entry at its field in the body. */
 export function blamed(call: RequestCall, failure: Failure): Result<Reply, Failure> {
   if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
     return err({ refusal: failure, pointer: call.pointerTo('annotations') });

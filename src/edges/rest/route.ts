@@ -7,41 +7,41 @@ import type { Page, PageQuery } from './paging.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** One operation of the REST API: what it takes and gives, as its clients read it in `/openapi.json`. */
+/** One operation of the REST API: its input and output, as documented in `/openapi.json`. */
 export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   readonly method: Method;
-  /** As in OpenAPI: `/tokens/{id}`. */
+  /** In OpenAPI syntax: `/tokens/{id}`. */
   readonly path: string;
-  /** Under which it is known to programs that are made from the document: `createToken`. */
+  /** The operationId, which code generators use: `createToken`. */
   readonly id: string;
   readonly summary: string;
   readonly about?: string;
-  /** `read` where it reads and `admin` where it writes, if nothing else is said. */
+  /** Defaults to `read` for GET and `admin` otherwise. */
   readonly scope?: Scope;
-  /** Takes `limit` and `cursor`; the wish is `call.page`. */
+  /** Accepts `limit` and `cursor`, passed on as `call.page`. */
   readonly isPaged?: boolean;
-  /** Takes `If-Match`; whoever answers asks `call.unmet`. */
+  /** Accepts `If-Match`; the handler checks it with `call.unmet`. */
   readonly isConditional?: boolean;
-  /** Members are strings before they are checked. */
+  /** Values are strings before the schema parses them. */
   readonly query?: Q;
   readonly body?: BodySpec<B>;
   readonly answer: AnswerSpec;
-  /** Beside those that its parts bring with them. */
+  /** In addition to those that query and body imply. */
   readonly refusals?: readonly RefusalCode[];
 }
 
 export interface BodySpec<B extends z.ZodType> {
   readonly schema: B;
-  /** The object may stand within one that has it alone, under this name. */
+  /** The body may be wrapped in an object with only this member. */
   readonly wrapper: string;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Where other ones hold than for most bodies. */
+  /** Overrides the default limits. */
   readonly limits?: BodyLimits;
 }
 
 export interface BodyLimits {
   readonly bytes: number;
-  /** Levels of nesting. */
+  /** Maximum nesting depth. */
   readonly depth: number;
 }
 
@@ -50,30 +50,32 @@ export interface AnswerSpec {
   readonly about: string;
   readonly schema?: z.ZodType;
   readonly example?: unknown;
-  /** Where it is not JSON. */
+  /** Set if it is not JSON. */
   readonly type?: string;
 }
 
-/** One request, as far as it was read. */
+/** A request after parsing. */
 export interface Call<Q, B> {
   readonly identity: Identity;
   readonly query: Q;
   readonly body: B;
   readonly page: PageQuery;
-  /** A part of the path, decoded. */
+  /** A decoded path parameter. */
   readonly param: (name: string) => string;
-  /** The JSON pointer, in the body as it was sent, of a part of `body`. */
+  /** The JSON pointer to a part of `body`, in the body as sent. */
   readonly pointerTo: (...path: readonly PropertyKey[]) => string;
-  /** PRECONDITION_FAILED where If-Match asks for another representation than this. */
+  /** PRECONDITION_FAILED if If-Match requires another representation. */
   readonly unmet: (representation: unknown) => Refusal | undefined;
   /** The value of a header. */
   header(name: string): string | undefined;
-  /** Aborted when who asked is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 export type Reply =
-  /** One thing: with an ETag, and 304 where who asks has it. `of`: what of the body counts for that, where not all does. */
+  /**
+   * One resource, with an ETag; 304 if the client has it. `of`: the part of the body that the ETag covers, if not all.
+   */
   | {
       readonly kind: 'one';
       readonly body: unknown;
@@ -84,7 +86,7 @@ export type Reply =
   | { readonly kind: 'none' }
   | { readonly kind: 'stream'; readonly body: ReadableStream<Uint8Array>; readonly type: string };
 
-/** An operation with what answers it. */
+/** An operation and its handler. */
 export interface Route {
   readonly spec: RouteSpec<z.ZodType, z.ZodType>;
   readonly answer: (call: Call<unknown, unknown>) => Answered;
@@ -92,14 +94,14 @@ export interface Route {
 
 export type Answered = Result<Reply, Failure> | Promise<Result<Reply, Failure>>;
 
-/** `answer` gets what the schemas make of query and body; what does not fit them is refused before. */
+/** `answer` gets query and body as parsed by the schemas; invalid ones are refused before. */
 export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   spec: RouteSpec<Q, B>,
   answer: (call: Call<z.output<Q>, z.output<B>>) => Answered,
 ): Route {
   return {
     spec,
-    // Whoever calls it has read query and body by the schemas of this spec.
+    // Callers parse query and body with the schemas of this spec.
     answer: answer as unknown as Route['answer'],
   };
 }
@@ -109,7 +111,7 @@ export function listReply(name: string, { items, nextCursor }: Page<unknown>): R
   return { kind: 'list', body: { [name]: items, ...(nextCursor !== undefined && { nextCursor }) } };
 }
 
-/** The schema of that. */
+/** The schema of such a list. */
 export function listSchema(name: string, item: z.ZodType): z.ZodType {
   const nextCursor = z.string().optional().openapi({
     description: 'Asks for what comes after this page, as `cursor`; absent on the last page.',

@@ -153,10 +153,10 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
     },
     async (call) => {
       const id = call.param('id');
-      // The store would take a name too; whoever deletes by address means this one and no other.
+      // The store accepts names too, but a DELETE must name exactly one token.
       if (!/^[0-9a-f]{12}$/.test(id)) return err({ code: 'TOKEN_UNKNOWN', name: id });
       const now = nowMs();
-      // First here: a store that is slow, full or gone must not keep a leaked token alive.
+      // Revoke in this process first: a slow, full or unavailable store must not keep a leaked token alive.
       let isHere = gate.revoke(id, now);
       if (!isHere) {
         await gate.refresh(); // another process may just have made it

@@ -23,7 +23,7 @@ const NOTE = z
 const NOTES = z.object({ notes: z.array(NOTE) });
 const EXAMPLE = { toolset: 'triage', name: 'priority', note: 'Use priority 2 where nobody says another.' };
 
-/** Notes are attached to a tool in a toolset: models read them where that toolset is shown. */
+/** Notes belong to a tool in a toolset; models read them where that toolset is shown. */
 export function toolNoteRoutes(deps: AdminDeps): readonly Route[] {
   return [listRoute(deps), addRoute(deps), changeRoute(deps), deleteRoute(deps)];
 }
@@ -169,7 +169,7 @@ function noteBy(
   return { ...text, author: identity.subject, by: 'operator', writtenMs: nowMs, isHeld: false };
 }
 
-/** Who wrote it, and when, is no change of a note that says the same. */
+/** Author and time alone do not count as a change. */
 function isSame(one: Note, other: Note): boolean {
   return one.note === other.note && one.by === other.by && one.isHeld === other.isHeld;
 }
@@ -180,7 +180,7 @@ async function notesReply(deps: AdminDeps, id: string): Promise<Result<Reply, Fa
   return ok({ kind: 'one', body: notesBody(deps, tool.value.namespacedName) });
 }
 
-/** `fresh`: one of the toolsets, as it is when it is changed. */
+/** `fresh` replaces the toolset of its name: its state while it is being changed. */
 function notesBody({ toolsets }: AdminDeps, namespacedName: string, fresh?: Toolset): z.input<typeof NOTES> {
   const all = toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
   return { notes: all.flatMap((toolset) => notesIn(toolset, namespacedName)) };

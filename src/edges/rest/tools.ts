@@ -99,7 +99,7 @@ function filterOf(query: z.output<typeof TOOL_QUERY>, gateways: AdminDeps['gatew
     return wanted === undefined ? [] : [[hint, wanted === 'true'] as const];
   });
   return {
-    // A gateway that there is not has no tools.
+    // An unknown gateway has no tools.
     server: named === undefined ? server : named.ok ? named.value.name : '',
     text,
     enabled: enabled === undefined ? undefined : enabled === 'true',

@@ -3,7 +3,7 @@ import { refOf, type ToolRef } from '../../core/tool-ref.ts';
 import { toolsetJson, type ToolsetJson } from '../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, toolsetNameFault, type Toolset } from '../../core/toolset.ts';
 
-/** A toolset as the REST API shows it: as it is exported, but for the definitions that tools are held to. */
+/** A toolset in the REST API: its export format without the pinned tool definitions. */
 export interface ShownToolset extends Omit<ToolsetJson, 'tools' | 'version'> {
   readonly isEquipped: boolean;
   readonly tools: readonly { readonly namespacedName: string; readonly refId?: string }[];
@@ -81,7 +81,7 @@ export const EXAMPLE: ShownToolset = {
   ],
 };
 
-/** A tool in a body: `server.tool`, or an object with its namespacedName, its refId, or both. */
+/** A tool in a body: `server.tool`, or an object with namespacedName, refId or both. */
 export const REF: z.ZodType<ToolRef> = z
   .union([
     z.string().min(1),

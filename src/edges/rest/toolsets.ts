@@ -134,7 +134,7 @@ const UNSERVED = z.object({
   ),
 });
 
-/** Apart from the toolset itself, whose ETag a server that comes or goes must not change. */
+/** Kept apart from the toolset, whose ETag must not change when a server starts or stops. */
 function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
   return route(
     {
