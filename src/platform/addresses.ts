@@ -39,10 +39,7 @@ function reachIn(table: Table, address: string, family: 'ipv4' | 'ipv6'): Reach 
   return table.find(([, list]) => list.check(address, family))?.[0] ?? 'public';
 }
 
-/**
- * IANA's IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and cloud metadata services. The first match
- * counts.
- */
+/** IANA's IPv4 special-purpose registry (RFC 6890), multicast, and cloud metadata services. The first match counts. */
 const IPV4: Table = [
   [
     'metadata',

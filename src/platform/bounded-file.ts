@@ -3,10 +3,7 @@ import { readText } from './files.ts';
 
 type Read = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly error: string };
 
-/**
- * Reads a UTF-8 file of at most `maxBytes`. Only regular files are read, since others might never end. The error is a
- * phrase.
- */
+/** Reads a UTF-8 file of at most `maxBytes`; only regular files, since others may never end. The error is a phrase. */
 export async function readTextWithin(path: string, maxBytes: number): Promise<Read> {
   const facts = await stat(path).catch(() => undefined);
   if (facts === undefined) return { ok: false, error: 'there is no such file, or it may not be read' };

@@ -8,9 +8,7 @@ export interface ChildOptions {
   readonly cwd: string;
   /** Variables for the child in addition to the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Which variables the child inherits: locations and user, or only language and time zone. Defaults to `surroundings`.
-   */
+  /** What the child inherits: locations and user, or only language and time zone. Defaults to `surroundings`. */
   readonly inherits?: 'surroundings' | 'language';
 }
 
@@ -123,8 +121,8 @@ export class Child {
   }
 
   /**
-   * Orderly shutdown: closes stdin, then SIGTERM, then SIGKILL, with a wait before each signal (2026-07-28,
-   * basic/transports/stdio#shutdown).
+   * Orderly shutdown: closes stdin, then SIGTERM, then SIGKILL, with a wait before each signal
+   * (2026-07-28, basic/transports/stdio#shutdown).
    */
   async end(): Promise<void> {
     this.#isEnding = true;

@@ -65,10 +65,7 @@ export interface PathChecks {
   readonly home: string;
 }
 
-/**
- * The fault of a path that others could change. Undefined if nothing is there, on Windows, and with
- * ASSAY_FILE_CHECKS=off.
- */
+/** The fault of a path that others could change. Undefined if missing, on Windows, or with ASSAY_FILE_CHECKS=off. */
 export async function unsafePath(
   path: string,
   { env, home }: PathChecks,
@@ -138,9 +135,7 @@ async function chainOf(path: string, userHome: string): Promise<readonly Rights[
   return chain;
 }
 
-/**
- * Whether a group's only member is this user, according to /etc/group and /etc/passwd. Unknown groups are not private.
- */
+/** Whether a group's only member is this user, by /etc/group and /etc/passwd. Unknown groups are not private. */
 export function isPrivateGroup({
   gid,
   uid,

@@ -120,10 +120,7 @@ export class Reaper {
   }
 }
 
-/**
- * Undefined if the system refuses at once. Its command line must not contain "assay", or `pkill -9 -f assay` would kill
- * both.
- */
+/** Undefined if the system refuses. Its arguments must not contain "assay", or `pkill -9 -f assay` kills both. */
 function startShell(shell: string): ChildProcess | undefined {
   try {
     return spawn(shell, ['-c', SCRIPT, 'reaper'], {

@@ -39,10 +39,7 @@ const PRIORITY: Rule = {
 const DATE_TIME: Rule = { kind: 'value', says: 'is no date and time with an offset', holds: isDateTime };
 const OBJECT: Rule = { kind: 'object', members: {} };
 const STRINGS: Rule = { kind: 'array', each: STRING };
-/**
- * Here SDK 1.x accepts an array as an object and rejects the schemas `true` and `false`; SDK 2.x rejects numbers such
- * as 1e400.
- */
+/** SDK 1.x accepts arrays here and rejects the schemas `true` and `false`; SDK 2.x rejects numbers such as 1e400. */
 const PROPERTY: Rule = {
   kind: 'value',
   says: 'is no object of finite JSON values',
@@ -165,10 +162,7 @@ export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
   },
 };
 
-/**
- * A tool with this fault must not be offered, and HTTP clients must leave it out (2026-07-28,
- * server/tools#x-mcp-header).
- */
+/** Such a tool must not be offered, and HTTP clients must leave it out (2026-07-28, server/tools#x-mcp-header). */
 function headerFault(inputSchema: unknown): SchemaFault | undefined {
   const found = readHeaderParameters(inputSchema);
   return found.ok ? undefined : found.error;

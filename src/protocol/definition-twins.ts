@@ -23,10 +23,7 @@ export function twinFault(kind: ListedKind, text: string, value: unknown): strin
   return twin && phraseAt(twin.at, twin.says);
 }
 
-/**
- * A key as seen by readers that ignore case: by Unicode simple folding, as Go's encoding/json compares keys with ASCII
- * names.
- */
+/** A key as readers that ignore case see it: Unicode simple folding, like Go's encoding/json for ASCII names. */
 export function foldedKey(key: string): string {
   // `toLowerCase` folds the Kelvin sign to k but leaves the long s unchanged.
   return key.toLowerCase().replaceAll('\u017f', 's');

@@ -40,10 +40,7 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 export interface NoMessage {
   readonly kind: 'none';
   readonly idText: string | undefined;
-  /**
-   * `ambiguous`: a message that two readers may understand differently, because a member appears twice or in another
-   * case.
-   */
+  /** `ambiguous`: readers may understand the message differently; a member appears twice or in another case. */
   readonly fault: 'not JSON' | 'no message' | 'ambiguous';
   readonly reason: string;
   /** Whether it would be a request, so that its sender waits for an answer. */
@@ -139,10 +136,7 @@ function ambiguous(
   return { kind: 'none', idText, fault: 'ambiguous', reason, isRequest };
 }
 
-/**
- * Why a message is not valid JSON after all, for transports whose servers would not answer it; undefined if it is
- * valid.
- */
+/** Why a message is not valid JSON, for transports whose servers would not answer it; undefined if it is valid. */
 export function jsonFault({ bytes, isProven }: Message): string | undefined {
   if (isProven) return undefined;
   const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: true });

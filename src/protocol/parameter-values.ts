@@ -28,8 +28,8 @@ export function parameterHeaders(message: RequestMessage, parameters: HeaderPara
 }
 
 /**
- * The first disagreement between a call's headers and its arguments (2026-07-28,
- * basic/transports/streamable-http#server-behavior-for-custom-headers); undefined if none.
+ * The first disagreement between a call's headers and its arguments; undefined if none
+ * (2026-07-28, basic/transports/streamable-http#server-behavior-for-custom-headers).
  */
 export function parameterFault(
   message: RequestMessage,

@@ -51,10 +51,7 @@ export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[]
   return small.length === 0 ? out : [...out, Buffer.concat(small)];
 }
 
-/**
- * An insertion goes before a removal at the same position. Edits are few and mostly ordered already, a case for which
- * `sort` is slow.
- */
+/** An insertion goes before a removal at the same position. Edits are few and mostly ordered, where `sort` is slow. */
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
   if (edits.length > FEW) return [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   const ordered: Edit[] = [];

@@ -122,8 +122,8 @@ export function eventHead(id: string): Buffer {
 }
 
 /**
- * An event without a message that tells a client where to resume and after how many ms (2025-11-25,
- * basic/transports#sending-messages-to-the-server). Clients of older revisions would take its data for a message.
+ * An event without a message that tells a client where to resume and after how many ms
+ * (2025-11-25, basic/transports#sending-messages-to-the-server). Older clients would take its data for a message.
  */
 export function primingEvent(id: string, retryMs: number): Buffer {
   return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);

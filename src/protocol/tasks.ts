@@ -45,10 +45,7 @@ const IN_NOTIFICATIONS: ReadonlyMap<string, Place> = new Map([
 export interface TaskChange {
   /** The server's own id of the task that the request names in `_meta`. */
   readonly related?: string | undefined;
-  /**
-   * Whether to leave out `params.task`: it means nothing from a client that was not offered tasks, but would to the
-   * server.
-   */
+  /** Whether to leave out `params.task`: a client without tasks means nothing by it, but the server would act on it. */
   readonly isDropped?: boolean;
 }
 
