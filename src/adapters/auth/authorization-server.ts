@@ -15,13 +15,13 @@ import {
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
-/** A server, or an issuer, and who chose its URL. */
+/** A server or issuer, and who chose its URL. */
 export interface Asked {
   readonly url: URL;
   readonly chooser: UrlChooser;
 }
 
-/** A fetch for what the server at this URL points to. Whoever opens it closes it. */
+/** Opens a fetch for URLs named by the server at this URL. The caller closes it. */
 export async function openFetchFor(
   { url, chooser }: Asked,
   rules: ReachRules,
@@ -40,7 +40,7 @@ export async function openFetchFor(
   });
 }
 
-/** Why the issuer could not be asked; without what somebody signs in for. */
+/** Why a renewal failed at the issuer, without the server and subject. */
 export type RenewalFault =
   | { readonly code: 'AUTHORIZATION_SERVER_UNREACHABLE'; readonly reason: string }
   | { readonly code: 'TOKEN_RESPONSE_INVALID' | 'RENEWAL_LOCKED' }
@@ -49,12 +49,12 @@ export type RenewalFault =
 /** The outcome of a token refresh. It holds no secrets. */
 export type Renewal =
   | { readonly kind: 'renewed'; readonly tokens: HeldTokens }
-  /** The issuer will not renew these any more. */
+  /** The issuer will never renew these tokens again. */
   | { readonly kind: 'ended'; readonly cause: Cause }
-  /** It could not be asked, or was in trouble. */
+  /** The issuer was unreachable or had an error. */
   | { readonly kind: 'failed'; readonly fault: RenewalFault };
 
-/** Asks for a new access token by the refresh token, which may be of no use afterwards (RFC 6749, section 6). */
+/** Exchanges the refresh token, which may be invalid afterwards, for a new access token (RFC 6749, section 6). */
 export async function renew(
   { tokens, client, server, resource }: CredentialContent,
   { asked, rules }: { readonly asked: Asked; readonly rules: ReachRules },
@@ -87,7 +87,7 @@ export async function renew(
   }
 }
 
-/** What the issuer says of grants and clients stays so; all else may pass. */
+/** Errors that invalidate the grant or the client are final; all others may be temporary. */
 const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 function refusedRenewal({ code }: OAuthError): Renewal {
@@ -97,7 +97,7 @@ function refusedRenewal({ code }: OAuthError): Renewal {
     : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };
 }
 
-/** RFC 7009. Whether the issuer took it; false where it offers no revocation or cannot be asked. */
+/** RFC 7009. Whether the issuer revoked the token; false if it offers no revocation or is unreachable. */
 export async function revoke(
   { tokens, client, server }: CredentialContent,
   asked: Asked,
@@ -125,7 +125,7 @@ function revocationEndpoint({ metadata }: HeldMetadata): string | undefined {
   return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }
 
-/** The client, as it authenticates at this server (RFC 6749, section 2.3). */
+/** Authenticates the client at this server (RFC 6749, section 2.3). */
 async function authenticated(
   client: HeldClient,
   { metadata }: HeldMetadata,

@@ -3,15 +3,15 @@ import type { CredentialKey, StoredCredential } from '../../gateway/ports/store.
 import type { EncryptionKey } from './encryption-key.ts';
 import { seal, unseal } from './seal.ts';
 
-/** What is kept of one sign-in, encrypted. */
+/** The stored state of one sign-in; encrypted at rest. */
 export interface CredentialContent {
-  /** Undefined: the issuer took them back; what is left helps to sign in again. */
+  /** Undefined if the issuer revoked them; the rest is reused for the next sign-in. */
   readonly tokens: HeldTokens | undefined;
-  /** What Assay is to the issuer. */
+  /** Assay's client registration at the issuer. */
   readonly client: HeldClient;
-  /** Scopes that the server wanted beyond those of the tokens. */
+  /** Scopes that the server required beyond those of the tokens. */
   readonly wantedScope: string | undefined;
-  /** RFC 8707: for whom the tokens are. */
+  /** RFC 8707: the resource for which the tokens are valid. */
   readonly resource: string | undefined;
   readonly server: HeldMetadata;
 }
@@ -28,20 +28,20 @@ export interface HeldClient {
   readonly client_id: string;
   readonly client_secret?: string;
   readonly token_endpoint_auth_method?: string;
-  /** All that it may ask for, where it was registered with such a list. */
+  /** Scopes it may request, if it was registered with such a list. */
   readonly scope?: string;
-  /** Where it was registered dynamically: with this address, and no other. */
+  /** Set for a dynamic registration, which is valid for this redirect URL only. */
   readonly redirectUrl: string | undefined;
 }
 
-/** What it takes to speak to the authorization server again, without looking for it once more. */
+/** The authorization server's endpoints, stored to avoid repeating the discovery. */
 export interface HeldMetadata {
   readonly url: string;
-  /** Undefined: it publishes none, and has its endpoints where revision 2025-03-26 puts them. */
+  /** Undefined if it publishes none; its endpoints are then those of revision 2025-03-26. */
   readonly metadata: AuthorizationServerMetadata | undefined;
 }
 
-/** Members of the metadata that are of use later. */
+/** Metadata members needed later. */
 const KEPT: readonly string[] = [
   'issuer',
   'authorization_endpoint',
@@ -64,7 +64,7 @@ export function heldTokens(tokens: OAuthTokens, nowMs: number): HeldTokens {
   return { access, refresh, scope, obtainedMs: nowMs, expiresMs };
 }
 
-/** RFC 6750, section 2.1, and what a header can hold. */
+/** RFC 6750, section 2.1, and the characters allowed in a header. */
 export function isSendable(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token);
 }
@@ -85,7 +85,7 @@ export function sealContent(
   };
 }
 
-/** Undefined where this key does not open it. */
+/** Undefined if this key cannot decrypt it. */
 export function openContent(
   stored: StoredCredential,
   key: EncryptionKey | undefined,
@@ -97,7 +97,7 @@ export function openContent(
   return opened.version === VERSION ? opened.content : undefined;
 }
 
-/** What of it must not be told to anybody. */
+/** The parts of a sign-in that must never be disclosed. */
 export function secretsOf({ tokens, client }: CredentialContent): readonly string[] {
   return [tokens?.access, tokens?.refresh, client.client_secret].filter((text) => text !== undefined);
 }

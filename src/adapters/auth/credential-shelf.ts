@@ -6,21 +6,21 @@ import type { Store, StoredCredential } from '../../gateway/ports/store.ts';
 import { openContent, sealContent, secretsOf, type CredentialContent } from './credential-content.ts';
 import { ensureEncryptionKey, readEncryptionKey, type KeyPlace } from './encryption-key.ts';
 
-/** One sign-in as it stands in the store, and opened. */
+/** A stored sign-in and its decrypted content. */
 export interface Shelved {
   readonly stored: StoredCredential;
-  /** Undefined: the key that encrypted it is not the one that is there. */
+  /** Undefined if it was encrypted with another key. */
   readonly content: CredentialContent | undefined;
 }
 
 export interface ShelfOptions {
   readonly store: Store;
   readonly place: KeyPlace;
-  /** Told of what must be masked from now on. */
+  /** Receives secrets that must be masked from now on. */
   readonly learn: (secrets: readonly string[]) => void;
 }
 
-/** The stored sign-ins, opened and closed by the key. */
+/** The stored sign-ins, encrypted and decrypted with the encryption key. */
 export class CredentialShelf {
   readonly #options: ShelfOptions;
 
@@ -32,7 +32,7 @@ export class CredentialShelf {
     return this.#options.store;
   }
 
-  /** Those saved last first. A key that cannot be used opens nothing. */
+  /** Most recently saved first. Without a usable key, no content is decrypted. */
   async all(): Promise<Result<readonly Shelved[], Refusal>> {
     const { store, place, learn } = this.#options;
     const found = await store.credentials();
@@ -46,7 +46,7 @@ export class CredentialShelf {
     return ok(opened);
   }
 
-  /** With a revision only in the place of that one; tells whether it was saved. */
+  /** If a revision is given, saves only if that one is still current. Returns whether it was saved. */
   async save(
     key: Pick<StoredCredential, 'server' | 'identity' | 'issuer' | 'subject'>,
     content: CredentialContent,
@@ -60,7 +60,7 @@ export class CredentialShelf {
   }
 }
 
-/** What a subject has at a server: what it saved last. Another URL under the name of the server has nothing of it. */
+/** A subject's latest sign-in at a server. If the URL of the server changed, its earlier sign-ins do not apply. */
 export function ownOf(all: readonly Shelved[], spec: ServerSpec, subject: string): Shelved | undefined {
   const identity = identityOf(spec);
   return all.find(

@@ -10,16 +10,16 @@ import {
   readText,
 } from '../../platform/files.ts';
 
-/** Encrypts what is kept of sign-ins. It is never in the store. */
+/** Encrypts stored sign-ins. It is never in the store. */
 export interface EncryptionKey {
-  /** Tells it from other keys, and nothing else of it. */
+  /** Distinguishes it from other keys without revealing anything about it. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
 export interface KeyPlace {
   readonly home: string;
-  /** ASSAY_ENCRYPTION_KEY: goes before the file. */
+  /** ASSAY_ENCRYPTION_KEY; takes precedence over the file. */
   readonly given: string | undefined;
 }
 
@@ -27,21 +27,21 @@ export const KEY_FILE = 'encryption.key';
 const KEY_BYTES = 32;
 const VARIABLE = 'ASSAY_ENCRYPTION_KEY';
 
-/** Undefined where there is none yet. KEY_UNUSABLE where what is there is none. */
+/** Undefined if there is none yet. KEY_UNUSABLE if it is invalid. */
 export async function readEncryptionKey(
   place: KeyPlace,
 ): Promise<Result<EncryptionKey | undefined, Refusal>> {
   if (place.given !== undefined) return keyOf(place.given, VARIABLE);
   const path = join(place.home, KEY_FILE);
   if (!(await isThere(path))) return ok(undefined);
-  // Rights that others have on it are taken away.
+  // Also revokes the access of other users.
   const guarded = await ensurePrivateFile(path);
   const text = guarded.ok ? await readText(path) : guarded;
   if (!text.ok) return unusable(JSON.stringify(path), text.error.reason);
   return keyOf(text.value, JSON.stringify(path));
 }
 
-/** Makes one in the home where there is none. Processes that do so at a time get the same one. */
+/** Creates a key in the home if there is none. Concurrent processes get the same one. */
 export async function ensureEncryptionKey(place: KeyPlace): Promise<Result<EncryptionKey, Refusal>> {
   const found = await readEncryptionKey(place);
   if (!found.ok) return found;
@@ -58,7 +58,7 @@ export async function ensureEncryptionKey(place: KeyPlace): Promise<Result<Encry
     : ok(read.value);
 }
 
-/** 32 bytes in base64 or in hexadecimal. A phrase that somebody made up would be guessed. */
+/** 32 bytes in base64 or hexadecimal. A passphrase is rejected, since it could be guessed. */
 function keyOf(text: string, place: string): Result<EncryptionKey, Refusal> {
   const trimmed = text.trim();
   const encoding = /^[\da-f]{64}$/i.test(trimmed) ? 'hex' : 'base64';

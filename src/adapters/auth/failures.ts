@@ -1,15 +1,15 @@
 interface FailuresOptions {
-  /** Failures within a window after which no more tokens are looked at. */
+  /** Failures within a window after which further tokens are refused unchecked. */
   readonly most: number;
   readonly windowMs: number;
-  /** Never goes back: a change of the machine's clock neither lengthens nor shortens a lockout. */
+  /** Monotonic, so that changes of the system clock neither lengthen nor shorten a lockout. */
   readonly monotonicMs?: () => number;
 }
 
-/** Who failed. */
+/** The source of a failure. */
 export interface Failing {
   readonly address: string;
-  /** Id of the token that was claimed, where there is such a token; all other guesses from an address count as one. */
+  /** Id of the claimed token, if it exists; all other guesses from an address are counted together. */
   readonly id: string | undefined;
 }
 
@@ -18,15 +18,15 @@ interface Window {
   readonly count: number;
 }
 
-/** Most keys that are counted apart. Beyond that the addresses which are new share one count for each token. */
+/** Maximum number of separate counters. Beyond it, new addresses share one counter for each token. */
 const MOST_KEYS = 10_000;
 
-/** Counts invalid tokens in windows that begin with the first failure of a key. */
+/** Counts invalid tokens in windows that start with a key's first failure. */
 export class Failures {
   readonly #most: number;
   readonly #windowMs: number;
   readonly #monotonicMs: () => number;
-  /** In the order in which they end, as all are of one length. */
+  /** In order of expiry, since all have the same length. */
   readonly #windows = new Map<string, Window>();
 
   constructor({ most, windowMs, monotonicMs = () => performance.now() }: FailuresOptions) {
@@ -35,7 +35,7 @@ export class Failures {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** How long in ms no token is looked at; undefined: it is looked at. */
+  /** Remaining lockout in ms. Undefined if there is none. */
   waitMs(failing: Failing): number | undefined {
     if (this.#windows.size === 0) return undefined;
     const window = this.#windows.get(this.#keyOf(failing));
@@ -66,8 +66,8 @@ export class Failures {
 }
 
 /**
- * Whom an address stands for when failures are counted: itself, or of IPv6 its first 64 bits, as whoever has one such
- * address has all of them.
+ * The unit by which failures of an address are counted: the address itself, or the first 64 bits of an IPv6 address,
+ * since anyone who has one such address has all of them.
  */
 export function addressBlock(address: string): string {
   if (!address.includes(':')) return address;
@@ -81,7 +81,7 @@ export function addressBlock(address: string): string {
   return [...groups, ...zeros, ...end].slice(0, 4).join(':');
 }
 
-/** An address in IPv4's form at the end stands for two groups, neither of which is among the first four. */
+/** A trailing IPv4 form stands for two groups, neither of which is among the first four. */
 function groupsOf(text: string): readonly string[] {
   return text === '' ? [] : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
 }

@@ -18,29 +18,29 @@ export interface HeldOptions {
   readonly rules: ReachRules;
   readonly subject: string;
   readonly log: Log;
-  /** The store, opened where that was not needed before. */
+  /** Opens the store on first use. */
   readonly shelf: () => Promise<Result<CredentialShelf, Refusal>>;
-  /** Reads the store again; what it has is given to `adopt`. */
+  /** Reads the store again and passes the result to `adopt`. */
   readonly read: () => Promise<void>;
 }
 
-/** A token is renewed when so much of its time is left, and at the latest so many ms before its end. */
+/** A token is renewed when this fraction of its lifetime is left, or this many ms if that is less. */
 const LEFT_PART = 0.2;
 const LEFT_MS = 300_000;
-/** How long in ms one process alone may use a refresh token; longer than a request to the issuer can take. */
+/** How long in ms one process has exclusive use of a refresh token; longer than a request to the issuer can take. */
 const LEASE_MS = 30_000;
 const LEASE_POLL_MS = 100;
-/** Between two tries ahead of the end, in ms, where the issuer could not be asked. */
+/** Delay in ms after a failed early renewal. */
 const REST_MS = 10_000;
-/** Where tokens are refused again and again, so many are renewed for that within so many ms, and no more. */
+/** Limits renewals when new tokens keep being refused: at most this many within this many ms. */
 const MOST_RENEWALS = 10;
 const RENEWALS_MS = 60_000;
-/** Most scopes that a cause names. */
+/** Maximum number of scopes named in a cause. */
 const MOST_NAMED = 10;
 
 const AGAIN: Result<'again', never> = ok('again');
 
-/** What one subject has at one server, in memory, and how it is kept good. */
+/** One subject's sign-in at one server, held in memory and renewed as needed. */
 export class HeldCredential implements Authorizer {
   readonly subject: string;
   readonly #options: HeldOptions;
@@ -49,7 +49,7 @@ export class HeldCredential implements Authorizer {
   #renewMs = Infinity;
   #restsUntilMs = 0;
   #renewing: Promise<Result<'again', Refusal>> | undefined;
-  /** When tokens were renewed because they were refused. */
+  /** Times of renewals caused by a refused token. */
   #renewalsMs: readonly number[] = [];
 
   constructor(options: HeldOptions) {
@@ -63,12 +63,12 @@ export class HeldCredential implements Authorizer {
   }
 
   header(): string | undefined {
-    // Ahead of its end, beside the calls: they go on with the old one.
+    // Renewed early and in the background: calls continue with the old token.
     if (Date.now() >= this.#renewMs && performance.now() >= this.#restsUntilMs) void this.#renewOnce();
     return this.#header;
   }
 
-  /** What the store has by now. */
+  /** Takes over the state of the store. */
   adopt(shelved: Shelved | undefined): void {
     this.#shelved = shelved;
     const tokens = shelved?.content?.tokens;
@@ -76,7 +76,7 @@ export class HeldCredential implements Authorizer {
     this.#renewMs = tokens === undefined ? Infinity : renewalOf(tokens);
   }
 
-  /** Resolves when a token that has ended is renewed, or cannot be. */
+  /** Resolves when an expired token was renewed or could not be. */
   async freshen(): Promise<void> {
     const endsMs = this.#shelved?.content?.tokens?.expiresMs ?? Infinity;
     if (Date.now() >= endsMs) await this.#renewOnce();
@@ -94,7 +94,7 @@ export class HeldCredential implements Authorizer {
     return this.#renewOnce();
   }
 
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no renewal is under way. */
   async settled(): Promise<void> {
     await this.#renewing;
   }
@@ -109,7 +109,7 @@ export class HeldCredential implements Authorizer {
     return { code: this.#shelved.content === undefined ? 'SIGN_IN_UNREADABLE' : 'SIGN_IN_EXPIRED' };
   }
 
-  /** More rights come by signing in alone (RFC 6749, section 6); what is wanted is kept for then. */
+  /** Only a new sign-in grants more scopes (RFC 6749, section 6); the wanted ones are stored for it. */
   async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
     const content = this.#shelved?.content;
     const scopes = scopesOf(scope)
@@ -134,7 +134,7 @@ export class HeldCredential implements Authorizer {
       }));
   }
 
-  /** A refresh token may be good for one use, so of all processes on the store one alone uses it, and the others wait. */
+  /** A refresh token may be single-use, so only one of the processes on the store uses it while the others wait. */
   async #renewInTurn(old: string | undefined): Promise<Result<'again', Refusal>> {
     const shelf = await this.#options.shelf();
     if (!shelf.ok) return shelf;
@@ -161,7 +161,7 @@ export class HeldCredential implements Authorizer {
     holder: string,
   ): Promise<Result<'again', Refusal>> {
     const { server, asked, rules, log } = this.#options;
-    // Loaded only where it is used: it takes longer than all else at a start.
+    // Loaded on demand: the import takes longer than the rest of the startup.
     const { renew } = await import('./authorization-server.ts');
     const renewal = await renew(content, { asked, rules }, Date.now);
     if (renewal.kind === 'renewed') {
@@ -182,7 +182,7 @@ export class HeldCredential implements Authorizer {
     return this.#unavailable(renewal.fault);
   }
 
-  /** Holds at once, and for others when the store has it. Somebody who signed in meanwhile goes before. */
+  /** Applies locally at once, and elsewhere when stored. If someone signed in meanwhile, the new sign-in wins. */
   async #save(content: CredentialContent): Promise<void> {
     const { log, server, shelf, read } = this.#options;
     const stored = this.#shelved?.stored;

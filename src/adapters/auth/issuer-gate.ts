@@ -12,44 +12,44 @@ import { secretDigest } from './mint-token.ts';
 export interface IssuerGateOptions {
   readonly issuer: string;
   readonly check: CheckJwt;
-  /** Knows all tokens that are none of the issuer's. Who opened it closes it. */
+  /** Handles all tokens that are not the issuer's. Closed by whoever opened it. */
   readonly own: Gate;
   /** ASSAY_TOKEN, which may be any text. */
   readonly operatorToken: string | undefined;
-  /** Invalid tokens within a minute after which no more are looked at. */
+  /** Invalid tokens within a minute after which further ones are refused unchecked. */
   readonly mostFailures: number;
-  /** By which lockouts end. */
+  /** Clock for lockouts. */
   readonly monotonicMs?: () => number;
   readonly log: Log;
 }
 
 type Admission = Result<Identity, Refusal>;
 
-/** A token that was checked, with the answer that its holder gets as long as that is taken for true. */
+/** A verified token, with its result for as long as that is cached. */
 interface Checked {
   readonly admission: Admission;
   readonly untilMs: number;
 }
 
 const WINDOW_MS = 60_000;
-/** So long in ms a check holds: then a key that was withdrawn counts again. */
+/** How long in ms a verification is cached; afterwards a withdrawn key takes effect. */
 const TRUSTED_MS = 120_000;
 const MOST_CHECKED = 10_000;
 const MOST_HOLDERS = 10_000;
 
-/** A guess; whoever guesses tokens of an issuer shuts out no token of ours at the same address. */
+/** Counts guesses of issuer tokens, so that they do not lock out Assay's own tokens at the same address. */
 const GUESSED = 'issued';
 
-/** Takes tokens of an issuer beside our own. One that was checked a moment ago is answered at once, others by a promise. */
+/** Accepts an issuer's tokens beside Assay's own. Cached results are returned synchronously, others as a promise. */
 export class IssuerGate implements Gate {
   readonly #options: IssuerGateOptions;
   readonly #failures: Failures;
   readonly #operator: Buffer | undefined;
-  /** By digest, the oldest check first. */
+  /** By digest, oldest first. */
   readonly #checked = new Map<string, Checked>();
-  /** By digest, so that a token which comes often at a time is checked once. */
+  /** By digest, so that concurrent requests with one token share a verification. */
   readonly #underWay = new Map<string, Promise<Admission>>();
-  /** What each subject may do and until when, by its tokens as they were seen. */
+  /** The grants of each subject, from the tokens seen so far. */
   readonly #holders = new Map<string, readonly Grant[]>();
   #isAway = false;
 
@@ -66,7 +66,7 @@ export class IssuerGate implements Gate {
     if (given === undefined || looksLikeToken(given) || !looksLikeJwt(given))
       return this.#options.own.admit(authorization, address, nowMs);
     const digest = secretDigest(given);
-    // Of a digest nothing can be learnt by the time that a comparison takes.
+    // Comparing digests leaks nothing useful through timing.
     if (this.#operator?.equals(digest) === true)
       return this.#options.own.admit(authorization, address, nowMs);
     const key = digest.toString('base64url');
@@ -82,7 +82,7 @@ export class IssuerGate implements Gate {
     return admission;
   }
 
-  /** What an issuer's token opened lasts as long as any token of its subject: clients renew them every few minutes. */
+  /** Anything opened with an issuer's token lasts as long as any token of its subject: clients renew them often. */
   isHolder(holder: Holder, scope: Scope | undefined, nowMs: number): boolean {
     const grants = holder.tokenId === undefined ? this.#holders.get(holder.subject) : undefined;
     if (grants === undefined) return this.#options.own.isHolder(holder, scope, nowMs);
@@ -103,12 +103,12 @@ export class IssuerGate implements Gate {
     return this.#options.own.revoke(id, nowMs);
   }
 
-  /** Tokens of an issuer cannot be guessed; ASSAY_TOKEN can, where it is short. */
+  /** An issuer's tokens cannot be guessed; a short ASSAY_TOKEN can. */
   isFitForNetwork(nowMs: number): boolean {
     return this.#options.operatorToken === undefined || this.#options.own.isFitForNetwork(nowMs);
   }
 
-  /** A token that the issuer signed, and which is of no use, has a count of its own: its holder alone waits. */
+  /** A signed but unusable token has its own counter, so only its holder is locked out. */
   #waitMs(address: string, key: string): number | undefined {
     return this.#failures.waitMs({ address, id: key });
   }
@@ -146,7 +146,7 @@ export class IssuerGate implements Gate {
   #hold(grant: Grant, nowMs: number): void {
     const { subject } = grant.identity;
     const same = (one: Grant): boolean => one.identity.scopes.join() === grant.identity.scopes.join();
-    // One of each kind is enough: as many as there are sets of scopes.
+    // One grant for each set of scopes is enough.
     const others = (this.#holders.get(subject) ?? []).filter(
       (one) => one.expiresMs > nowMs && !(same(one) && one.expiresMs <= grant.expiresMs),
     );
@@ -164,7 +164,7 @@ export class IssuerGate implements Gate {
     return err({ code: 'ISSUER_UNAVAILABLE', issuer, waitSeconds: Math.ceil(REST_MS / 1_000) });
   }
 
-  /** Told once, and once more when it is over. */
+  /** Logs an outage once, and its end once. */
   #tellAway(verdict: JwtVerdict): void {
     const { issuer, log } = this.#options;
     if (verdict.kind === 'unknown' && !this.#isAway)

@@ -5,24 +5,24 @@ import { openFetchFor } from './authorization-server.ts';
 
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  /** '': it is found through the metadata of the issuer. */
+  /** Empty: discovered through the issuer's metadata. */
   readonly jwksUri: string;
   readonly rules: ReachRules;
 }
 
-/** The keys could not be had, which says nothing about a token; the message is a phrase to stand behind "the issuer". */
+/** The keys could not be fetched; the token may be valid. The message is a phrase that follows "the issuer". */
 export class KeysUnavailable extends Error {}
 
-/** How long in ms nobody is asked after a failure. */
+/** Delay in ms before another fetch after a failure. */
 export const REST_MS = 5_000;
 
-/** A key that is not known yet is sought this often in ms at most. */
+/** Minimum interval in ms between fetches for an unknown key. */
 const COOLDOWN_MS = 5_000;
-/** After so long in ms the keys are fetched again, so that one which was withdrawn is forgotten. */
+/** Keys are fetched again after this many ms, so that a withdrawn one stops working. */
 const LIFE_MS = 300_000;
 const LIMIT_MS = 5_000;
 
-/** The keys of an issuer, fetched when the first token comes. Rejects with KeysUnavailable, or with errors of jose. */
+/** The keys of an issuer, fetched on first use. Rejects with KeysUnavailable, or with errors of jose. */
 export async function openIssuerKeys(options: IssuerKeysOptions): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet, customFetch } = await import('jose');
   return createRemoteJWKSet(new URL(options.jwksUri === '' ? options.issuer : options.jwksUri), {
@@ -33,7 +33,7 @@ export async function openIssuerKeys(options: IssuerKeysOptions): Promise<JWTVer
   });
 }
 
-/** One attempt at a time is seen to by jose; an issuer that is away is left alone between two of them. */
+/** jose serializes attempts; this adds the delay after a failure. */
 function restingFetch(options: IssuerKeysOptions): () => Promise<Response> {
   let failure: { readonly error: KeysUnavailable; readonly untilMs: number } | undefined;
   return async () => {
@@ -56,7 +56,7 @@ function phraseOf(error: unknown): string {
   return error instanceof Unfetched ? error.message : 'gave what is no set of keys';
 }
 
-/** A look-up of a name cannot be aborted. */
+/** Needed because a DNS lookup cannot be aborted. */
 function outOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const gone = (): void => reject(new KeysUnavailable('did not answer in time'));
@@ -64,7 +64,7 @@ function outOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** No redirect is followed, what it names may only be where it is itself, and all of it together has one time limit. */
+/** Follows no redirects, reaches only addresses permitted to the issuer, and has one time limit for all requests. */
 async function fetchKeys(
   { issuer, jwksUri, rules }: IssuerKeysOptions,
   signal: AbortSignal,
@@ -83,7 +83,7 @@ async function fetchKeys(
   }
 }
 
-/** RFC 8414, section 3, and OpenID Connect Discovery 1.0, section 4. Whoever claims another issuer is not it (section 3.3). */
+/** RFC 8414, section 3, and OpenID Connect Discovery 1.0, section 4. The issuer must match (section 3.3). */
 async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<string> {
   for (const place of metadataPlaces(issuer)) {
     const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });

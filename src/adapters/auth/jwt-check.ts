@@ -3,31 +3,31 @@ import { grantOf, type Grant } from '../../core/jwt-claims.ts';
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import { KeysUnavailable } from './issuer-keys.ts';
 
-/** What a check of a token finds. Reasons are phrases about the token. */
+/** The result of checking a token. Reasons are phrases about the token. */
 export type JwtVerdict =
   | { readonly kind: 'granted'; readonly grant: Grant }
-  /** `isSigned`: the issuer made it, so nobody guessed it. */
+  /** `isSigned`: the signature is valid, so the token was not guessed. */
   | { readonly kind: 'refused'; readonly reason: string; readonly isSigned: boolean }
-  /** Nothing can be said of it. */
+  /** The token could not be checked. */
   | { readonly kind: 'unknown'; readonly cause: string };
 
 export type CheckJwt = (text: string, nowMs: number) => Promise<JwtVerdict>;
 
-/** None with a secret that both sides know, and never `none`: who can check a token must not be able to make one. */
+/** No symmetric algorithms and never `none`: whoever can verify a token must not be able to create one. */
 const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** How far in seconds the clock of the issuer may be ahead of ours, or behind it. */
+/** Tolerated difference between the clocks of the issuer and Assay, in seconds. */
 const TOLERANCE_S = 10;
 
-/** Signature, algorithm, issuer and times by jose, and what the token means for us by the core (RFC 9068, section 4). */
+/** jose checks signature, algorithm, issuer and times; the core maps claims to a grant (RFC 9068, section 4). */
 export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedResource): Promise<CheckJwt> {
   const { decodeJwt, decodeProtectedHeader, errors, jwtVerify } = await import('jose');
   const { issuer } = resource;
 
-  /** What is wrong with it before a key is sought, so that nobody asks the issuer about what is none of its own. */
+  /** Checked before a key is fetched, so that foreign tokens cause no request to the issuer. */
   const faultOf = (text: string): string | undefined => {
     try {
       const { alg } = decodeProtectedHeader(text);

@@ -4,7 +4,7 @@ import { tokenText, type MintedToken } from '../../core/token.ts';
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 
-/** Makes a token of 256 bits of chance. */
+/** Creates a token with 256 random bits. */
 export function mintToken(): MintedToken {
   const id = randomBytes(ID_BYTES).toString('hex');
   const secret = base62(randomBytes(SECRET_BYTES));
@@ -12,8 +12,8 @@ export function mintToken(): MintedToken {
 }
 
 /**
- * What is kept of a secret. One SHA-256 is enough: a slow hash protects what people make up, and nobody guesses 256 bits
- * of chance, however fast the guesses can be checked. It also keeps the path of each request short.
+ * The stored form of a secret. One SHA-256 is enough: slow hashes protect passwords, but 256 random bits cannot be
+ * guessed at any speed. It also keeps requests fast.
  */
 export function secretDigest(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
@@ -21,7 +21,7 @@ export function secretDigest(secret: string): Buffer {
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 43 digits, which hold any 32 bytes; letters and digits alone, so that a double click takes all of it. */
+/** 43 digits hold any 32 bytes. Only letters and digits, so that a double click selects all of it. */
 function base62(bytes: Buffer): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';

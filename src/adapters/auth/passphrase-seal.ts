@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import type { SealedText } from '../../core/bundle/bundle.ts';
 import type { PassphraseSeal } from '../../gateway/ports/bundles.ts';
 
-/** Takes 32 MiB and a fifth of a second, and guessing costs as much as OWASP asks for of passwords that are stored. */
+/** Takes 32 MiB and a fifth of a second; guessing costs as much as OWASP recommends for stored passwords. */
 const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
@@ -45,7 +45,7 @@ export const passphraseSeal: PassphraseSeal = {
 
 type Cost = Pick<SealedText, 'N' | 'r' | 'p'>;
 
-/** One passphrase typed on two machines may be composed otherwise (RFC 8265, section 4.2.1). */
+/** Normalized, since a passphrase typed on two machines may be composed differently (RFC 8265, section 4.2.1). */
 function keyOf(passphrase: string, salt: Buffer, { N, r, p }: Cost): Promise<Buffer> {
   const maxmem = 2 * 128 * N * r;
   return new Promise((resolve, reject) => {

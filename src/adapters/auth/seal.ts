@@ -13,7 +13,7 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Nonce, tag and AES-256-GCM of a text. `about` is not in it, but opens it: bytes that are moved elsewhere stay closed. */
+/** Nonce, tag and AES-256-GCM ciphertext. `about` is authenticated but not included; it binds the bytes to a place. */
 export function seal(text: string, about: string, { bytes }: Pick<EncryptionKey, 'bytes'>): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, bytes, nonce, { authTagLength: TAG_BYTES });
@@ -22,7 +22,7 @@ export function seal(text: string, about: string, { bytes }: Pick<EncryptionKey,
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-/** Undefined where another key sealed it, or for something else, or where a bit of it has changed. */
+/** Undefined if the key or `about` differs, or the data was modified. */
 export function unseal(
   sealed: Buffer,
   about: string,
@@ -41,7 +41,7 @@ export function unseal(
   }
 }
 
-/** Encrypts what was registered by the key with which sign-ins are encrypted. It is not in the store. */
+/** Encrypts registered entries with the key that encrypts sign-ins, which is not in the store. */
 export function entrySeal(place: KeyPlace): EntrySeal {
   return {
     async seal(name, entry) {

@@ -10,19 +10,19 @@ import { seal, unseal } from './seal.ts';
 type Keys = Pick<Store, 'keys' | 'ensureKey' | 'addKey'>;
 
 export interface KeySealerOptions {
-  /** Where it cannot be opened, keys of this process alone must do. */
+  /** If it fails, keys of this process alone are used. */
   readonly openStore: () => Promise<Result<Keys, Refusal>>;
   readonly log: Log;
 }
 
 const PURPOSE = 'request-state';
 const KEY_BYTES = 32;
-/** A key seals for so long, in ms; what it has sealed it opens for ever. */
+/** Age in ms at which a key is replaced for sealing; it opens existing states forever. */
 const ROTATE_MS = 30 * 24 * 60 * 60 * 1_000;
-/** How often, in ms, a state under an unknown key may cost a look into the store. */
+/** Minimum interval in ms between store reads for unknown keys. */
 const LOOK_EVERY_MS = 1_000;
 
-/** AES-256-GCM with keys that all processes on one store share, so that any of them opens what another sealed. */
+/** AES-256-GCM with keys shared by all processes on a store, so that any of them opens what another sealed. */
 export class KeySealer implements Sealer {
   readonly #options: KeySealerOptions;
   #keys: readonly StoredKey[] = [];
@@ -71,7 +71,7 @@ export class KeySealer implements Sealer {
     return find();
   }
 
-  /** Takes up the keys of the store, and makes the first where there is none. */
+  /** Loads the keys of the store and creates the first one if there is none. */
   #look(nowMs: number): Promise<void> {
     this.#looking ??= this.#read(nowMs).finally(() => {
       this.#lookedMs = nowMs;
@@ -86,7 +86,7 @@ export class KeySealer implements Sealer {
       this.#alone(read.error);
       return;
     }
-    // What was sealed while the store was away is opened by this process all the same.
+    // Keeps keys that were created while the store was unavailable.
     const ids = new Set(read.value.map(({ id }) => id));
     this.#keys = [...read.value, ...this.#keys.filter(({ id }) => !ids.has(id))];
   }

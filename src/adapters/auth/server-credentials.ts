@@ -13,9 +13,9 @@ import { HeldCredential } from './held-credential.ts';
 import { hasOwnAuthorization, sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
-  /** Opened where it is not open yet and somebody has signed in, or would have to. */
+  /** Opened on demand, when someone has signed in or needs to. */
   readonly store: { readonly isOpen: boolean; readonly open: () => Promise<Result<Store, Refusal>> };
-  /** Whether each subject signs in for itself where the config does not say. */
+  /** Whether each subject signs in separately unless configured otherwise. */
   readonly isPersonal: boolean;
   readonly log: Log;
   readonly rules: ReachRules;
@@ -27,13 +27,13 @@ interface Held {
 }
 
 /**
- * The sign-ins of this process, in memory as far as they are in use, and following the store. A process whose servers
- * never asked for one, in a home where nobody signed in, opens no store for it.
+ * The sign-ins in use by this process, held in memory and kept in sync with the store. If no server ever asked for a
+ * sign-in and nobody signed in, the store is not opened for it.
  */
 export class ServerCredentials implements Credentials {
   readonly #options: ServerCredentialsOptions;
   readonly #held = new Map<string, Held>();
-  /** Servers, with their identities, that are known to ask for a sign-in. */
+  /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
   readonly #listeners = new Set<(server: string) => void>();
   #all: readonly Shelved[] = [];
@@ -113,7 +113,7 @@ export class ServerCredentials implements Credentials {
 
   #openShelf(): Promise<Result<CredentialShelf, Refusal>> {
     return (this.#shelf ??= this.#open().then((shelf) => {
-      // What failed is tried again by the next who wants it.
+      // A failure is not cached: the next caller tries again.
       if (!shelf.ok) this.#shelf = undefined;
       return shelf;
     }));
@@ -131,7 +131,7 @@ export class ServerCredentials implements Credentials {
     return ok(new CredentialShelf({ store, place, learn }));
   }
 
-  /** What is read last is what holds. */
+  /** Reads are serialized, so the latest result wins. */
   #read(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#readNow());
     return this.#reading;
@@ -156,7 +156,7 @@ export class ServerCredentials implements Credentials {
   }
 }
 
-/** Asked for on the path of calls, and costs a hash. */
+/** Cached because it is on the path of calls and costs a hash. */
 const KEYS = new WeakMap<ServerSpec, string>();
 
 function serverKey(spec: ServerSpec): string {

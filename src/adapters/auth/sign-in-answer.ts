@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { Unfetched } from '../../platform/careful-fetch.ts';
 import type { OpenRedirect } from '../../platform/redirect.ts';
 
-/** Why a sign-in came to nothing, as a phrase without anything secret. */
+/** Why a sign-in failed, as a phrase without secrets. */
 export class SignInFault extends Error {}
 
 export interface Answering {
@@ -12,14 +12,14 @@ export interface Answering {
   readonly signal: AbortSignal;
 }
 
-/** What the issuer answers by way of the browser, or of whoever copies it from there; the first that comes. */
+/** The issuer's response, from the browser redirect or pasted by the user, whichever comes first. */
 export async function answerIn({ redirect, pasted, state, signal }: Answering): Promise<URLSearchParams> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   const late = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => late.reject(new SignInFault('it was waited for long enough')));
   if (signal.aborted) throw new SignInFault('it was waited for long enough');
-  // Whoever pastes nothing may still use the browser.
+  // Without a pasted response, the browser may still deliver one.
   const byHand = pasted(ended).then((text) =>
     text === undefined ? late.promise : pastedAnswer(text, state),
   );
@@ -31,7 +31,7 @@ export async function answerIn({ redirect, pasted, state, signal }: Answering): 
   }
 }
 
-/** The whole address, its query, or the code alone, which is then good for this sign-in only (RFC 7636). */
+/** Accepts the whole URL, its query, or the bare code, which is bound to this sign-in by PKCE (RFC 7636). */
 export function pastedAnswer(text: string, state: string): URLSearchParams {
   const trimmed = text.trim();
   const query = URL.parse(trimmed)?.searchParams ?? new URLSearchParams(trimmed.replace(/^\?/, ''));
@@ -46,7 +46,7 @@ export function pastedAnswer(text: string, state: string): URLSearchParams {
   return query;
 }
 
-/** What the person is told. A bug is thrown on. */
+/** The refusal to show. Unexpected errors are rethrown. */
 export async function failure(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
   const reason = isLate ? 'nobody signed in in time' : await reasonOf(error);
   return { code: 'AUTHORIZATION_FAILED', server, reason };

@@ -10,22 +10,22 @@ import type { HeldClient } from './credential-content.ts';
 
 export interface SignInClientOptions {
   readonly auth: AuthSpec;
-  /** Where the browser is to end. */
+  /** Where the browser is redirected. */
   readonly redirectUrl: string;
   readonly state: string;
-  /** What was discovered already. */
+  /** Result of the discovery. */
   readonly discovered: OAuthDiscoveryState;
-  /** A registration of before, where it is for this issuer and this redirect. */
+  /** An earlier registration, if it is for this issuer and redirect URL. */
   readonly registered: HeldClient | undefined;
   readonly version: string;
 }
 
-/** What the SDK's flow needs of a client, for one sign-in: nothing outlasts it but what is read from it at the end. */
+/** The client state that the SDK's flow needs for one sign-in. The caller reads the results at the end. */
 export class SignInClient implements OAuthClientProvider {
   readonly #options: SignInClientOptions;
   #client: StoredOAuthClientInformation | undefined;
   #verifier = '';
-  /** Where the person has to go. */
+  /** The URL that the user must open. */
   address: URL | undefined;
   obtained: OAuthTokens | undefined;
 
@@ -37,7 +37,7 @@ export class SignInClient implements OAuthClientProvider {
     return this.#options.redirectUrl;
   }
 
-  /** A client id that is an address is that of a metadata document; where the issuer takes none, Assay is registered. */
+  /** A client id that is a URL names a client metadata document. If the issuer supports none, Assay registers. */
   get clientMetadataUrl(): string {
     const { clientId = '' } = this.#options.auth;
     return isDocument(clientId) ? clientId : '';
@@ -53,13 +53,13 @@ export class SignInClient implements OAuthClientProvider {
       redirect_uris: [redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // A program on somebody's machine keeps no secret from them, so it wants none where it need not have one.
+      // A local program cannot keep a secret from its user, so it avoids having one if possible.
       token_endpoint_auth_method: METHODS.find((method) => methods.includes(method)) ?? 'none',
       ...(auth.scope !== undefined && { scope: auth.scope }),
     };
   }
 
-  /** The client as it is known to the issuer. */
+  /** The client as registered with the issuer. */
   get held(): HeldClient | undefined {
     const client = this.#client ?? this.#given('');
     if (client === undefined) return undefined;
@@ -88,7 +88,7 @@ export class SignInClient implements OAuthClientProvider {
     this.#client = client;
   }
 
-  /** Who signs in wants new ones. */
+  /** A sign-in always obtains new tokens. */
   tokens(): undefined {
     return undefined;
   }

@@ -27,8 +27,8 @@ interface SignInDeps {
 }
 
 /**
- * Has somebody sign in at a server, and keeps what comes of it (2026-07-28, basic/authorization). AUTHORIZATION_FAILED
- * where nothing comes of it, ARGUMENTS_INVALID where the server asks for nothing.
+ * Signs a user in to a server and stores the result (2026-07-28, basic/authorization). AUTHORIZATION_FAILED if it fails
+ * or the server requires no sign-in.
  */
 export async function signIn(
   spec: ServerSpec,
@@ -77,7 +77,7 @@ export async function signIn(
   }
 }
 
-/** Where to sign in, and what the server said of it. */
+/** The issuer to sign in to, and the server's challenge. */
 interface Place {
   readonly challenge: BearerChallenge | undefined;
   readonly discovered: OAuthDiscoveryState;
@@ -112,10 +112,10 @@ interface Wanted {
   readonly auth: AuthSpec | undefined;
 }
 
-/** The registration of before, where it will do. */
+/** The earlier registration, if it can be reused. */
 function registeredAt({ issuer, before, scope, auth }: Wanted): CredentialContent['client'] | undefined {
   const content = before?.stored.issuer === issuer ? before.content : undefined;
-  // One that the issuer took back may have been forgotten with all that belonged to it.
+  // The issuer may have deleted the registration along with the tokens it revoked.
   if (content?.tokens === undefined || auth?.clientId !== undefined) return undefined;
   const { client } = content;
   const mayAsk = client.scope === undefined ? undefined : new Set(scopesOf(client.scope));
@@ -123,7 +123,7 @@ function registeredAt({ issuer, before, scope, auth }: Wanted): CredentialConten
   return client.redirectUrl !== undefined && isWideEnough ? client : undefined;
 }
 
-/** What the config says, else what the server asks for; and what was granted or wanted before, so that nothing is lost. */
+/** The configured scopes, else the ones the server asks for, plus those granted or wanted before. */
 function scopeFor({
   auth,
   challenge,
@@ -147,7 +147,7 @@ interface Flow {
   readonly scope: string | undefined;
 }
 
-/** Registers Assay where that is needed; gives the address to go to. */
+/** Registers Assay if needed. Returns the URL to open. */
 async function begin({ url, client, fetching, scope }: Flow): Promise<string> {
   const { auth } = await import('@modelcontextprotocol/client');
   await auth(client, {
@@ -169,7 +169,7 @@ async function finish(
   const [code, iss] = [answer.get('code'), answer.get('iss') ?? undefined];
   if (code === null) {
     const metadata = client.discoveryState().authorizationServerMetadata;
-    // What an answer says is believed only of the issuer that was asked (RFC 9207, section 2.4).
+    // An error response is trusted only from the issuer that was asked (RFC 9207, section 2.4).
     validateAuthorizationResponseIssuer({
       iss,
       expectedIssuer: metadata?.issuer,
@@ -201,7 +201,7 @@ function contentOf({ obtained, held }: SignInClient, place: Place): CredentialCo
   };
 }
 
-/** Whether a server turns away who comes without credentials, and what it says to it. */
+/** Whether a server refuses requests without credentials, and its challenge. */
 interface Probed {
   readonly isRefused: boolean;
   readonly challenge: BearerChallenge | undefined;
@@ -209,7 +209,7 @@ interface Probed {
 
 /** Asks a server without credentials. An unreachable server does not count as a refusal. */
 async function probeWithout(url: URL, fetching: CarefulFetch): Promise<Probed> {
-  // Some let everybody shake hands; and nothing may be left behind there, such as a session.
+  // Some servers accept a handshake from anyone, and it could leave a session behind.
   const { bytes } = ownRequest('tools/list');
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   try {

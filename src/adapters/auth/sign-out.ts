@@ -7,7 +7,7 @@ import type { ShownCredential, SignOutReport } from '../../gateway/ports/credent
 import type { CredentialShelf, Shelved } from './credential-shelf.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
-/** Forgets, and has the issuers forget where they can be reached by the rules for the server of the config. */
+/** Deletes sign-ins and revokes them at their issuers, if the rules for the configured server permit the connection. */
 export async function forget(
   { server, subject }: { readonly server: string; readonly subject: string },
   shelf: CredentialShelf,
@@ -61,7 +61,7 @@ function stateOf({ stored, content }: Shelved, servers: readonly ServerSpec[]): 
   return (stored.expiresMs ?? Infinity) > Date.now() ? 'valid' : 'expired';
 }
 
-/** Undefined where the config has no server of this name any more, or another one. */
+/** Undefined if the config no longer has this server, or has another one of that name. */
 function specOf(
   { server, identity }: Shelved['stored'],
   servers: readonly ServerSpec[],

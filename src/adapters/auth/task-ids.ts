@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { TaskIds } from '../../gateway/ports/task-ids.ts';
 
-/** Separates these tags from all others that the same key may make. */
+/** Separates these tags from all others made with the same key. */
 const PURPOSE = 'assay task id 1';
 const TAG_BYTES = 16;
 
 /**
- * Task ids as `base64url(JSON of server and inner id).base64url(tag)`, where the tag is an HMAC over these and the subject.
- * The first key wraps; what any of them has wrapped is known. They need no encoding in a header.
+ * Task ids are `base64url(JSON of server and inner id).base64url(tag)`, where the tag is an HMAC over these and the
+ * subject. The first key signs; all keys verify. The ids need no encoding in a header.
  */
 export function signedTaskIds(keys: readonly [Buffer, ...Buffer[]]): TaskIds {
   const wrapped = (key: Buffer, subject: string, text: string): string => {
@@ -16,11 +16,11 @@ export function signedTaskIds(keys: readonly [Buffer, ...Buffer[]]): TaskIds {
     return `${Buffer.from(text).toString('base64url')}.${tag.toString('base64url')}`;
   };
   return {
-    // As JSON also half of a surrogate pair, which a server may have written, comes back as it was.
+    // JSON preserves lone surrogates, which a server may have used in an id.
     wrap: (server, subject, inner) => wrapped(keys[0], subject, JSON.stringify([server, inner])),
     unwrap(given, subject) {
       const text = Buffer.from(given.slice(0, Math.max(given.indexOf('.'), 0)), 'base64url').toString();
-      // Made again and compared whole, so that each id has one spelling.
+      // Compares the whole re-encoded id, so that each id has one spelling only.
       if (!keys.some((key) => isSame(wrapped(key, subject, text), given))) return undefined;
       const [server, inner] = JSON.parse(text) as readonly [string, string]; // ours, as the tag proves
       return { server, inner };

@@ -20,18 +20,18 @@ import { secretDigest } from './mint-token.ts';
 
 export interface TokenGateOptions {
   readonly store: Pick<Store, 'tokens' | 'onChange'>;
-  /** ASSAY_TOKEN: allows everything, and is in no store. */
+  /** ASSAY_TOKEN: allows everything, and is not stored. */
   readonly operatorToken: string | undefined;
-  /** Minted for processes of the user who runs this; it is in no store and lasts no longer than the gate. */
+  /** Token for processes of the user who runs Assay; not stored, and valid only as long as the gate. */
   readonly ownToken: MintedToken;
-  /** Invalid tokens within a minute after which no more are looked at. */
+  /** Invalid tokens within a minute after which further ones are refused unchecked. */
   readonly mostFailures: number;
-  /** By which lockouts end. */
+  /** Clock for lockouts. */
   readonly monotonicMs?: () => number;
   readonly log: Log;
 }
 
-/** A token that the gate knows, with the answer that its holder gets. */
+/** A known token and the result for its holder. */
 interface Known {
   readonly id: string | undefined;
   readonly digest: Buffer;
@@ -40,12 +40,12 @@ interface Known {
   readonly admission: { readonly ok: true; readonly value: Identity };
 }
 
-/** Longest wait in ms for the store before an unknown token is refused. */
+/** Maximum wait in ms for the store before an unknown token is refused. */
 const LONGEST_LOOK_UP_MS = 2_000;
 const LOOK_UP_EVERY_MS = 100;
-/** So many times as long as a look-up took, none is begun. */
+/** After a lookup, the next one is delayed by this multiple of its duration. */
 const REST_SHARE = 10;
-/** A token as it was brought, and from where. */
+/** A token from a request, and the address it came from. */
 interface Bringing {
   readonly given: string;
   readonly parts: TokenParts | undefined;
@@ -58,30 +58,30 @@ const DIGEST_BYTES = 32;
 const SHORTEST_OPERATOR_TOKEN = 16;
 const REQUIRED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED' });
 
-/** Compared with where there is nothing to compare with, so that an id which is known takes no longer than another. */
+/** Compared with if the id is unknown, so that timing does not reveal whether an id exists. */
 const NOBODY: Buffer = randomBytes(DIGEST_BYTES);
 
 /**
- * Holds the tokens of the store in memory, so that a request waits for no database, and follows its changes. While the
- * store cannot be read the tokens last read hold. Whoever opens it closes it, before the store.
+ * Holds the store's tokens in memory, so that no request waits for a database, and follows changes. While the store is
+ * unreadable, the last tokens remain valid. Whoever opens it closes it, before the store.
  */
 export class TokenGate implements Gate {
   readonly #options: TokenGateOptions;
-  /** The operator's token, where it is in no form that has an id. */
+  /** The operator's token, if its format has no id. */
   readonly #unnamed: Known | undefined;
   readonly #named: Known | undefined;
   readonly #failures: Failures;
   readonly #unsubscribe: () => void;
-  /** By id; revoked and expired ones too, as their holders fail under their own names. */
+  /** By id; includes revoked and expired tokens, so that failures of their holders are counted separately. */
   #known: ReadonlyMap<string, Known> = new Map();
   readonly #listeners = new Set<() => void>();
   readonly #lookUps = new LookUps(() => this.#read());
-  /** When tokens were revoked by this process, whether that could be stored or not. */
+  /** When this process revoked tokens, whether or not that could be stored. */
   readonly #revokedMs = new Map<string, number>();
   #reading: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
-  /** Set while the tokens that hold may not be the latest. */
+  /** Set while the tokens in memory may be outdated. */
   #retry: NodeJS.Timeout | undefined;
 
   private constructor(options: TokenGateOptions) {
@@ -97,14 +97,14 @@ export class TokenGate implements Gate {
     });
   }
 
-  /** Resolves when the tokens were read once, or could not be. */
+  /** Resolves after the first attempt to read the tokens. */
   static async open(options: TokenGateOptions): Promise<TokenGate> {
     const gate = new TokenGate(options);
     await gate.#read();
     return gate;
   }
 
-  /** A token with an id that is not known is looked up in the store first, and so answered by a promise. */
+  /** A token with an unknown id is first looked up in the store, so the result is a promise. */
   admit(
     authorization: string | undefined,
     address: string,
@@ -152,7 +152,7 @@ export class TokenGate implements Gate {
   revoke(id: string, nowMs: number): boolean {
     const known = this.#known.get(id);
     if (known === undefined || id === this.#options.ownToken.id || known === this.#named) return false;
-    // Asked once more, because the first time it could not be stored.
+    // Called again because the first revocation could not be stored.
     if (this.#revokedMs.has(id)) return true;
     if (known.revokedMs !== undefined) return false;
     this.#revokedMs.set(id, nowMs);
@@ -178,7 +178,7 @@ export class TokenGate implements Gate {
     clearTimeout(this.#retry);
   }
 
-  /** Reads the tokens, and once more where they changed meanwhile. */
+  /** Reads the tokens, and again if they changed meanwhile. */
   #read(): Promise<void> {
     this.#isStale = true;
     this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined));
@@ -210,7 +210,7 @@ export class TokenGate implements Gate {
   }
 
   #index(tokens: readonly StoredToken[]): ReadonlyMap<string, Known> {
-    // One that was named before names like those of an issuer's were refused.
+    // Excludes tokens named before names that look like an issuer's subject were rejected.
     const ours = tokens.filter(({ name }) => !isIssued(name));
     const asHere = ours.map((token) => ({
       ...token,
@@ -224,8 +224,8 @@ export class TokenGate implements Gate {
 }
 
 /**
- * Reads on demand. Whoever asks while a read is awaited shares it, and reads are kept apart, so that a flood of tokens that
- * are none costs the store a tenth of its time at most.
+ * Reads on demand. Callers that wait for a read share it, and reads are spaced out, so that a flood of invalid tokens
+ * takes at most a tenth of the store's time.
  */
 class LookUps {
   readonly #read: () => Promise<void>;
@@ -237,7 +237,7 @@ class LookUps {
     this.#read = read;
   }
 
-  /** Resolves after a read that began after this call. */
+  /** Resolves after a read that started after this call. */
   next(): Promise<void> {
     this.#next ??= this.#begin();
     return this.#next;
@@ -270,7 +270,7 @@ function ownOf({ id, hash }: MintedToken): Known {
   return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL) };
 }
 
-/** The operator's may be any text; one in the form of our tokens has an id, and so failures of its own. */
+/** The operator's token may be any text; one in Assay's own format has an id, and so its own failure counter. */
 function operatorOf(text: string): Known {
   const parts = parseToken(text);
   return {
