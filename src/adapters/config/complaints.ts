@@ -1,7 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import { positionOf } from './json-tree.ts';
 
-/** What is wrong in a config file, and where. Names the key and the cause, never a value that could be a secret. */
+/** An error in a config file and its position. Names the key and the cause, never a value that could be a secret. */
 export interface ConfigProblem {
   readonly file: string;
   /** Counted from 1. */
@@ -14,13 +14,13 @@ export interface ConfigProblem {
   readonly remedy: string;
 }
 
-/** Where a value stands: its node for the position, its path for the key. */
+/** The location of a value: its node for the position, its path for the key. */
 export interface Place {
   readonly node: Node;
   readonly path: readonly (string | number)[];
 }
 
-/** Collects what is wrong while a file is read. A problem costs the entry that it is in, a warning costs nothing. */
+/** Collects errors while a file is read. A problem disables the entry that contains it; a warning has no effect. */
 export class Complaints {
   readonly problems: ConfigProblem[] = [];
   readonly warnings: ConfigProblem[] = [];
@@ -48,7 +48,7 @@ export class Complaints {
 const PLAIN_KEY = /^[\w$-]+$/;
 const LONGEST_KEY = 80;
 
-/** `mcpServers["my server"].args[2]`: what a user may have typed stays on one line. */
+/** `mcpServers["my server"].args[2]`; user-supplied parts are escaped to stay on one line. */
 export function keyOf(path: readonly (string | number)[]): string {
   let key = '';
   for (const step of path) {
@@ -59,7 +59,7 @@ export function keyOf(path: readonly (string | number)[]): string {
   return key;
 }
 
-/** A key of the file inside a sentence: escaped and bounded. */
+/** A key from the file for use in a sentence: escaped and truncated. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY)}…` : text);
 }

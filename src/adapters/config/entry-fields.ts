@@ -3,12 +3,12 @@ import type { Complaints, Place } from './complaints.ts';
 import { ASKED, expand, type Surroundings } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
-/** What texts of an entry are filled in with, and where relative paths start. */
+/** The values for variables in an entry, and the base of relative paths. */
 export interface Here extends Surroundings {
   readonly cwd: string;
 }
 
-/** One entry under `mcpServers` while it is read: its values by key, and where to complain. */
+/** An entry under `mcpServers` while it is read: its values by key, and where to report errors. */
 export interface Entry {
   readonly node: Node;
   readonly path: readonly string[];
@@ -17,15 +17,15 @@ export interface Entry {
   readonly complaints: Complaints;
 }
 
-/** Where the value of a key stands; undefined if the entry does not have the key. */
+/** The location of a key's value. Undefined if the entry does not have the key. */
 export function placeAt(entry: Entry, key: string): Place | undefined {
   const node = entry.fields.get(key);
   return node && { node, path: [...entry.path, key] };
 }
 
-/** A kind of value that is taken as it is written. */
+/** A kind of value in which variables are not expanded. */
 export interface Option<T> {
-  /** "true or false": what a value must be. */
+  /** Description of valid values, e.g. "true or false". */
   readonly wanted: string;
   readonly read: (node: Node) => T | undefined;
 }
@@ -39,7 +39,7 @@ export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<
   return value;
 }
 
-/** A string with its variables filled in; undefined, after a complaint, where that cannot be. */
+/** A string with its variables expanded. Undefined, with an error reported, if that is not possible. */
 export function textAt(entry: Entry, place: Place): string | undefined {
   if (place.node.type !== 'string') {
     entry.complaints.problem(place, 'this is no string', 'Write it in double quotes.');
@@ -48,7 +48,7 @@ export function textAt(entry: Entry, place: Place): string | undefined {
   return filledIn(entry, place, String(place.node.value));
 }
 
-/** A record of texts, such as `env`. As in VS Code a number counts as its text, and a member that is null as absent. */
+/** A record of strings, such as `env`. As in VS Code, a number counts as its text and null as absent. */
 export function textsAt(entry: Entry, key: string): readonly TextMember[] {
   const place = placeAt(entry, key);
   if (place === undefined) return [];
@@ -75,7 +75,7 @@ interface TextMember {
 
 function filledIn(entry: Entry, place: Place, written: string): string | undefined {
   const { text, missing, foreign } = expand(written, entry.here);
-  // What is no variable may be a part of a password, so it is not repeated.
+  // An unknown "${…}" may be part of a password, so it is not repeated.
   if (foreign)
     entry.complaints.warn(
       place,

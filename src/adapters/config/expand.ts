@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the values of variables come from. */
+/** Sources of variable values. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -9,8 +9,8 @@ export interface Surroundings {
 }
 
 /**
- * A text with its variables filled in. `missing`: the variables that have no value, by name, or ASKED. `foreign`:
- * whether something stands in `${…}` that is no variable of ours and stays as written.
+ * A text with its variables expanded. `missing`: names of variables without a value, or ASKED. `foreign`: whether a
+ * `${…}` is not one of our variables and was left unchanged.
  */
 export interface Expansion {
   readonly text: string;
@@ -18,12 +18,12 @@ export interface Expansion {
   readonly foreign: boolean;
 }
 
-/** In the place of a name: VS Code asks its user for `${input:…}`. */
+/** Stands for a name: VS Code prompts its user for `${input:…}`. */
 export const ASKED = 'input:';
 
 /**
- * Fills in `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` and `${configDir}`, once: what a variable holds is
- * taken as it is. As in Claude Code, a variable that is set and empty is set.
+ * Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` and `${configDir}`, not recursively: the values of
+ * variables are not expanded. As in Claude Code, an empty variable counts as set.
  */
 export function expand(text: string, around: Surroundings): Expansion {
   const missing: string[] = [];
@@ -73,7 +73,7 @@ function envOf(name: string, { env }: Surroundings): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
-/** A default may hold variables itself: `${A:-${B}}`. */
+/** A default may itself contain variables: `${A:-${B}}`. */
 function closingBrace(text: string, from: number): number {
   let depth = 1;
   for (let at = from; at < text.length; at += 1) {

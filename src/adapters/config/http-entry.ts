@@ -5,7 +5,7 @@ import { membersOf } from './json-tree.ts';
 
 export const HTTP_KEYS: readonly string[] = ['url', 'headers', 'auth'];
 
-/** A server at a URL. Undefined, after a complaint, where the URL is not usable. */
+/** Reads a server at a URL. Undefined, with an error reported, if the URL is unusable. */
 export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): Transport | undefined {
   const url = readUrl(entry);
   const headers = readHeaders(entry);
@@ -24,7 +24,7 @@ function readUrl(entry: Entry): URL | undefined {
   const written = textAt(entry, place);
   if (written === undefined) return undefined;
   const url = URL.parse(written);
-  // What was written is not repeated: it may hold a password or a key.
+  // The value is not repeated: it may contain a password or key.
   if (url === null) {
     complaints.problem(place, 'this is no URL', remedy);
     return undefined;
@@ -56,7 +56,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-/** The headers that an operator gives for every request. */
+/** The configured headers for every request. */
 export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   const { complaints } = entry;
   const headers = new Map<string, readonly [string, string]>();
@@ -86,7 +86,7 @@ const BOOLEAN: Option<boolean> = {
   read: ({ type, value }) => (type === 'boolean' ? value === true : undefined),
 };
 
-/** The key "auth" of a server at a URL; undefined where there is none. What is wrong in it makes the entry bad. */
+/** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
 function readAuth(entry: Entry): AuthSpec | undefined {
   const place = placeAt(entry, 'auth');
   if (place === undefined) return undefined;
@@ -123,7 +123,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
   };
 }
 
-/** Visible ASCII with spaces inside: nothing else can stand in a request for a token (RFC 6749, appendix A). */
+/** Visible ASCII, with spaces only inside: a token request allows nothing else (RFC 6749, appendix A). */
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function wordsAt(entry: Entry, key: string): string | undefined {

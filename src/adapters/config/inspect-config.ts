@@ -7,12 +7,12 @@ import { membersOf, parseJsonTree } from './json-tree.ts';
 import { type Config, type ConfigSurroundings, loadConfig } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
 
-/** Whether a variable or header of this name and value, as somebody wrote it, had to be kept from others. */
+/** Whether a variable or header with this name and value looks like a secret. */
 export type LooksSecret = (name: string, value: string) => boolean;
 
-/** A config as it is, and all that may be said of its file. */
+/** A loaded config and the facts for diagnostics. */
 export interface InspectedConfig {
-  /** Undefined where the file cannot be used at all. */
+  /** Undefined if the file cannot be used at all. */
   readonly config: Config | undefined;
   readonly facts: Omit<ConfigFacts, 'settingFaults'>;
 }
@@ -49,7 +49,7 @@ function complaintOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => 
   return ({ line, column, key, reason, remedy }) => ({ level, line, column, key, reason, remedy });
 }
 
-/** The keys under which something stands, as written, that looks like a secret. */
+/** Keys whose literal values look like secrets. */
 function clearSecretsIn(text: string, looksSecret: LooksSecret): readonly string[] {
   const root = parseJsonTree(text);
   if (!root.ok) return [];
@@ -73,7 +73,7 @@ function clearSecretsIn(text: string, looksSecret: LooksSecret): readonly string
   );
 }
 
-/** A variable keeps the secret out of the file. */
+/** A variable reference keeps the secret out of the file. */
 function isWrittenOut(value: string): boolean {
   return value !== '' && !value.includes('${');
 }

@@ -2,20 +2,20 @@ import { applyEdits, type Edit, type Node } from 'jsonc-parser';
 import { err, ok, type Result } from '../../core/result.ts';
 import { membersOf, parseJsonTree, positionOf, type SyntaxFault, type TreeMember } from './json-tree.ts';
 
-/** A text with one member more, and the lines that came into it. */
+/** An edited text, and the lines added. */
 export interface Edited {
   readonly text: string;
-  /** The number of the first of `lines`, counted from 1. */
+  /** Number of the first of `lines`, counted from 1. */
   readonly line: number;
   readonly lines: readonly string[];
-  /** Whether a member of this name stood there and went. */
+  /** Whether a member of this name was replaced. */
   readonly isReplaced: boolean;
 }
 
 /**
- * Puts a member into a JSON text with comments; objects on the way to it are made. All other bytes stay: nothing is
- * formatted anew, no comment changes its place. (The editor of jsonc-parser formats the lines around its edits.) A text
- * of blanks counts as an empty object. Refused where it is no JSON, or where something else stands on the way.
+ * Sets a member in a JSON text with comments and creates missing parent objects. All other bytes stay: nothing is
+ * reformatted and no comment moves. (The editor of jsonc-parser reformats the lines around its edits.) A blank text
+ * counts as an empty object. Fails if the text is not JSON, or if a parent is not an object.
  */
 export function withMember(
   text: string,
@@ -46,7 +46,7 @@ export function withMember(
   return ok(inserted(text, { parent, members, style, name, value: nested(deeper, value) }));
 }
 
-/** Takes a member out, with its comma and, where it has lines of its own, these. Undefined where it is not there. */
+/** Removes a member, its comma and any lines of its own. Undefined if there is no such member. */
 export function withoutMember(text: string, path: readonly string[]): string | undefined {
   const found = text.trim() === '' ? undefined : findParent(text, path);
   if (!found?.ok || found.value.rest.length !== 1) return undefined;
@@ -76,7 +76,7 @@ interface Style {
   readonly unit: string;
 }
 
-/** Line ends and indentation as the text has them. */
+/** Line endings and indentation of the text. */
 function styleOf(text: string): Style {
   return { eol: text.includes('\r\n') ? '\r\n' : '\n', unit: /\n(\t| +)["/]/.exec(text)?.[1] ?? '  ' };
 }
@@ -92,9 +92,9 @@ function nested(path: readonly string[], value: unknown): unknown {
 }
 
 interface Parent {
-  /** The innermost object on the path that is there. */
+  /** The innermost existing object on the path. */
   readonly parent: Node;
-  /** What of the path leads on from it. */
+  /** The rest of the path from there. */
   readonly rest: readonly string[];
 }
 
@@ -105,7 +105,7 @@ function findParent(text: string, path: readonly string[]): Result<Parent, Synta
   for (let step = 0; ; step += 1) {
     if (parent.type !== 'object') return err({ offset: parent.offset, reason: 'this is not an object' });
     const [first, second] = membersOf(parent).filter(({ key }) => key === path[step]);
-    // Which of the two counts depends on the reader.
+    // Readers differ in which of the two they use.
     if (second !== undefined)
       return err({ offset: second.keyNode.offset, reason: 'this key stands there twice' });
     if (first === undefined || step === path.length - 1) return ok({ parent, rest: path.slice(step) });
@@ -153,7 +153,7 @@ function edited(text: string, edits: Edit[], { line, shown, isReplaced }: Shown)
   return { text: checked(applyEdits(text, edits)), line, lines: linesOf(shown), isReplaced };
 }
 
-/** Nothing leaves this file that is no JSON any more: it would cost somebody all of their settings. */
+/** Guards against writing invalid JSON, which would cost the user all settings in the file. */
 function checked(text: string): string {
   const tree = parseJsonTree(text);
   if (!tree.ok) throw new Error(`an edit broke a JSON text: ${tree.error.reason}`);
@@ -166,11 +166,11 @@ function endOf({ value }: TreeMember): number {
 
 interface Tail {
   readonly commaAt: number | undefined;
-  /** Behind the comma and the last comment. */
+  /** Position after the comma and the last comment. */
   readonly end: number;
 }
 
-/** What follows a member: blanks, comments and at most one comma. */
+/** What follows a member: whitespace, comments and at most one comma. */
 function tailOf(text: string, from: number, to: number): Tail {
   let [at, end] = [from, from];
   let commaAt: number | undefined;

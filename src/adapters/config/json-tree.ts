@@ -7,7 +7,7 @@ export interface SyntaxFault {
   readonly reason: string;
 }
 
-/** JSON as editors allow it in settings: comments and trailing commas are fine. The tree knows where each value stands. */
+/** Parses JSON as editors allow it in settings, with comments and trailing commas. Nodes have their positions. */
 export function parseJsonTree(text: string): Result<Node, SyntaxFault> {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
@@ -20,7 +20,7 @@ export function parseJsonTree(text: string): Result<Node, SyntaxFault> {
   return root === undefined ? err({ offset: 0, reason: 'the file is empty' }) : ok(root);
 }
 
-/** A member of an object: its key as written in JSON, where the key stands, and its value. */
+/** A member of an object: its key, the key's node, and its value. */
 export interface TreeMember {
   readonly key: string;
   readonly keyNode: Node;

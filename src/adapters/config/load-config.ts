@@ -17,22 +17,22 @@ import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
-/** The servers that a config file names, in its order, and what is wrong with the rest. */
+/** The servers in a config file, in its order, and the errors in the rest. */
 export interface Config {
   /** Absolute. */
   readonly path: string;
   readonly servers: readonly ServerSpec[];
-  /** The entries that are so bad that no server can be made of them, each with its first problem. */
+  /** Entries that are too broken to define a server, each with its first problem. */
   readonly rejected: readonly { readonly name: string; readonly cause: Cause }[];
-  /** `settings`, by key; only what is known and fits. */
+  /** `settings` by key; only known and valid ones. */
   readonly settings: ReadonlyMap<string, unknown>;
-  /** Each cost its entry, or one key outside the entries. */
+  /** Each disabled its entry, or one key outside the entries. */
   readonly problems: readonly ConfigProblem[];
-  /** Cost nothing. */
+  /** These disable nothing. */
   readonly warnings: readonly ConfigProblem[];
 }
 
-/** What the file is read in: the process' environment, working directory and user's home folder. */
+/** The environment for reading the file: the process' variables, working directory and user's home folder. */
 export interface ConfigSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -40,8 +40,9 @@ export interface ConfigSurroundings {
 }
 
 /**
- * Reads `mcp.json` as Claude, Cursor and VS Code write it, comments and trailing commas allowed. A bad entry is a
- * problem and is left out. Refused with CONFIG_UNREADABLE (no file), CONFIG_INVALID (no JSON object), and PATH_UNSAFE.
+ * Reads `mcp.json` as Claude, Cursor and VS Code write it, with comments and trailing commas. An invalid entry is
+ * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object) or PATH_UNSAFE on
+ * failure.
  */
 export async function loadConfig(path: string, around: ConfigSurroundings): Promise<Result<Config, Refusal>> {
   const file = resolve(around.cwd, path);
@@ -52,12 +53,12 @@ export async function loadConfig(path: string, around: ConfigSurroundings): Prom
   return configIn(file, text.value, around);
 }
 
-/** What a file says that is not there. */
+/** The config of a missing file. */
 export function emptyConfig(path: string): Config {
   return { path, servers: [], rejected: [], settings: new Map(), problems: [], warnings: [] };
 }
 
-/** The same of a text; `file` is where it stands. */
+/** Reads a config from a text; `file` is its path. */
 export function configIn(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
     const { line, column } = positionOf(text, offset);
@@ -89,11 +90,11 @@ function causeOf({ line, key, reason, remedy }: ConfigProblem): Cause {
   return { code: 'ENTRY_INVALID', line, key, reason, remedy };
 }
 
-/** `servers` is VS Code's word. */
+/** VS Code uses `servers`. */
 const SERVERS: ReadonlySet<string> = new Set(['mcpServers', 'servers']);
 const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags', 'tools']);
 const ARRAYS: ReadonlySet<string> = new Set(['functions']);
-/** Other programs keep these in the same file. */
+/** Keys that other programs use in the same file. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 
 interface TopLevel {
@@ -129,7 +130,7 @@ function readTopLevel(root: Node, here: Here, complaints: Complaints): TopLevel 
   return { entries: withoutTwins(entries, complaints), settings, local };
 }
 
-/** Of two servers with one name the first has it. */
+/** Of two servers with one name, the first wins. */
 function withoutTwins(entries: readonly ServerEntry[], complaints: Complaints): readonly ServerEntry[] {
   const names = new Set<string>();
   return entries.filter((entry) => {
@@ -145,7 +146,7 @@ function withoutTwins(entries: readonly ServerEntry[], complaints: Complaints): 
   });
 }
 
-/** `settings` or `featureFlags` of a config file: those that are known and fit. One that does not fit costs itself alone. */
+/** The known, valid settings in `settings` or `featureFlags` of a config file. An invalid one affects only itself. */
 export function readSettings(
   object: Node,
   complaints: Complaints,

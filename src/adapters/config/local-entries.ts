@@ -10,7 +10,7 @@ import { textAt, type Entry, type Here } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
-/** `tools` of a config: requests by their names. A bad one is told of and left out. */
+/** `tools` of a config: requests by name. Invalid ones are reported and left out. */
 export function readTools(node: Node, here: Here, complaints: Complaints): readonly RestToolSpec[] {
   return membersOf(node).flatMap(({ key, value }) => {
     const place: Place = { node: value, path: ['tools', key] };
@@ -23,7 +23,7 @@ export function readTools(node: Node, here: Here, complaints: Complaints): reado
   });
 }
 
-/** `functions` of a config: modules, each by its path or with more said of it. */
+/** `functions` of a config: modules, each given by its path or as an object. */
 export function readFunctions(node: Node, here: Here, complaints: Complaints): readonly FunctionModuleSpec[] {
   const absolute = (path: string): string => resolve(here.configDir, expandHome(path, here.home));
   return (node.children ?? []).flatMap((value, index) => {
@@ -41,7 +41,7 @@ export function readFunctions(node: Node, here: Here, complaints: Complaints): r
   });
 }
 
-/** What may hold variables: where something is, and what is secret. In a schema a `${…}` is what it is. */
+/** Members in which variables are expanded: locations and secrets. In a schema, `${…}` is literal. */
 const FILLED_OF_TOOL: ReadonlySet<string> = new Set(['url', 'headers', 'auth']);
 const FILLED_OF_MODULE: ReadonlySet<string> = new Set(['module', 'env', 'reads', 'writes']);
 
@@ -68,7 +68,7 @@ function objectAt(
   return complaints.problems.length > before ? undefined : Object.fromEntries(members);
 }
 
-/** With the variables in its texts filled in. */
+/** Expands the variables in all texts. */
 function filledIn(entry: Entry, { node, path }: Place): unknown {
   if (node.type === 'string') return textAt(entry, { node, path });
   if (node.type === 'array')
@@ -99,7 +99,7 @@ function tell(faults: readonly EntryFault[], { node, path }: Place, complaints: 
   }
 }
 
-/** The deepest part of what is meant that is there. */
+/** The deepest existing node on the path. */
 function placeOf(node: Node, [key, ...deeper]: readonly string[]): Node {
   const found = node.type === 'object' ? membersOf(node).find((member) => member.key === key) : undefined;
   return found === undefined ? node : placeOf(found.value, deeper);

@@ -4,22 +4,22 @@ import type { AppOptions } from '../../core/command-options.ts';
 import { expandHome } from './expand.ts';
 import type { ConfigSurroundings } from './load-config.ts';
 
-/** A config file and who named it, so that a message can say both. */
+/** A config file and what named it, so that messages can state both. */
 export interface ConfigLocation {
-  /** Absolute. Whether a file is there is not checked. */
+  /** Absolute. The file may not exist. */
   readonly path: string;
   readonly origin: '--config' | 'ASSAY_CONFIG' | 'ASSAY_HOME' | 'default';
 }
 
 export interface ConfigHints {
-  /** What `--config` said. */
+  /** The value of `--config`. */
   readonly flag: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;
 }
 
-/** `--config`, else `ASSAY_CONFIG`, else `mcp.json` in `ASSAY_HOME`, which is `~/.assay` by default. Empty variables count as unset. */
+/** `--config`, else `ASSAY_CONFIG`, else `mcp.json` in `ASSAY_HOME` (`~/.assay` by default). Empty means unset. */
 export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocation {
   const at = (path: string): string => resolve(cwd, expandHome(path, home));
   if (flag !== undefined) return { path: at(flag), origin: '--config' };
@@ -29,13 +29,13 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
   return { path: join(folder, 'mcp.json'), origin: assayHome === '' ? 'default' : 'ASSAY_HOME' };
 }
 
-/** Where Assay keeps what it learns: `ASSAY_HOME`, else `~/.assay`. */
+/** The folder of Assay's data: `ASSAY_HOME`, else `~/.assay`. */
 export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): string {
   const { ASSAY_HOME: given = '' } = env;
   return given === '' ? join(home, '.assay') : resolve(cwd, expandHome(given, home));
 }
 
-/** Of this process; `--home` comes before the variable wherever that is asked for. */
+/** The surroundings of this process; `--home` takes precedence over the variable. */
 export function surroundings({ home, environment: env = process.env }: AppOptions): ConfigSurroundings {
   return {
     env: home === undefined ? env : { ...env, ASSAY_HOME: home },

@@ -11,7 +11,7 @@ export const OPENAPI_KEYS: readonly string[] = ['openapi', 'baseUrl', 'headers',
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MOST_BYTES = 52_428_800;
 
-/** An OpenAPI document by its path or URL. Undefined, after a complaint, where it has no usable one. */
+/** Reads an OpenAPI source by path or URL. Undefined, with an error reported, if the document is missing or invalid. */
 export function readOpenapi(entry: Entry): Transport | undefined {
   const document = readDocument(entry);
   const baseUrl = readBaseUrl(entry);
@@ -51,7 +51,7 @@ function readDocument(entry: Entry): string | undefined {
   const written = textAt(entry, place);
   if (written === undefined) return undefined;
   if (/^https?:\/\//i.test(written)) return urlAt(entry, place, written)?.href;
-  // What begins like a URL is no path, so that nobody who may name a URL alone names a file: `http:/../secrets.json`.
+  // A path must not look like a URL: otherwise a caller limited to URLs could name a file (`http:/../secrets.json`).
   if (written === '' || /^[a-z][a-z\d+.-]+:/i.test(written)) {
     entry.complaints.problem(
       place,
@@ -71,7 +71,7 @@ function readBaseUrl(entry: Entry): string | undefined {
 
 function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
   const url = URL.parse(written);
-  // What was written is not repeated: it may hold a password or a key.
+  // The value is not repeated: it may contain a password or key.
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     entry.complaints.problem(
       place,

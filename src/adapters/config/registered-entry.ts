@@ -9,7 +9,7 @@ import { keyOf } from './complaints.ts';
 import { expandHome } from './expand.ts';
 import { configIn, type ConfigSurroundings } from './load-config.ts';
 
-/** Reads entries that were registered as those of a config file in the home are read. */
+/** Reads registered entries like those of a config file in the home. */
 export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadEntry {
   return (name, entry) => {
     const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
@@ -27,7 +27,7 @@ export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'hom
   };
 }
 
-/** Reads what operators made themselves as that of a config file is read; a path of it is one from the folder given. */
+/** Reads operators' own tools and modules as in a config file; relative paths start at the given folder. */
 export function localReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadLocal {
   return {
     tool: readRestTool,

@@ -8,12 +8,12 @@ import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
 import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
 
-/** One member of `mcpServers`, at `path`. */
+/** A member of `mcpServers`, located at `path`. */
 export interface ServerEntry extends TreeMember {
   readonly path: readonly string[];
 }
 
-/** The server that an entry describes; undefined where it is disabled, or bad and then told among the problems. */
+/** The server that an entry describes. Undefined if it is disabled, or invalid and reported as a problem. */
 export function readServer(member: ServerEntry, here: Here, complaints: Complaints): ServerSpec | undefined {
   const { path, value: node, key: name } = member;
   if (node.type !== 'object') {
@@ -75,7 +75,7 @@ const BOOLEAN: Option<boolean> = {
   wanted: 'true or false',
   read: (node) => (node.type === 'boolean' ? node.value === true : undefined),
 };
-/** The longest wait that a timer of Node can hold. */
+/** The maximum delay of a Node timer. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const TIMEOUT: Option<number> = {
   wanted: `a whole number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`,
@@ -96,7 +96,7 @@ const ISOLATION: Option<ServerSpec['isolation']> = {
   wanted: '"session" or "shared"',
   read: ({ value }) => (isIsolation(value) ? value : undefined),
 };
-/** Keys whose values are only checked yet. */
+/** Keys that are validated but not used yet. */
 const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
   [
     'tools',
@@ -120,7 +120,7 @@ const COMMON_KEYS: readonly string[] = [
 
 type Way = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';
 
-/** VS Code's `http` falls back to the older transport where a server does not know the newer; the other names mean one. */
+/** VS Code's `http` falls back to the older transport if a server does not support the newer; other names are exact. */
 const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
   ['stdio', 'stdio'],
   ['http', 'auto'],

@@ -5,7 +5,7 @@ import { expandHome } from './expand.ts';
 
 export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'cwd'];
 
-/** A server that is a child process. Undefined, after a complaint, where it has no usable command. */
+/** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
   const command = readCommand(entry);
   const args = readArgs(entry);
@@ -60,7 +60,7 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, text }) => [name, text]));
 }
 
-/** Absent, the child starts where Assay runs, as clients do it; a relative folder starts at the config file. */
+/** Defaults to Assay's working directory, as in clients; a relative folder starts at the config file's. */
 function readCwd(entry: Entry): string | undefined {
   const { cwd, home, configDir } = entry.here;
   const place = placeAt(entry, 'cwd');

@@ -6,18 +6,18 @@ export interface Watching {
   close(): Promise<void>;
 }
 
-/** Editors save in several steps; a file that was quiet for so many ms is read. */
+/** Editors save in several steps, so a file is read after this many ms without changes. */
 const QUIET_MS = 100;
 
-/** What no event told is seen when the file itself is looked at, every so many ms. */
+/** Interval in ms at which the file itself is checked, in case an event was missed. */
 const LOOK_EVERY_MS = 2_000;
 
-/** Where changes cannot be told by the system, the folders are looked at every so many ms. */
+/** Polling interval in ms, if the system cannot report changes. */
 const POLL_MS = 1_000;
 
 /**
- * Tells each time that a file may have changed, so many ms after the last of a burst. Its folder is watched, as most
- * editors save by putting another file in its place; of a link also the folder that holds its target.
+ * Calls `onChange` each time the file may have changed, debounced by QUIET_MS. Watches the folder, since most editors
+ * save by replacing the file, and for a link also the folder of its target.
  */
 export async function watchFile(path: string, onChange: () => void): Promise<Watching> {
   const { watch } = await import('chokidar');
@@ -36,7 +36,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Wat
       clearTimeout(timer);
       timer = setTimeout(() => void look(), QUIET_MS);
     });
-    // The system has only so many watches to give.
+    // The number of system watches is limited.
     begun.once('error', () => {
       if (usePolling) return;
       void begun.close();
@@ -46,7 +46,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Wat
     return begun;
   };
   const names = new Set<string>();
-  // Mounted configs are swapped by a link beside the file, whose name begins with two dots.
+  // Mounted configs are swapped through a sibling link whose name starts with two dots.
   const isOfInterest = (changed: string): boolean =>
     names.has(basename(changed)) || basename(changed).startsWith('..');
   const follow = async (): Promise<void> => {

@@ -8,13 +8,13 @@ import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
-/** What an entry of a client would be in Assay's config, and whether Assay could run it. */
+/** A client's entry translated to Assay's config format, and whether Assay could run it. */
 export interface CheckedEntry {
-  /** Undefined where it is no object. */
+  /** Undefined if it is not an object. */
   readonly value: JsonObject | undefined;
   readonly leftOut: readonly string[];
   readonly variables: readonly NeededVariable[];
-  /** Why it cannot run, and where in the client's file that stands. */
+  /** Why it cannot run, and the position in the client's file. */
   readonly fault: { readonly reason: string; readonly line: number; readonly column: number } | undefined;
   readonly line: number;
   readonly column: number;
@@ -48,7 +48,7 @@ export function checkEntry(entry: SourceEntry, home: EntryHome, here: Here): Che
   return { ...judged, variables, fault: { reason: `${key}: ${reason}`, line, column } };
 }
 
-/** A variable that is to be set later may become a word or an address; with one of them the entry must be good. */
+/** An unset variable may later hold a word or a URL; the entry must be valid with one of them. */
 function standIns(names: readonly string[]): readonly Readonly<Record<string, string>>[] {
   const each = (value: string): Readonly<Record<string, string>> =>
     Object.fromEntries(names.map((name) => [name, value]));

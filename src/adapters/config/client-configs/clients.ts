@@ -1,41 +1,41 @@
-/** Folders that places start from. `config` is where applications keep their settings on each system. */
+/** Base folders of paths. `config` is where each system keeps application settings. */
 export type Base = 'home' | 'config' | 'packages' | 'claude';
 
 export type System = 'darwin' | 'linux' | 'win32';
 
-/** Where a client keeps its servers for all projects. */
+/** Where a client stores the servers for all projects. */
 export interface UserPlace {
   readonly base: Base;
-  /** Folders and file, from the base. */
+  /** Folders and file name, relative to the base. */
   readonly path: readonly string[];
-  /** How many steps of the path lead to the folder that is there when the client is; 0: the file itself lies in the base. */
+  /** Number of path steps to the folder that exists if the client is installed; 0 if the file is in the base. */
   readonly ownFolder: number;
-  /** Instead of `ownFolder`, where another folder tells that the client is there. */
+  /** Replaces `ownFolder` if another folder shows that the client is installed. */
   readonly sign?: readonly string[];
   readonly systems?: readonly System[];
-  /** The key of an address, where it is not the client's usual one. */
+  /** The key for a URL, if different from the client's usual one. */
   readonly urlKey?: 'url';
 }
 
 export interface Client {
   readonly id: string;
   readonly label: string;
-  /** The first whose folder is there is the one that the client reads. */
+  /** The client reads the first one whose folder exists. */
   readonly places: readonly UserPlace[];
-  /** The file in a project; undefined where the client has none. */
+  /** The file within a project. Undefined if the client has none. */
   readonly projectFile: readonly string[] | undefined;
   readonly key: 'mcpServers' | 'servers';
-  /** Whether entries say their `type`. */
+  /** Whether entries have a `type`. */
   readonly isTyped: boolean;
-  /** The key of an address; undefined where only commands can be given. */
+  /** The key for a URL. Undefined if the client supports only commands. */
   readonly urlKey: 'url' | 'serverUrl' | undefined;
-  /** Whether servers for one project also stand under `projects` in the user's file, by folder. */
+  /** Whether project servers are also under `projects` in the user's file, by folder. */
   readonly hasProjects: boolean;
-  /** What makes the client read its file again. */
+  /** How to make the client reload its file. */
   readonly next: string;
 }
 
-/** The clients whose config files are known, as their own documentation describes them. */
+/** Clients with known config files, according to their documentation. */
 export const CLIENTS: readonly Client[] = [
   {
     // https://modelcontextprotocol.io/docs/develop/connect-local-servers

@@ -23,19 +23,19 @@ import {
 import { valueOf } from './translate-entry.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
-/** What connecting needs to know of this process. */
+/** Process state needed to connect a client. */
 export interface ConnectSurroundings extends Machine {
   readonly cwd: string;
-  /** Where Assay keeps what it learns. */
+  /** Assay's home folder. */
   readonly assayHome: string;
   readonly ownCommand: OwnCommand;
-  /** Options that lead the command to the same home and config. */
+  /** Command options that select the same home and config. */
   readonly options: readonly string[];
   readonly tempFolder: string;
   readonly nowMs: number;
 }
 
-/** A client, and the file of it that is written. */
+/** A client and the file to write. */
 export interface Target {
   readonly client: Client;
   readonly file: ClientFile;
@@ -43,9 +43,9 @@ export interface Target {
 }
 
 /**
- * Writes an entry for Assay into a client's config file, all else in it untouched, and records how to undo that.
- * Refused with CLIENT_UNKNOWN, CLIENT_ABSENT, CLIENT_NEEDS_COMMAND, ENTRY_EXISTS, ARGUMENTS_INVALID, CONFIG_UNREADABLE,
- * CONFIG_INVALID and FILE_UNWRITABLE; then the client's file is as it was.
+ * Adds an entry for Assay to a client's config file, leaves the rest untouched, and records how to undo that.
+ * CLIENT_UNKNOWN, CLIENT_ABSENT, CLIENT_NEEDS_COMMAND, ENTRY_EXISTS, ARGUMENTS_INVALID, CONFIG_UNREADABLE,
+ * CONFIG_INVALID or FILE_UNWRITABLE on failure; the client's file is then unchanged.
  */
 export async function connectClient(
   request: ConnectRequest,
@@ -94,7 +94,7 @@ async function connectOnce(
   return put;
 }
 
-/** The files that a request may mean, the one first that the client reads today. */
+/** The candidate files for a request, starting with the one that current versions of the client read. */
 export function targetsOf(
   { client: id, project }: { readonly client: string; readonly project: string | undefined },
   around: ConnectSurroundings,
@@ -158,12 +158,12 @@ function absent({ client, file, isOfProject }: Target): Refusal {
     : { code: 'CLIENT_ABSENT', client: client.label, folder: file.sign };
 }
 
-/** What a user's own file holds may be secret; a file of a project is shared. */
+/** A user's own file may contain secrets; a project's file is shared. */
 function emptyFile({ file, isOfProject }: Target): SettingsFile {
   return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
 }
 
-/** Names and entries of a text that may be no JSON, which is refused where it is edited. */
+/** Names and entries of a text that may not be JSON; invalid JSON is rejected when it is edited. */
 function entriesIn(text: string, key: string): readonly (readonly [string, JsonObject])[] {
   const tree = text.trim() === '' ? undefined : parseJsonTree(text);
   if (!tree?.ok) return [];
@@ -174,7 +174,7 @@ function entriesIn(text: string, key: string): readonly (readonly [string, JsonO
   ]);
 }
 
-/** Whether an entry is what Assay wrote, also where somebody added to it: under its name may stand another by now. */
+/** Whether Assay wrote an entry, even if it was extended since; another entry may have taken its name. */
 function isOwn(present: JsonObject, written: JsonObject | undefined, ownCommand: OwnCommand): boolean {
   const address = addressOf(written ?? {});
   return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
@@ -184,7 +184,7 @@ function addressOf(entry: JsonObject): unknown {
   return entry['url'] ?? entry['serverUrl'];
 }
 
-/** A text without the entries that Assay wrote into it. */
+/** Removes the entries that Assay wrote into a text. */
 export function withoutOwn(
   text: string,
   { entries }: ConnectRecord,
@@ -197,8 +197,8 @@ export function withoutOwn(
 }
 
 /**
- * What an undo is to bring back: the file before Assay's first entry. Where somebody edited it after that, it is the file
- * as it is now, without Assay's entries.
+ * What an undo restores: the file before Assay's first entry, or, if it was edited after that, its current content
+ * without Assay's entries.
  */
 function formerOf(
   record: ConnectRecord | undefined,
@@ -242,7 +242,7 @@ function reportOf(
   };
 }
 
-/** Only what is Assay's own is shown: the lines around it may hold secrets of others. */
+/** Shows only Assay's own lines: the ones around them may contain secrets. */
 function previewOf({ line, lines, isReplaced }: Edited, isNew: boolean, name: string): readonly string[] {
   const width = String(line + lines.length).length;
   const added = lines.map((text, index) => `+ ${String(line + index).padStart(width)}  ${text}`);

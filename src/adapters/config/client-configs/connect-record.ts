@@ -6,38 +6,38 @@ import { ensureFolder, readText, removeFile, writeAtomically } from '../../../pl
 import { unwritable, wholeOf, type SettingsFile } from './settings-file.ts';
 import { type JsonObject, isJsonObject } from '../../../core/json-object.ts';
 
-/** What Assay did to one file of a client, so that it can be undone. */
+/** What Assay changed in a client's file, so that it can be undone. */
 export interface ConnectRecord {
   readonly client: string;
   readonly path: string;
-  /** The entries that were written, by name. */
+  /** The entries written, by name. */
   readonly entries: ReadonlyMap<string, JsonObject>;
-  /** The file as it was before the first of them; undefined where there was none. */
+  /** Content of the file before the first of them. Undefined if the file did not exist. */
   readonly former: string | undefined;
   /** Hash of the file as Assay wrote it. */
   readonly written: string;
   readonly savedMs: number;
 }
 
-/** Which file, and where Assay keeps what it learns. */
+/** Identifies a record by file, and locates Assay's home. */
 export interface RecordKey {
   readonly assayHome: string;
   readonly client: string;
   readonly path: string;
 }
 
-/** Of all bytes of a file. */
+/** Hash of all bytes of a file. */
 export function hashOf(file: Pick<SettingsFile, 'mark' | 'text'>): string {
   return shortHash(wholeOf(file), 64);
 }
 
-/** Undefined where nothing was recorded, or the record is damaged. */
+/** Undefined if nothing was recorded or the record is damaged. */
 export async function readRecord(key: RecordKey): Promise<ConnectRecord | undefined> {
   const text = await readText(fileOf(key));
   return text.ok ? parsed(text.value, key) : undefined;
 }
 
-/** Refused with FILE_UNWRITABLE. The file of a client may hold secrets, and so its copy is for this user alone. */
+/** FILE_UNWRITABLE on failure. Private to the user, since a client's file may contain secrets. */
 export async function saveRecord(
   record: ConnectRecord,
   assayHome: string,
@@ -54,17 +54,17 @@ export async function saveRecord(
   return saved.ok ? ok(undefined) : err(unwritable(file, saved.error.reason));
 }
 
-/** Makes the record what it was before: what was to be undone by the new one did not happen. */
+/** Restores the previous record, because the change that the new one describes was not made. */
 export async function restoreRecord(key: RecordKey, former: ConnectRecord | undefined): Promise<void> {
   await (former === undefined ? forgetRecord(key) : saveRecord(former, key.assayHome));
 }
 
-/** One that cannot be removed does no harm: it is compared with the file before anything is done by it. */
+/** Failure is harmless: a record is compared with the file before it is used. */
 export async function forgetRecord(key: RecordKey): Promise<void> {
   await removeFile(fileOf(key));
 }
 
-/** No base64: that comes in fours. */
+/** Not valid base64, whose length is a multiple of four. */
 const ABSENT = 'absent';
 
 function folderOf(assayHome: string): string {

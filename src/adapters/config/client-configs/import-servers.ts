@@ -36,7 +36,7 @@ import {
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
 
-/** What an import needs to know of this process. */
+/** Process state needed for an import. */
 export interface ImportSurroundings extends Machine {
   readonly cwd: string;
   /** Assay's own config file, absolute. */
@@ -46,9 +46,9 @@ export interface ImportSurroundings extends Machine {
 }
 
 /**
- * Copies the servers of another client into Assay's config file. What is there stays unless `overwrite` says otherwise;
- * an entry that leads to Assay itself and one that could not run are skipped. Refused with CLIENT_UNKNOWN,
- * NOTHING_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID, ARGUMENTS_INVALID and FILE_UNWRITABLE; then nothing was written.
+ * Copies the servers of another client into Assay's config file. Existing ones are kept unless `overwrite` is set;
+ * entries for Assay itself and entries that could not run are skipped. CLIENT_UNKNOWN, NOTHING_FOUND,
+ * CONFIG_UNREADABLE, CONFIG_INVALID, ARGUMENTS_INVALID or FILE_UNWRITABLE on failure; nothing is written then.
  */
 export async function importServers(
   request: ImportRequest,
@@ -102,7 +102,7 @@ async function sourcesFor(
   const file = at(from);
   const there = await readSettings(file);
   if (!there.ok) return there;
-  // A word alone may be a client that Assay does not know, or one that was mistyped.
+  // A bare word may be an unknown or misspelled client.
   if (there.value === undefined && !/[\\/.]/.test(from))
     return err({ code: 'CLIENT_UNKNOWN', name: from, known: CLIENTS.map(({ id }) => id) });
   return ok([sourceOfFile(file, project, around.platform)]);
@@ -120,7 +120,7 @@ interface Planning {
 
 interface Plan {
   readonly servers: readonly FoundServer[];
-  /** The config file as it is to be. */
+  /** New text of the config file. */
   readonly text: string;
 }
 
@@ -152,9 +152,9 @@ function planFor(
 }
 
 interface Present {
-  /** By name, with the path of each. */
+  /** By name, each with its path. */
   readonly names: Map<string, { readonly value: unknown; readonly path: readonly string[] }>;
-  /** Where new ones belong. */
+  /** The key under which new entries are added. */
   readonly key: string;
 }
 
@@ -196,7 +196,7 @@ function verdictOn(judged: CheckedEntry, present: unknown, { request, around }: 
     : { fate: 'kept', reason: 'another server has this name; --overwrite replaces it' };
 }
 
-/** Keys that make a server what it is; what Assay's user set beside them does not make it another one. */
+/** Keys that identify a server; other settings, added by the operator, do not make it a different one. */
 const MAKING: readonly string[] = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 
 function sameServer(one: unknown, other: unknown): boolean {
@@ -208,7 +208,7 @@ function making(value: unknown): string {
   return canonical(Object.entries(value).filter(([key]) => MAKING.includes(key)));
 }
 
-/** JSON in which the order of members does not show. An empty list or object is as good as none. */
+/** JSON that is independent of member order. Empty lists and objects count as absent. */
 function canonical(entries: readonly (readonly [string, unknown])[]): string {
   const sorted = entries
     .filter(([, value]) => !(typeof value === 'object' && value !== null && Object.keys(value).length === 0))
@@ -255,7 +255,7 @@ function textsOf(named: unknown): readonly (readonly [string, string])[] {
   return entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
-/** Gives the path of the backup. A new file is for this user alone: entries hold secrets. */
+/** Returns the path of the backup. A new file is private to the user, since entries contain secrets. */
 async function save(
   own: SettingsFile | undefined,
   text: string,

@@ -1,13 +1,13 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
 import { membersOf } from '../json-tree.ts';
 
-/** What VS Code would ask its user for. */
+/** A value for which VS Code prompts the user. */
 export interface Input {
-  /** The variable that takes its place. */
+  /** The environment variable that replaces it. */
   readonly variable: string;
-  /** `${NAME}`, or `${NAME:-default}` where the client offers a default. */
+  /** `${NAME}`, or `${NAME:-default}` if the client has a default. */
   readonly reference: string;
-  /** The question. */
+  /** The prompt. */
   readonly about: string | undefined;
 }
 
@@ -15,8 +15,8 @@ export interface Input {
 export type Inputs = ReadonlyMap<string, Input>;
 
 /**
- * The inputs of a file, https://code.visualstudio.com/docs/reference/variables-reference#_input-variables. Each gets a
- * variable of its own, so that no server receives the secret of another.
+ * The inputs of a file, https://code.visualstudio.com/docs/reference/variables-reference#_input-variables. Each gets
+ * its own variable, so that no server receives another's secret.
  */
 export function readInputs(root: Node): Inputs {
   const inputs = new Map<string, Input>();
@@ -29,7 +29,7 @@ export function readInputs(root: Node): Inputs {
     let variable = name;
     for (let count = 2; taken.has(variable); count += 1) variable = `${name}_${count}`;
     taken.add(variable);
-    // A brace would end the reference in the middle of the default.
+    // A brace in the default would end the reference early.
     const fallback = given === undefined || /[{}]/.test(given) ? '' : `:-${given}`;
     inputs.set(id, { variable, reference: `\${${variable}${fallback}}`, about: description });
   }

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import type { Base, Client, System, UserPlace } from './clients.ts';
 
-/** What decides where files of other programs lie. */
+/** Determines where the files of other programs are. */
 export interface Machine {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -9,16 +9,16 @@ export interface Machine {
   readonly home: string;
 }
 
-/** One config file of a client. Whether it is there is not checked. */
+/** A client's config file, which may not exist. */
 export interface ClientFile {
   /** Absolute. */
   readonly path: string;
-  /** A folder that is there where the client is installed; for a file of a project the project. */
+  /** A folder that exists if the client is installed; for a project file, the project folder. */
   readonly sign: string;
   readonly urlKey: Client['urlKey'];
 }
 
-/** The files in which a client keeps servers for all projects, the one first that it reads today. */
+/** The files for servers of all projects, starting with the one that current versions of the client read. */
 export function userFilesOf(client: Client, machine: Machine): readonly ClientFile[] {
   const system = systemOf(machine.platform);
   const paths = pathsOf(machine.platform);
@@ -34,10 +34,10 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
     });
 }
 
-/** The file in which a client keeps the servers of one project; undefined where it has no such file. */
+/** The file for servers of one project. Undefined if the client has none. */
 export function projectFileOf(client: Client, project: string, platform: string): ClientFile | undefined {
   const paths = pathsOf(platform);
-  // The one client whose key of an address changed has project files since it did.
+  // Only one client changed its URL key, and it has had project files only since then.
   return (
     client.projectFile && {
       path: paths.join(project, ...client.projectFile),
@@ -47,7 +47,7 @@ export function projectFileOf(client: Client, project: string, platform: string)
   );
 }
 
-/** Path functions of a system, whatever this one is. */
+/** The path functions of a platform, which may not be the current one. */
 export function pathsOf(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
@@ -58,7 +58,7 @@ function signOf({ path, ownFolder, sign }: UserPlace, base: string, machine: Mac
   return claudeFolder(machine) ?? paths.join(base, ...sign);
 }
 
-/** As Electron's `appData` for `config`, https://www.electronjs.org/docs/latest/api/app#appgetpathname. */
+/** `config` is Electron's `appData`, https://www.electronjs.org/docs/latest/api/app#appgetpathname. */
 function folderOf(base: Base, machine: Machine): string {
   const { platform, env, home } = machine;
   const paths = pathsOf(platform);
@@ -76,7 +76,7 @@ function folderOf(base: Base, machine: Machine): string {
   }
 }
 
-/** https://code.claude.com/docs/en/settings: where it is set, all of `~/.claude*` lies in it. */
+/** https://code.claude.com/docs/en/settings: if set, all of `~/.claude*` is inside it. */
 function claudeFolder({ env }: Machine): string | undefined {
   return setIn(env, 'CLAUDE_CONFIG_DIR');
 }

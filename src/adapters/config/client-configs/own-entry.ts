@@ -1,21 +1,21 @@
 import type { Client } from './clients.ts';
 
-/** What starts this program: an executable and its first arguments. */
+/** The command that starts this program: an executable and its first arguments. */
 export type OwnCommand = readonly string[];
 
-/** What the entry of Assay in a client's config says. */
+/** Inputs for Assay's entry in a client's config. */
 export interface EntryRequest {
   readonly client: Client;
   readonly urlKey: Client['urlKey'];
   readonly platform: string;
   readonly ownCommand: OwnCommand;
-  /** Options for the command, absolute paths in them. */
+  /** Command options, with absolute paths. */
   readonly options: readonly string[];
-  /** Undefined: by command. */
+  /** Undefined for an entry with a command. */
   readonly url: string | undefined;
 }
 
-/** The package, for a machine on which this program does not stay. */
+/** Package name, for installations that are not permanent. */
 const PACKAGE = 'assay-mcp';
 
 export function ownEntry(wish: EntryRequest): Readonly<Record<string, unknown>> {
@@ -26,7 +26,7 @@ export function ownEntry(wish: EntryRequest): Readonly<Record<string, unknown>> 
   return { ...(client.isTyped ? { type: 'stdio' } : {}), command, args };
 }
 
-/** npx keeps what it downloads until the next cleaning, or the next version. */
+/** npx keeps a download only until its cache is cleaned or a new version appears. */
 export function isShortLived(ownCommand: OwnCommand): boolean {
   return ownCommand.some((part) => /[\\/]_npx[\\/]/.test(part));
 }
@@ -37,7 +37,7 @@ function startOf({ ownCommand, options, platform }: EntryRequest): readonly stri
   return [...start, 'stdio', '--attach', ...options];
 }
 
-/** Whether an entry leads to Assay: a server of itself would call itself without end. */
+/** Whether an entry points to Assay: as its own upstream server it would call itself without end. */
 export function isAssay(entry: Readonly<Record<string, unknown>>, ownCommand: OwnCommand): boolean {
   const url = entry['url'] ?? entry['serverUrl'];
   if (typeof url === 'string' && isOwnAddress(url)) return true;
@@ -55,7 +55,7 @@ export function isAssay(entry: Readonly<Record<string, unknown>>, ownCommand: Ow
   );
 }
 
-/** The port is Assay's own by default; what else listens on it on this machine is no MCP server to join. */
+/** Assay's default port; anything else that listens on it locally is not an MCP server to import. */
 function isOwnAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || url.port !== '4444') return false;

@@ -3,19 +3,19 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { readWhole, removeUnlessChanged, writeUnlessChanged } from '../../../platform/files.ts';
 import { positionOf, type SyntaxFault } from '../json-tree.ts';
 
-/** A file of settings that is to be edited, its other bytes kept. */
+/** A settings file for edits that leave its other bytes untouched. */
 export interface SettingsFile {
   readonly path: string;
   /** Without a byte order mark, for parsers. */
   readonly text: string;
-  /** What stood before it. */
+  /** The byte order mark, or empty. */
   readonly mark: string;
   readonly mode: number;
-  /** Whether nothing was there. */
+  /** Whether the file does not exist yet. */
   readonly isNew: boolean;
 }
 
-/** Another program wrote the file between its reading and its writing. */
+/** Another program changed the file after it was read. */
 export interface Disturbed {
   readonly code: 'DISTURBED';
   readonly path: string;
@@ -24,8 +24,8 @@ export interface Disturbed {
 const MOST_TRIES = 3;
 
 /**
- * Reads, edits and writes anew where another program came in between: clients write their files whenever they like.
- * Refused with FILE_UNWRITABLE where that goes on.
+ * Retries a read-edit-write cycle if another program changed the file meanwhile: clients write their files at any time.
+ * FILE_UNWRITABLE if that keeps happening.
  */
 export async function undisturbed<T>(
   attempt: () => Promise<Result<T, Refusal | Disturbed>>,
@@ -40,7 +40,7 @@ export async function undisturbed<T>(
   }
 }
 
-/** Undefined where there is no such file. Refused with CONFIG_UNREADABLE. */
+/** Undefined if the file does not exist. CONFIG_UNREADABLE on failure. */
 export async function readSettings(path: string): Promise<Result<SettingsFile | undefined, Refusal>> {
   const whole = await readWhole(path);
   if (!whole.ok) return err({ code: 'CONFIG_UNREADABLE', path, reason: whole.error.reason });
@@ -50,12 +50,12 @@ export async function readSettings(path: string): Promise<Result<SettingsFile | 
   return ok({ path, text: text.slice(mark.length), mark, mode, isNew: false });
 }
 
-/** All that was read of it. */
+/** The whole content, including the byte order mark. */
 export function wholeOf({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): string {
   return mark + text;
 }
 
-/** Puts `whole` in the place of what was read. Refused with FILE_UNWRITABLE. */
+/** Replaces the content that was read with `whole`. FILE_UNWRITABLE on failure. */
 export async function writeSettings(
   file: SettingsFile,
   whole: string,
@@ -67,7 +67,7 @@ export async function writeSettings(
   );
 }
 
-/** Removes the file as it was read. Refused with FILE_UNWRITABLE. */
+/** Removes the file unless it changed since it was read. FILE_UNWRITABLE on failure. */
 export function removeSettings(file: SettingsFile): Result<undefined, Refusal | Disturbed> {
   return outcomeOf(file.path, removeUnlessChanged(file.path, wholeOf(file)));
 }

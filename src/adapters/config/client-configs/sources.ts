@@ -7,37 +7,37 @@ import { readInputs, type Inputs } from './inputs.ts';
 import { pathsOf, projectFileOf, userFilesOf, type Machine } from './locate-client.ts';
 import { invalidSettings, readSettings } from './settings-file.ts';
 
-/** A place in a file where servers are looked for. */
+/** A location in a file that may contain servers. */
 export interface Source {
   readonly file: string;
   readonly keys: readonly string[];
-  /** Below `projects` and this folder, as in Claude Code's `~/.claude.json`; undefined at the top. */
+  /** Project folder under `projects`, as in Claude Code's `~/.claude.json`. Undefined for the top level. */
   readonly below: string | undefined;
-  /** Where relative paths start; undefined where the client leaves that open. */
+  /** Base of relative paths. Undefined if the client does not define one. */
   readonly base: string | undefined;
   readonly project: string | undefined;
 }
 
-/** One entry as the client's file has it. */
+/** An entry in the client's own format. */
 export interface SourceEntry {
   readonly source: Source;
   readonly member: TreeMember;
   readonly path: readonly string[];
-  /** The text of the file, for positions. */
+  /** Text of the file, for positions. */
   readonly text: string;
   readonly inputs: Inputs;
-  /** Whether the client keeps a list of what is switched off, and has it there. */
+  /** Whether the client lists it as disabled. */
   readonly isOff: boolean;
 }
 
 export interface ReadSources {
-  /** The files that are there. */
+  /** The files that exist. */
   readonly files: readonly string[];
   readonly entries: readonly SourceEntry[];
   readonly elsewhere: readonly string[];
 }
 
-/** Where a client keeps its servers, the place first that counts for the client where two have one name. */
+/** Where a client stores its servers, in order of precedence for duplicate names. */
 export function sourcesOf(client: Client, project: string | undefined, machine: Machine): readonly Source[] {
   const users = userFilesOf(client, machine).map(({ path }): Source => {
     return { file: path, keys: [client.key], below: undefined, base: undefined, project };
@@ -54,7 +54,7 @@ export function sourcesOf(client: Client, project: string | undefined, machine: 
 
 const FOLDERS_OF_CLIENTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.devin']);
 
-/** Any file of a known shape. One that stands where clients keep those of a project belongs to that project. */
+/** A file in any known format. A file where clients store project servers belongs to that project. */
 export function sourceOfFile(file: string, project: string | undefined, platform: string): Source {
   const paths = pathsOf(platform);
   const folder = paths.dirname(file);
@@ -68,7 +68,7 @@ export function sourceOfFile(file: string, project: string | undefined, platform
   return { file, keys: ['mcpServers', 'servers'], below: undefined, base: base ?? folder, project: base };
 }
 
-/** Reads all places. Refused with CONFIG_UNREADABLE and CONFIG_INVALID; a file that is not there holds nothing. */
+/** Reads all sources. CONFIG_UNREADABLE or CONFIG_INVALID on failure; a missing file counts as empty. */
 export async function readSources(
   sources: readonly Source[],
   platform: string,
@@ -132,7 +132,7 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
   return ok({ entries, elsewhere, off });
 }
 
-/** Claude Code notes for each project what its user switched off, of the project's own and of the shared servers. */
+/** Claude Code stores disabled servers per project, for both the project's own and the shared ones. */
 function switchedOff(project: Node | undefined): readonly string[] {
   return ['disabledMcpServers', 'disabledMcpjsonServers'].flatMap((key) => {
     const list = project && member(project, key);
@@ -148,7 +148,7 @@ function membersIn(node: Node | undefined): readonly TreeMember[] {
   return node?.type === 'object' ? membersOf(node) : [];
 }
 
-/** Windows writes one folder in several ways. */
+/** Windows allows several spellings of a path. */
 function sameFolder(one: string, other: string, platform: string): boolean {
   const [a = '', b = ''] = [one, other].map((path) => {
     const plain = path.replaceAll('\\', '/').replace(/\/+$/, '');

@@ -3,33 +3,33 @@ import type { Node } from 'jsonc-parser';
 import { membersOf, type TreeMember } from '../json-tree.ts';
 import { type Inputs, variableOf } from './inputs.ts';
 
-/** Where an entry stands, as far as it matters for what its texts mean. */
+/** The context of an entry that determines what its texts mean. */
 export interface EntryHome extends Fillings {
   readonly paths: typeof posix;
-  /** Where relative paths start; undefined where the client leaves that open. */
+  /** Base of relative paths. Undefined if the client does not define one. */
   readonly base: string | undefined;
 }
 
-/** An entry as Assay's config says it. Every node keeps the place that it has in the client's file. */
+/** An entry in Assay's config format. Nodes keep their position in the client's file. */
 interface Translated {
   readonly node: Node;
   readonly leftOut: readonly string[];
-  /** What cannot be said in Assay's config. */
+  /** The first part that Assay's config cannot express. */
   readonly fault: { readonly node: Node; readonly reason: string } | undefined;
 }
 
-/** Keys that mean here what they mean there. */
+/** Keys with the same meaning in Assay. */
 const KEPT: ReadonlySet<string> = new Set([
   ...['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'disabled'],
   ...['timeoutMs', 'prefix'],
 ]);
-/** What other clients call a key: `serverUrl` in Windsurf, `transport` in Devin. */
+/** Other clients' names for keys: `serverUrl` in Windsurf, `transport` in Devin. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['serverUrl', 'url'],
   ['transport', 'type'],
 ]);
 
-/** The entry of a server, an object, without what has no meaning for Assay. `isOff`: the client has it switched off. */
+/** Translates an entry, which must be an object, and drops unsupported keys. `isOff`: the client has it disabled. */
 export function translateEntry(entry: Node, home: EntryHome, isOff: boolean): Translated {
   const leftOut: string[] = [];
   const faults: { readonly node: Node; readonly reason: string }[] = [];
@@ -58,7 +58,7 @@ export function translateEntry(entry: Node, home: EntryHome, isOff: boolean): Tr
   return { node: { ...entry, children: properties }, leftOut, fault: faults[0] };
 }
 
-/** The value of a tree, members in their order, whatever their names. */
+/** Converts a tree to its value; member order and all member names are preserved. */
 export function valueOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(valueOf);
   if (node.type !== 'object') return node.value as unknown;
@@ -75,7 +75,7 @@ function filledIn(node: Node, fill: (node: Node, text: string) => string): Node 
   return { ...node, children };
 }
 
-/** A command with a slash and a folder, absolute. A bare command is sought on the PATH. */
+/** Makes a folder, or a command that contains a slash, absolute. A bare command is looked up in PATH. */
 function placed(key: string, node: Node, { paths, base }: EntryHome): Node {
   const text: unknown = node.value;
   const isPath = key === 'cwd' || (key === 'command' && /[\\/]/.test(String(text)));
@@ -93,24 +93,25 @@ function added(entry: Node, key: string, value: Pick<Node, 'type' | 'value'>): N
   return property(entry, { type: 'string', value: key, offset, length: 0 }, { ...value, offset, length: 0 });
 }
 
-/** What a client fills into the texts of its entries. */
+/** The values that a client substitutes in its entries. */
 interface Fillings {
   readonly paths: Pick<typeof posix, 'basename' | 'sep'>;
   readonly home: string;
-  /** The folder that is open in the client; undefined where the file belongs to none. */
+  /** The folder open in the client. Undefined if the file belongs to no project. */
   readonly project: string | undefined;
   readonly inputs: Inputs;
 }
 
 interface Filled {
   readonly text: string;
-  /** Why the text cannot be taken over; it names no value. */
+  /** Why the text cannot be translated; contains no values. */
   readonly fault: string | undefined;
 }
 
 /**
- * A client's text as Assay's config says it: `${env:NAME}` becomes `${NAME}`, `${input:id}` a variable, the folders of
- * https://code.visualstudio.com/docs/reference/variables-reference become paths. `${NAME}` and `${NAME:-default}` stay.
+ * Translates the variables in a client's text: `${env:NAME}` becomes `${NAME}`, `${input:id}` a variable, and the
+ * folders of https://code.visualstudio.com/docs/reference/variables-reference become paths. `${NAME}` and
+ * `${NAME:-default}` stay.
  */
 function fillIn(text: string, fillings: Fillings): Filled {
   let fault: string | undefined;
@@ -125,13 +126,13 @@ function fillIn(text: string, fillings: Fillings): Filled {
 
 const NAME = /^(?:env:)?([A-Za-z_]\w*)$/;
 const WITH_DEFAULT = /^[A-Za-z_]\w*:-/;
-/** Of the folder that is open. */
+/** Variables for the open folder. */
 const OF_PROJECT: ReadonlySet<string> = new Set([
   'workspaceFolder',
   'workspaceFolderBasename',
   'workspaceRoot',
 ]);
-/** Of the editor's window: there is none here. */
+/** Variables for the editor window, which Assay does not have. */
 const OF_EDITOR =
   /^(?:cwd|execPath|file\w*|relativeFile\w*|lineNumber|columnNumber|selectedText|defaultBuildTask|extensionInstallFolder)$/;
 

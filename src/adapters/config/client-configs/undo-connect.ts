@@ -15,8 +15,8 @@ import {
 } from './settings-file.ts';
 
 /**
- * Takes Assay out of a client's config file. One that nobody touched since becomes byte for byte what it was; of one that
- * was edited only Assay's entries go. Refused with NOTHING_TO_UNDO where nothing was written or nothing of it is left.
+ * Removes Assay from a client's config file. An unmodified file is restored byte for byte; if it was edited since, only
+ * Assay's entries are removed. NOTHING_TO_UNDO if nothing was written or nothing of it is left.
  */
 export async function undoConnect(
   request: UndoRequest,
@@ -51,11 +51,11 @@ async function undoOnce(
 interface Step {
   readonly change: Change;
   readonly settings: SettingsFile;
-  /** What the file is to hold; undefined where it is to go. */
+  /** New content of the file. Undefined if it is to be deleted. */
   readonly whole: string | undefined;
 }
 
-/** Undefined where nothing of Assay's is left in the file. */
+/** Undefined if the file contains nothing of Assay any more. */
 function stepFor(
   record: ConnectRecord,
   settings: SettingsFile,
