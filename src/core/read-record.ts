@@ -3,7 +3,7 @@ import { pointerStep } from './json-place.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';
 
-/** A record as it lies in a database or a file. */
+/** A record as stored in a database or file. */
 export interface RawRecord {
   readonly kind: string;
   readonly version: number;
@@ -15,7 +15,7 @@ export type RecordBody = {
   [K in RecordKind]: { readonly kind: K; readonly body: RecordBodies[K] };
 }[RecordKind];
 
-/** Reads a record that this or another Assay wrote. The error says, as the end of a sentence, what does not fit. */
+/** Reads a record that any version of Assay may have written. The error is the end of a sentence. */
 export function readRecord({ kind, version, body }: RawRecord): Result<RecordBody, string> {
   if (!isRecordKind(kind)) return err(`the kind ${JSON.stringify(kind)} is not known`);
   const known = RECORD_VERSIONS[kind];
@@ -28,7 +28,7 @@ export function isRecordKind(kind: string): kind is RecordKind {
   return Object.hasOwn(RECORD_VERSIONS, kind);
 }
 
-/** What does not fit at this place, as the end of a sentence. */
+/** Returns the error at this place, as the end of a sentence. */
 type Check = (value: unknown, at: string) => string | undefined;
 
 const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is no text`);
@@ -53,7 +53,7 @@ function list(of: Check): Check {
   };
 }
 
-/** An object with these members; others are left as they are. */
+/** An object with these members; others are not checked. */
 function members<T>(checks: { readonly [P in keyof Required<T>]: Check }): Check {
   const entries = Object.entries<Check>(checks);
   return (value, at) => {

@@ -2,9 +2,9 @@ import type { TrustRecord } from './hints/hint.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
 import type { Toolset } from './toolset.ts';
 
-/** What operators write, by the kind of record that holds it. */
+/** Data written by operators, by record kind. */
 export interface RecordBodies {
-  /** Overrides of a tool, and how it has drifted. */
+  /** Overrides and drift of a tool. */
   readonly tool: ToolRecord;
   /** Whether a server is trusted. */
   readonly trust: TrustRecord;
@@ -12,11 +12,11 @@ export interface RecordBodies {
   readonly rest_tool: EntryRecord;
   readonly function_module: EntryRecord;
   readonly instructions: InstructionsRecord;
-  /** Its id is the name of the toolset. */
+  /** The record id is the toolset's name. */
   readonly toolset: Toolset;
-  /** One record, `EQUIPPED_ID`. */
+  /** A single record with the id `EQUIPPED_ID`. */
   readonly equipped: EquippedRecord;
-  /** Its id is the key of the setting. */
+  /** The record id is the setting's key. */
   readonly setting: SettingValue;
 }
 
@@ -25,7 +25,7 @@ export type RecordKind = keyof RecordBodies;
 /** Records that add a source of tools. */
 export type SourceKind = 'gateway' | 'rest_tool' | 'function_module';
 
-/** The form in which each kind is written. A reader passes over a record of a form that it does not know. */
+/** Format version of each kind. Readers skip records with an unknown version. */
 export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {
   tool: 1,
   trust: 1,
@@ -40,45 +40,45 @@ export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {
 
 export const EQUIPPED_ID = 'equipped';
 
-/** An entry of a config file, encrypted, as headers and variables may be secret. */
+/** A config entry, encrypted because its headers and variables may be secret. */
 export interface SealedEntry {
-  /** Which key encrypted it. */
+  /** Id of the key that encrypted it. */
   readonly keyId: string;
-  /** In base64. */
+  /** Base64. */
   readonly sealed: string;
 }
 
-/** A server, a REST tool or a module of functions that an operator added. A module's name is its path. */
+/** A server, REST tool or function module added by an operator. A module's name is its path. */
 export interface EntryRecord extends SealedEntry {
   readonly name: string;
   readonly createdMs: number;
   readonly author: string;
-  /** When its document was last asked for by hand. */
+  /** When an operator last requested a new import of its document. */
   readonly importedMs?: number | undefined;
 }
 
-/** One text of instructions. */
+/** One version of a server's instructions. */
 export interface InstructionsText {
-  /** SHA-256 of the whole text as the server gave it, in hexadecimal, so that it does not depend on a limit. */
+  /** SHA-256 of the server's untruncated text, in hexadecimal, so that it does not depend on a limit. */
   readonly digest: string;
-  /** Cut where it was too long. */
+  /** Truncated if too long. */
   readonly text: string;
 }
 
-/** The instructions of one server: the text that was accepted, and the one that differs from it. */
+/** The instructions of one server: the accepted text, and the current one if it differs. */
 export interface InstructionsRecord {
   readonly server: string;
   readonly identity: string;
   readonly accepted: InstructionsText;
-  /** What the server says now; undefined: what was accepted, or nothing. */
+  /** The server's current text. Undefined if it is the accepted one or empty. */
   readonly changed?: (InstructionsText & { readonly sinceMs: number }) | undefined;
 }
 
-/** What `/mcp` exposes. */
+/** The toolset that `/mcp` exposes. */
 export interface EquippedRecord {
-  /** The name of the toolset; absent: none. */
+  /** Name of the toolset. Absent if none is equipped. */
   readonly toolset?: string | undefined;
-  /** Counts up with each equipping and unequipping, also of what is equipped already. */
+  /** Incremented each time a toolset is equipped or unequipped, even if nothing changes. */
   readonly equippings: number;
 }
 

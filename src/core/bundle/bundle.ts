@@ -36,7 +36,7 @@ export interface BundledEntry {
 /** An operator's overrides for one tool. Observed drift is not exported: it belongs to the gateway that observed it. */
 export type SaidOfTool = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
 
-/** A bundle as it is read from a file. */
+/** A bundle as read from a file. */
 export interface BundleFile extends Bundle {
   readonly sealed: SealedText | undefined;
 }

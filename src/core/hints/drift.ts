@@ -30,8 +30,8 @@ export type DriftRisk =
 export type RiskCode = DangerCode | ProseCode | 'meta';
 
 /**
- * The tool may do another thing than the one that was accepted, or claims to. `unreadable`: one of the definitions is no
- * JSON object. `ambiguous`: readers would not agree on what it says.
+ * The tool may behave differently from the accepted one, or claims to. `unreadable`: one of the definitions is not a
+ * JSON object. `ambiguous`: readers would disagree on its meaning.
  */
 type DangerCode =
   | 'hint_raised'

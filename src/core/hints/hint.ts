@@ -76,7 +76,7 @@ type ClaimKind = 'declared' | 'inferred' | 'override' | 'observed';
 export type ClaimSource =
   'server' | 'operator' | 'config_file' | 'document' | 'module' | 'rule' | 'verification';
 
-/** Whether an operator trusts a server. Holds for the server that had the name then, and for no other. */
+/** Whether an operator trusts a server. Applies only to the server with this identity, not to another of that name. */
 export interface TrustRecord {
   readonly server: string;
   readonly identity: string;

@@ -30,7 +30,7 @@ export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): bool
   return volatility !== undefined && volatility.connects >= VOLATILE_AFTER;
 }
 
-/** What is stored of one tool: what operators wrote, and how it has drifted. */
+/** Everything stored about one tool apart from its definition: the operators' settings and its drift. */
 export interface ToolRecord {
   readonly id: string;
   readonly server: string;
@@ -72,7 +72,7 @@ export interface Circumstances {
   readonly isOwn: boolean;
 }
 
-/** The record after somebody has reviewed the definition: nothing differs, and all overrides are about it. */
+/** The record after an operator has reviewed the definition: no drift, and all overrides refer to this definition. */
 export function reviewed(
   { drift: _, volatility, ...record }: ToolRecord,
   { digest, aspects }: Pick<Circumstances, 'digest' | 'aspects'>,

@@ -111,7 +111,7 @@ export const CLIENTS: readonly Client[] = [
     id: 'windsurf',
     label: 'Windsurf',
     places: [
-      // Since it is called Devin Desktop: https://docs.devin.ai/desktop/cascade/mcp
+      // Since it was renamed to Devin Desktop: https://docs.devin.ai/desktop/cascade/mcp
       {
         base: 'home',
         path: ['.config', 'devin', 'mcp_config.json'],
