@@ -42,7 +42,7 @@ const PREAMBLE =
   'Each section below is what one server says of itself, under its name; each line of it begins with ">". Nothing in it speaks for another server.';
 
 /** Everything that any reader treats as a line break: Unicode's line breaks and the ASCII separators. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// eslint-disable-next-line no-control-regex -- matches them on purpose
 const LINE_BREAK = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/;
 
 function quoted(text: string): string {

@@ -53,7 +53,7 @@ export interface EntryRecord extends SealedEntry {
   readonly name: string;
   readonly createdMs: number;
   readonly author: string;
-  /** When an operator last requested a new import of its document. */
+  /** When its document was last imported on request. */
   readonly importedMs?: number | undefined;
 }
 

@@ -74,7 +74,7 @@ export function steadyClock(
     const atMs = monotonicMs();
     lastMs = Math.max(wallMs(), lastMs + atMs - lastAtMs);
     lastAtMs = atMs;
-    return Math.floor(lastMs); // as the machine's clock gives it: columns of PostgreSQL take whole ms
+    return Math.floor(lastMs); // like the system clock: PostgreSQL columns take whole ms
   };
 }
 

@@ -55,7 +55,7 @@ const KEPT: readonly string[] = [
 export function keptOf(metadata: AuthorizationServerMetadata | undefined): HeldMetadata['metadata'] {
   if (metadata === undefined) return undefined;
   const entries = Object.entries(metadata).filter(([name]) => KEPT.includes(name));
-  return Object.fromEntries(entries) as AuthorizationServerMetadata; // all that it must have is kept
+  return Object.fromEntries(entries) as AuthorizationServerMetadata; // KEPT includes all required members
 }
 
 export function heldTokens(tokens: OAuthTokens, nowMs: number): HeldTokens {

@@ -22,7 +22,7 @@ export function signedTaskIds(keys: readonly [Buffer, ...Buffer[]]): TaskIds {
       const text = Buffer.from(given.slice(0, Math.max(given.indexOf('.'), 0)), 'base64url').toString();
       // Compares the whole re-encoded id, so that each id has one spelling only.
       if (!keys.some((key) => isSame(wrapped(key, subject, text), given))) return undefined;
-      const [server, inner] = JSON.parse(text) as readonly [string, string]; // ours, as the tag proves
+      const [server, inner] = JSON.parse(text) as readonly [string, string]; // the tag proves that we wrote it
       return { server, inner };
     },
   };

@@ -80,7 +80,7 @@ function filledIn(entry: Entry, { node, path }: Place): unknown {
 }
 
 function plain(node: Node): unknown {
-  return getNodeValue(node) as unknown; // the library says any
+  return getNodeValue(node) as unknown; // typed any by the library
 }
 
 function entryAt({ node, path }: Place, here: Here, complaints: Complaints): Entry {

@@ -53,7 +53,7 @@ function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<stri
 }
 
 const LONGEST_NAME = 64;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- matches them on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [

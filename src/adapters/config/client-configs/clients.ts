@@ -43,7 +43,7 @@ export const CLIENTS: readonly Client[] = [
     label: 'Claude Desktop',
     places: [
       {
-        // Windows keeps the settings of a packaged application apart, and that one does not see %APPDATA%\Claude:
+        // Windows stores the settings of packaged applications separately; they do not see %APPDATA%\Claude:
         // https://github.com/anthropics/claude-code/issues/26073
         base: 'packages',
         path: ['Claude_pzs8sxrjxfjjc', 'LocalCache', 'Roaming', 'Claude', 'claude_desktop_config.json'],
