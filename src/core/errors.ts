@@ -156,7 +156,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
 };
 
 /** All codes, in the order of the table. */
-export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(FACES) as RefusalCode[]; // keys of a Record over all codes
+export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(FACES) as RefusalCode[]; // keys of a total record
 
 /** The HTTP status of a refusal in the REST API. */
 export function restStatusOf(code: RefusalCode): number {

@@ -25,7 +25,7 @@ export function bounded(refusal: Refusal): Refusal {
 }
 
 function boundedValue(key: string, value: unknown): unknown {
-  if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // `cause` always has this type
+  if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // its only type
   if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map((one) => boundedValue('', one));
   return typeof value === 'string' ? boundedText(value) : value;
 }
