@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serverIn, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { kill, sleep, until } from '../support/endings.ts';
+import { endLater, kill, sleep, until } from '../support/endings.ts';
 import { at, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { fixture, tempDir, writeText } from '../support/place.ts';
@@ -28,8 +30,14 @@ describe('the state of a server', () => {
     textAt(await session.ask('tools/call', { name: `${name}_echo` }), 'error', 'message');
 
   beforeAll(async () => {
+    const denying = createServer((_, response) => response.writeHead(401).end()).listen(0, '127.0.0.1');
+    endLater(async () => void denying.close());
+    await new Promise((resolve) => denying.once('listening', resolve));
+    const url = `http://127.0.0.1:${(denying.address() as AddressInfo).port}/mcp`;
     assay = await startGateway({
       servers: {
+        denied: { url },
+        deniedSse: { type: 'sse', url },
         plain: fixture('plain'),
         hanger: fixture('hanger', [], { timeoutMs: 500 }),
         crasher: fixture('crasher'),
@@ -64,7 +72,7 @@ describe('the state of a server', () => {
     expect(Number(await session.call('crasher_pid'))).not.toBe(pid);
   });
 
-  it('is refused where no try can help: no such command, a bad entry, another protocol; each with its reason', async () => {
+  it('is refused where no try can help: no such command, a bad entry, another protocol, no right; each with its reason', async () => {
     const absent = await reaches('absent', 'refused');
     expect(textAt(absent, 'cause')).toContain('command "no-such-command-anywhere" not found');
     expect(numberAt(absent, 'nextTryMs')).toBeGreaterThan(30_000);
@@ -72,10 +80,12 @@ describe('the state of a server', () => {
     expect(textAt(bad, 'cause')).toMatch(/line \d+: mcpServers\.bad\.command/);
     expect(assay.stderr()).toContain('mcpServers.bad.command');
     expect(textAt(await reaches('alien', 'refused'), 'cause')).toContain('"1999-01-01"');
+    for (const name of ['denied', 'deniedSse'])
+      expect(await reaches(name, 'refused')).toMatchObject({ causeCode: 'CREDENTIALS_REFUSED' });
   });
 
   it('is resting after six ends in a row; calls are refused at once, and wake it when it has rested for a while', async () => {
-    const resting = await reaches('looping', 'resting', 20_000);
+    const resting = await reaches('looping', 'resting', 60_000);
     expect(resting).toMatchObject({ cause: 'exited with code 3', failures: 6 });
     // Its first try started it twice, the second time without asking for its era first.
     expect(starts()).toBe(7);
