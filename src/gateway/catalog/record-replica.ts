@@ -17,13 +17,13 @@ import type { Store } from '../ports/store.ts';
 import { RecordTables } from './record-tables.ts';
 
 export interface RecordReplicaOptions {
-  /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
+  /** Opens the store, or returns the open one. Called once, on first use. */
   readonly open: () => Promise<Result<RecordStore & Pick<Store, 'onChange'>, Refusal>>;
   readonly cache: RecordCache;
   readonly log: Log;
 }
 
-/** What changed in the replica, whoever changed it. */
+/** A change of the replica, by this or another process. */
 export interface RecordsChange {
   /** A removed record has no body. */
   readonly records: readonly RecordChange[];
@@ -31,12 +31,12 @@ export interface RecordsChange {
   readonly isFirst: boolean;
 }
 
-/** A change of records that was decided by the replica as it is. */
+/** A change of records, decided on the current replica. */
 export interface Edit<T> {
   readonly value: T;
-  /** None: nothing is to be written. */
+  /** Empty: nothing is written. */
   readonly changes: readonly RecordChange[];
-  /** Records beside the changed ones that the decision depends on; they must not change meanwhile. */
+  /** Further records that the decision depends on. They must not change meanwhile. */
   readonly expected?: readonly RecordKey[] | undefined;
   readonly audit?: readonly AuditEvent[] | undefined;
   /** Definitions that count as reviewed from now on. */
@@ -44,20 +44,20 @@ export interface Edit<T> {
   readonly lowers?: Lowering | undefined;
 }
 
-/** What takes rights away in a change, and no more of it: it holds in this process even where it cannot be stored. */
+/** The part of a change that only takes rights away. It applies in this process even if it cannot be stored. */
 export interface Lowering {
   readonly record: RecordChange<'tool' | 'trust'>;
-  /** What people are told that it is of. */
+  /** The kind of object that messages name. */
   readonly kind: 'tool' | 'gateway';
   readonly name: string;
 }
 
-/** How often a change is tried that others come before; each time somebody's is done. */
+/** Maximum number of tries on write conflicts. Each conflict means that another change succeeded. */
 const MOST_TRIES = 1_000;
 
 /**
- * All records of the store, as any process on it changes them, and the only way to change one. Until the store was read
- * they are those of the cache.
+ * All records of the store, kept up to date with every process on it, and the only way to change one. Until the store
+ * is read, they come from the cache.
  */
 export class RecordReplica {
   readonly #options: RecordReplicaOptions;
@@ -65,7 +65,7 @@ export class RecordReplica {
   readonly #unreadable = new Map<string, UnreadableRecord>();
   /** All records up to this revision are known. */
   #revision = 0;
-  /** The newest revision of a record that is known; further on where the store could not be read after a commit. */
+  /** The newest known revision of a record. Ahead of `#revision` if the store could not be read after a commit. */
   #newest = 0;
   #isKnown = false;
   #opening: ReturnType<RecordReplicaOptions['open']> | undefined;
@@ -73,7 +73,9 @@ export class RecordReplica {
   #endListening: (() => void) | undefined;
   #reading: Promise<Result<undefined, Refusal>> | undefined;
   readonly #listeners = new Set<(change: RecordsChange) => void>();
-  /** Records that take rights away and could not be stored. They hold until stored again, or this process ends. */
+  /**
+   * Records that take rights away and could not be stored. They apply until stored again, or until this process ends.
+   */
   readonly #unsaved = new Map<string, RecordChange<'tool' | 'trust'>>();
 
   constructor(options: RecordReplicaOptions) {
@@ -86,19 +88,19 @@ export class RecordReplica {
     return this.#isKnown;
   }
 
-  /** Whether anything is known: from the store, or from the cache until that was read. */
+  /** Whether anything is known: from the store or, until that is read, from the cache. */
   get isRecalled(): boolean {
     return this.#isKnown || this.#options.cache.recalled !== undefined;
   }
 
-  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
+  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE if that is not possible now. */
   ready(): Promise<Result<undefined, Refusal>> {
     if (this.#isKnown) return Promise.resolve(ok(undefined));
     this.#ready ??= this.#follow().finally(() => (this.#ready = undefined));
     return this.#ready;
   }
 
-  /** Resolves when what the store holds now is known here. */
+  /** Resolves when the replica has the current content of the store. */
   async readAgain(): Promise<Result<undefined, Refusal>> {
     const ready = await this.ready();
     if (!ready.ok) return ready;
@@ -106,18 +108,18 @@ export class RecordReplica {
     return store.ok ? this.#read(store.value) : store;
   }
 
-  /** As it is stored. */
+  /** The stored body. */
   get<K extends RecordKind>(kind: K, id: string): RecordBodies[K] | undefined {
     return this.#tables.find(kind, id)?.body;
   }
 
-  /** Whether a server is trusted, also where the withdrawal of that could not be stored. */
+  /** Whether a server is trusted, including a withdrawal that could not be stored. */
   trust(id: string): RecordBodies['trust'] | undefined {
     const unsaved = this.#unsaved.get(keyOf({ kind: 'trust', id }));
     return unsaved?.kind === 'trust' ? unsaved.body : this.get('trust', id);
   }
 
-  /** All of a kind that are there. */
+  /** All existing records of a kind. */
   all<K extends RecordKind>(kind: K): readonly RecordBodies[K][] {
     return [...this.#tables.bodies(kind).values()];
   }
@@ -126,15 +128,15 @@ export class RecordReplica {
     return this.#tables.bodies('setting');
   }
 
-  /** Told after each change, whoever made it. The returned function ends it. */
+  /** Calls back after each change by any process. Returns a function that unsubscribes. */
   onChange(listener: (change: RecordsChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Changes records as they are when nobody else changes them meanwhile: on a write conflict `edit` is asked again, by the
-   * records as they are then. What it refuses is refused only where the store says the same.
+   * Changes records atomically: on a write conflict `edit` runs again on the updated records. Its refusal counts only
+   * after the store has confirmed the state that it was based on.
    */
   async change<T, E = Refusal>(
     edit: () => Result<Edit<T>, E> | Promise<Result<Edit<T>, E>>,
@@ -161,7 +163,7 @@ export class RecordReplica {
       const keys = [...changes, ...expected];
       const unreadable = this.#unreadableOf(keys);
       if (unreadable !== undefined) return err(unreadable);
-      // Somebody changed it while the edit was deciding.
+      // The record changed while the edit was deciding.
       if (keys.some((key) => (this.#tables.find(key.kind, key.id)?.revision ?? 0) > asOf)) continue;
       const expectedRevisions = keys.map(({ kind, id }) => ({
         kind,
@@ -183,7 +185,7 @@ export class RecordReplica {
 
   store(): ReturnType<RecordReplicaOptions['open']> {
     this.#opening ??= this.#options.open().then((opened) => {
-      // Another try may find it.
+      // The next call tries again.
       if (!opened.ok) this.#opening = undefined;
       return opened;
     });
@@ -206,7 +208,7 @@ export class RecordReplica {
     return this.#read(store.value);
   }
 
-  /** Reads one after the other, so that what was read last is what counts. */
+  /** Reads run one after another, so the last one wins. */
   #read(store: RecordStore): Promise<Result<undefined, Refusal>> {
     const before = this.#reading ?? Promise.resolve(ok(undefined));
     const next = async (): Promise<Result<undefined, Refusal>> => {
@@ -216,7 +218,7 @@ export class RecordReplica {
       this.#take(news.value.records, news.value.revision);
       return ok(undefined);
     };
-    // One that failed keeps no later one from being tried.
+    // A failed read does not prevent later ones.
     this.#reading = before.then(next, next);
     return this.#reading;
   }
@@ -229,7 +231,7 @@ export class RecordReplica {
   ): Promise<void> {
     const first = revision - changes.length + 1;
     const isNext = this.#revision + 1 === first;
-    // Others may have written in between.
+    // Another process may have written in between.
     const read = isNext ? undefined : await this.#read(store);
     if (read?.ok === true) return;
     const records = changes.map((change, at): StoredRecord => ({ ...change, revision: first + at }));
@@ -257,7 +259,7 @@ export class RecordReplica {
     this.#tell({ records: changed, isFirst });
   }
 
-  /** What was understood of the record before stays in force: to forget it could give rights. */
+  /** The last readable version stays in force: dropping it could grant rights. */
   #passOver(record: UnreadableRecord): void {
     const { kind, id, reason } = record;
     this.#unreadable.set(keyOf(record), record);
@@ -277,7 +279,9 @@ export class RecordReplica {
     return undefined;
   }
 
-  /** Lets what could not be stored hold here where it takes rights away; the stored record stays what changes begin with. */
+  /**
+   * Applies here what could not be stored if it takes rights away. Further changes still start from the stored record.
+   */
   #lowered(lowers: Lowering | undefined, refusal: Refusal): Refusal {
     const reason = unsavedReason(refusal);
     if (lowers === undefined || reason === undefined) return refusal;

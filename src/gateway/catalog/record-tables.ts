@@ -1,7 +1,7 @@
 import type { RecordBodies, RecordKind } from '../../core/record.ts';
 import type { StoredRecord } from '../ports/records.ts';
 
-/** The newest known form of each record, by kind and id; removed ones are among them, without a body. */
+/** The newest known version of each record, by kind and id. Removed records are kept without a body. */
 export class RecordTables {
   readonly #tables: { readonly [K in RecordKind]: Map<string, StoredRecord<K>> } = {
     tool: new Map(),
@@ -23,7 +23,7 @@ export class RecordTables {
     this.#tables[record.kind].set(record.id, record);
   }
 
-  /** Those that are there. */
+  /** Bodies of existing records. */
   bodies<K extends RecordKind>(kind: K): ReadonlyMap<string, RecordBodies[K]> {
     const bodies = new Map<string, RecordBodies[K]>();
     for (const { id, body } of this.#tables[kind].values()) if (body !== undefined) bodies.set(id, body);

@@ -53,7 +53,7 @@ export class RegisteredGateways {
     return this.#read();
   }
 
-  /** A document is read anew where its gateway is named again: somebody may have asked for that elsewhere. */
+  /** Re-reads a document when its gateway record is saved: another process may have requested the import. */
   #readLists(names: ReadonlySet<string>): void {
     for (const { spec, lists } of this.#catalog?.servers ?? [])
       if (sourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
@@ -132,7 +132,7 @@ function unreadable(entry: Result<unknown, string>): Cause {
   return { code: 'ENTRY_UNREADABLE', reason: entry.ok ? undefined : entry.error };
 }
 
-/** What operators make themselves: requests, and modules of functions. */
+/** What operators create themselves: REST tools and function modules. */
 type CustomKind = 'rest_tool' | 'function_module';
 
 /** The name an entry is sealed under, so that none opens in place of another. */

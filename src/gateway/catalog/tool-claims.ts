@@ -32,14 +32,14 @@ export interface Trust {
 export class ToolClaims {
   readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
-  /** Records of tools, by server and then by what it calls them. */
+  /** Tool records, by server and then by the server's own tool name. */
   readonly #byServer = new Map<string, Map<string, ToolRecord>>();
   readonly #places = new Map<string, ToolRecord>();
   readonly #said = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #listeners = new Set<() => void>();
 
-  /** `records`: undefined where operators say nothing. */
+  /** `records`: undefined if operators say nothing. */
   constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag') {
     this.#records = records;
     this.#prose = prose;

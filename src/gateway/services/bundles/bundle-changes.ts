@@ -26,7 +26,7 @@ export interface ChangesOptions {
   readonly secretIn: (kind: EntryKind, entry: BundledEntry) => ReadonlySet<string>;
 }
 
-/** What is to be written, so that everything becomes as planned. KEY_UNUSABLE */
+/** The writes that carry out the plan. Error: KEY_UNUSABLE. */
 export async function changesOf(
   planned: readonly Planned[],
   options: ChangesOptions,
@@ -46,7 +46,7 @@ export async function changesOf(
   });
 }
 
-/** Undefined: what it would be is stored already. */
+/** Undefined if it is already stored. */
 async function changeOf(
   item: BundleItem,
   { records, seal }: ChangesOptions,

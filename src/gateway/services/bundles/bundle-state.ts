@@ -44,7 +44,7 @@ export async function stateOf(
   };
 }
 
-/** What needs no key, taken in one turn, so that all of it is as of one moment. */
+/** The part that needs no key. Synchronous, so that it is a consistent snapshot. */
 function plainState(
   records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
 ): Omit<Bundle, 'gateways' | 'tools' | 'functions'> {

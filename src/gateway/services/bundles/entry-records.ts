@@ -16,7 +16,7 @@ interface EntryRecordFacts {
   readonly sealNameOf: (name: string) => string;
 }
 
-/** How entries are stored. */
+/** How each kind of entry is stored. */
 export const ENTRY_RECORDS: Readonly<Record<EntryKind, EntryRecordFacts>> = {
   gateway: { kind: 'gateway', idOf: gatewayIdOf, sealNameOf: (name) => name },
   tool: { kind: 'rest_tool', idOf: restToolIdOf, sealNameOf: (name) => sealNameOf('rest_tool', name) },

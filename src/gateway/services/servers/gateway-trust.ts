@@ -14,7 +14,7 @@ export interface TrustInput {
 export interface TrustChange {
   readonly record: RecordChange<'trust'>;
   readonly event: AuditEvent;
-  /** That the trust in the server as it runs now is withdrawn. */
+  /** Set if the change withdraws the trust in the server as it runs now. */
   readonly lowers: Lowering | undefined;
 }
 
@@ -23,7 +23,7 @@ export function trustKeyOf(spec: ServerSpec): RecordKey<'trust'> {
   return { kind: 'trust', id: idsOf(spec).serverId };
 }
 
-/** What is to be written so that a server is trusted as wished; undefined where it is already. */
+/** The write that sets the trust in a server. Undefined if nothing changes. */
 export function trustChange(
   { records, nowMs }: { readonly records: RecordReplica; readonly nowMs: () => number },
   spec: ServerSpec,

@@ -26,7 +26,7 @@ export async function localFollowed({
   await server?.lists.readAgain();
 }
 
-/** What is written so that nothing is stored of these tools any more. */
+/** Changes that delete the records of these tools. */
 export function removals(records: RecordReplica, ids: readonly string[]): readonly RecordChange<'tool'>[] {
   return ids.flatMap((id) =>
     records.get('tool', id) === undefined ? [] : [{ kind: 'tool', id, body: undefined }],

@@ -39,7 +39,7 @@ export interface Wishing {
   readonly declared: SaidHints;
 }
 
-/** The record with the patch applied; the same one where nothing changes. HINTS_CONTRADICT */
+/** The patched record, or the same object if nothing changes. Error: HINTS_CONTRADICT. */
 export function withPatch(record: ToolRecord, wishing: Wishing): Result<ToolRecord, Refusal> {
   const { wish, declared } = wishing;
   const overrides = overridesWith(record, wishing);
@@ -59,7 +59,7 @@ export function withPatch(record: ToolRecord, wishing: Wishing): Result<ToolReco
   return ok(isSame(record, changed) ? record : changed);
 }
 
-/** The change of a tool's record, to be joined with another one. */
+/** A change of a tool's record that joins another transaction. */
 export interface ToolChange extends Pick<Edit<undefined>, 'lowers'> {
   readonly changes: readonly RecordChange<'tool'>[];
   readonly audit: readonly AuditEvent[];
@@ -118,7 +118,7 @@ function isSame(one: ToolRecord, other: ToolRecord): boolean {
   return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
 }
 
-/** What an operator wrote of a tool, for the audit log. */
+/** What an operator set for a tool, for the audit log. */
 export function auditedTool({
   overrides,
   title,

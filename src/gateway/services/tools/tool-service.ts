@@ -102,8 +102,8 @@ export class ToolService {
   }
 
   /**
-   * What is to be written so that the patch holds for a tool whose definition becomes `text` in the same transaction.
-   * HINTS_CONTRADICT
+   * Changes that apply a patch to a tool whose definition becomes `text` in the same transaction. Error:
+   * HINTS_CONTRADICT.
    */
   async patch(
     id: string,
