@@ -14,13 +14,13 @@ import { resolveInputRequests } from './input-requests.ts';
 import { openState, sealState } from './request-state.ts';
 
 /*
- * How the client of a call is asked what a server wants to know, by the eras of both:
+ * How a server request reaches the client of a call, by the eras of both:
  *
  *                   legacy server                          modern server
  *   legacy client   a request on the call's own stream     the same, once for each input request of the result;
  *                                                          then the call is sent again with the answers
- *   modern client   the call is suspended and the client   the server's result passes, its state sealed
- *                   gets input_required; its retry goes on
+ *   modern client   the call is suspended and the client   the result is relayed with its state sealed
+ *                   gets input_required; its retry resumes
  */
 
 /** Delivers a call, and forwards what its server asks to its client. */
