@@ -101,3 +101,11 @@ function stepTo({ field, pointer }: Place, name: string): Pick<Place, 'field' | 
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
+
+/** What is wrong with an entry that somebody wrote. */
+export interface EntryFault {
+  /** Its member, such as `auth.type`; empty: its name. */
+  readonly field: string;
+  /** A sentence. */
+  readonly reason: string;
+}

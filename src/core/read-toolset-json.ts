@@ -1,17 +1,17 @@
 import { digestOfDefinition } from './digest.ts';
 import {
   complainAt,
+  type Fault,
   fitTextAt,
   flagAt,
   isGiven,
   itemsAt,
   memberAt,
   membersAt,
+  type Place,
   textAt,
   textIfGiven,
   timeMsAt,
-  type Fault,
-  type Place,
 } from './json-place.ts';
 import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';

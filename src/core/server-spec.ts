@@ -1,5 +1,4 @@
-import type { FunctionModuleSpec } from './sources/function-module.ts';
-import type { RestToolSpec } from './sources/rest-tool.ts';
+import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
 
 /** How to reach a source of tools. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
 export type Transport =

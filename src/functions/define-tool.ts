@@ -1,5 +1,3 @@
-import { TOOL_MARK } from './tool-mark.ts';
-
 /**
  * Makes a tool of a function. Export it from a module that Assay serves: as the default export, alone, in an array or
  * in an object, or by any name.
@@ -10,7 +8,7 @@ export function defineTool<Input extends InputSchema = JsonSchema>(options: Tool
   return Object.freeze(tool);
 }
 
-export interface ToolOptions<Input extends InputSchema> {
+interface ToolOptions<Input extends InputSchema> {
   /** Letters, digits, `_`, `-` and `.`, 128 at most. */
   readonly name: string;
   readonly title?: string;
@@ -32,12 +30,12 @@ export interface ToolOptions<Input extends InputSchema> {
 }
 
 /** What defineTool made. */
-export interface Tool extends Omit<ToolOptions<JsonSchema>, 'input' | 'run'> {
+interface Tool extends Omit<ToolOptions<JsonSchema>, 'input' | 'run'> {
   readonly input?: InputSchema;
   run(args: unknown, context: ToolContext): unknown;
 }
 
-export interface ToolAnnotations {
+interface ToolAnnotations {
   readonly title?: string;
   /** It changes nothing. */
   readonly readOnlyHint?: boolean;
@@ -71,10 +69,10 @@ export interface Answer {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** As https://standardschema.dev has it; zod 4 is one of those that follow it. */
-export interface StandardSchema {
+interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
@@ -83,8 +81,11 @@ export interface StandardSchema {
   };
 }
 
-export type InputSchema = StandardSchema | JsonSchema;
+type InputSchema = StandardSchema | JsonSchema;
 
-export type ArgumentsOf<Input> = Input extends StandardSchema
+type ArgumentsOf<Input> = Input extends StandardSchema
   ? NonNullable<Input['~standard']['types']>['output']
   : Readonly<Record<string, unknown>>;
+
+/** What defineTool leaves on its tools. One symbol for all copies of this package, as a module may bring its own. */
+export const TOOL_MARK: symbol = Symbol.for('assay-mcp.tool');

@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stringify } from './kept.ts';
+import { stringify } from './harden-globals.ts';
 
 /** Longest text of a fault. */
 const LIMIT = 16_000;

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { LineSplitter } from '../platform/lines.ts';
 import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts';
-import { encodedOf, parse, putInto, stringify, wait } from './kept.ts';
+import { encodedOf, parse, putInto, stringify, wait } from './harden-globals.ts';
 
 const STDOUT = 1;
 /** More than any message of Assay: arguments are bounded at its door. */

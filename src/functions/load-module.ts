@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
-import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isRecord, type Loading } from '../core/sources/function-messages.ts';
+import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { err, ok, type Result } from '../core/result.ts';
-import { exportedTools, type ReadTools } from './exported-tools.ts';
+import { isRecord, type Loading } from '../core/sources/function-messages.ts';
+import { exportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
 import { faultText, tryTo } from './fault-text.ts';
-import { hookModules } from './module-hooks.ts';
-import type { WriteZod } from './schema-of.ts';
+import { refuseBuiltin } from './harden-globals.ts';
 
 /** Runs the module and reads its tools. The error is a text: what its author has to mend, and where. */
 export async function loadModule(
@@ -56,4 +55,42 @@ function withPlace(error: unknown, files: ReadonlySet<string>): unknown {
     }
   }
   return error;
+}
+
+// Taken before it is taken away.
+const hook = registerHooks;
+
+interface Hooking {
+  /** Folder of the module. */
+  readonly folder: string;
+  /** Real path of a package.json of zod. */
+  readonly zod: string | undefined;
+  /** URL of what `assay-mcp` is. */
+  readonly own: string;
+  /** Told of each file in the folder, packages aside. */
+  readonly onFile: (path: string) => void;
+}
+
+/** Lets a module import `assay-mcp` and zod though nothing is installed beside it. */
+function hookModules({ folder, zod, own, onFile }: Hooking): void {
+  hook({
+    resolve(specifier, context, next) {
+      refuseBuiltin(specifier);
+      if (specifier === 'assay-mcp') return { url: own, format: 'module', shortCircuit: true };
+      if (!/^zod(?:\/|$)/.test(specifier)) return next(specifier, context);
+      try {
+        return next(specifier, context);
+      } catch (error) {
+        if (zod === undefined) throw error;
+        // A package knows itself by its own name.
+        return next(specifier, { ...context, parentURL: pathToFileURL(zod).href });
+      }
+    },
+    load(url, context, next) {
+      refuseBuiltin(url);
+      const path = url.startsWith('file:') ? fileURLToPath(url) : '';
+      if (path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`)) onFile(path);
+      return next(url, context);
+    },
+  });
 }

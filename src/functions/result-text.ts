@@ -5,7 +5,7 @@ import {
   RESULT_LIMIT_BYTES,
 } from '../core/sources/function-messages.ts';
 import { faultText, tryTo, type Telling } from './fault-text.ts';
-import { byteLength, parse, stringify } from './kept.ts';
+import { byteLength, parse, stringify } from './harden-globals.ts';
 
 /** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
 export function resultText(returned: unknown, telling: Telling): string {

@@ -8,7 +8,7 @@ import { openHost, type Host } from './host.ts';
 import { loadModule } from './load-module.ts';
 import { errorText } from './result-text.ts';
 import { RunningCalls } from './running-calls.ts';
-import { takeAway } from './take-away.ts';
+import { takeAway } from './harden-globals.ts';
 
 interface Serving {
   readonly calls: RunningCalls;

@@ -10,7 +10,7 @@ import type {
   BuiltInSource,
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
-import type { FunctionModuleSpec } from '../../src/core/sources/function-module.ts';
+import type { FunctionModuleSpec } from '../../src/core/sources/custom-tools.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
 import { endLater, killLater } from './endings.ts';
 import { ROOT, tempDir } from './place.ts';

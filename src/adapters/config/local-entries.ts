@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { getNodeValue, type Node } from 'jsonc-parser';
-import type { EntryFault } from '../../core/sources/entry-fault.ts';
-import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import type { EntryFault } from '../../core/json-place.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
-import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { Complaints, Place } from './complaints.ts';
 import { textAt, type Entry, type Here } from './entry-fields.ts';
 import { expandHome } from './expand.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
-import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import type { EntryFault } from '../../core/json-place.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry } from '../../gateway/ports/gateways.ts';

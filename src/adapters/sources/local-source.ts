@@ -1,8 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { causeText } from '../../core/cause-text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
-import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import type { TransportOf } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';

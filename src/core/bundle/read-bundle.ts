@@ -1,14 +1,14 @@
 import {
   complainAt,
+  type Fault,
   isGiven,
   itemsAt,
   memberAt,
   membersAt,
+  type Place,
   textAt,
   textIfGiven,
   timeMsAt,
-  type Fault,
-  type Place,
 } from '../json-place.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';

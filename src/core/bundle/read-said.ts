@@ -3,14 +3,14 @@ import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-record.ts';
 import {
   complainAt,
-  flagAt,
   fitTextAt,
+  flagAt,
   isGiven,
   memberAt,
   membersAt,
+  type Place,
   textAt,
   timeMsAt,
-  type Place,
 } from '../json-place.ts';
 import type { Refusal } from '../refusal.ts';
 import { namespacedNameOf } from '../tool-ref.ts';

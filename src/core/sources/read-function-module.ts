@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../result.ts';
-import type { EntryFault } from './entry-fault.ts';
-import type { FunctionModuleSpec } from './function-module.ts';
+import type { EntryFault } from '../json-place.ts';
+import type { FunctionModuleSpec } from './custom-tools.ts';
 
 export type ModuleEntry = Readonly<Record<string, unknown>>;
 

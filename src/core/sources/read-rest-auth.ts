@@ -1,6 +1,6 @@
 import { complainAt, fitTextAt, memberAt, membersAt, type Place } from '../json-place.ts';
 import { headerNameFault, headerValueFault } from './http-header.ts';
-import type { RestAuth } from './rest-tool.ts';
+import type { RestAuth } from './custom-tools.ts';
 
 /** The members that each type has beside `type`. */
 const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {

@@ -1,13 +1,22 @@
 import { HINTS, isContradiction, saidHints, type SaidHints } from '../hints/hint.ts';
-import { complainAt, flagAt, fitTextAt, isGiven, memberAt, membersAt, textIfGiven } from '../json-place.ts';
-import type { Fault, Place } from '../json-place.ts';
+import { isJsonObject } from '../json-object.ts';
+import {
+  complainAt,
+  type EntryFault,
+  type Fault,
+  fitTextAt,
+  flagAt,
+  isGiven,
+  memberAt,
+  membersAt,
+  type Place,
+  textIfGiven,
+} from '../json-place.ts';
 import { nearest } from '../nearest.ts';
 import { err, ok, type Result } from '../result.ts';
-import type { EntryFault } from './entry-fault.ts';
 import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
 import { readRestAuth } from './read-rest-auth.ts';
-import { readInputSchema, readOutputSchema } from './rest-schemas.ts';
-import type { RestAuth, RestToolSpec } from './rest-tool.ts';
+import type { RestAuth, RestToolSpec } from './custom-tools.ts';
 import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
 
 const KNOWN: readonly string[] = [
@@ -204,4 +213,44 @@ function readWhole(
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
   complainAt(place, `it must be a whole number from 1 to ${most}`);
   return otherwise;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** What is given, where it has every argument of the URL; otherwise a schema of these and of those that are mapped. */
+function readInputSchema(place: Place, template: UrlTemplate | undefined, mapped: readonly string[]): Schema {
+  const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
+  if (!isGiven(place)) return schemaOf([...new Set(inUrl)], mapped);
+  const schema = readObjectSchema(place);
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const missing = inUrl.filter((name) => !Object.hasOwn(properties, name));
+  if (missing.length > 0)
+    complainAt(
+      place,
+      `it has no property ${missing.map((name) => JSON.stringify(name)).join(', ')}, which the URL needs`,
+    );
+  return schema;
+}
+
+function readOutputSchema(place: Place): Schema | undefined {
+  return isGiven(place) ? readObjectSchema(place) : undefined;
+}
+
+function schemaOf(required: readonly string[], mapped: readonly string[]): Schema {
+  const names = [...new Set([...required, ...mapped])];
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** Arguments are an object, and so is what is structured (2025-11-25, schema#tool). */
+function readObjectSchema(place: Place): Schema {
+  const { value } = place;
+  if (isJsonObject(value) && value['type'] === 'object') {
+    if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
+    complainAt({ ...place, field: `${place.field}.properties` }, 'it must be an object');
+  } else complainAt(place, 'it must be a JSON Schema with "type": "object"');
+  return { type: 'object' };
 }

@@ -1,5 +1,5 @@
 import type { ServerSpec, Transport, TransportOf } from '../server-spec.ts';
-import type { RestAuth } from './rest-tool.ts';
+import type { RestAuth } from './custom-tools.ts';
 
 type Kind = Transport['kind'];
 type Custom = Pick<TransportOf<'local'>, 'tools' | 'modules'>;

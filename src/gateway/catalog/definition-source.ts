@@ -1,9 +1,8 @@
 import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
 import { type ClaimSource, functionModuleIdOf, restToolIdOf } from '../../core/hints/hint.ts';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
-import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { markOf } from '../../core/hints/tool-facts.ts';
-import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { recordTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';

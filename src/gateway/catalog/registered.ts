@@ -1,8 +1,7 @@
 import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
-import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
-import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { Catalog, Plan, Rejected } from './catalog.ts';
 import type { Log } from '../ports/link.ts';
 import { ok, type Result } from '../../core/result.ts';

@@ -2,7 +2,7 @@ import type { SealedEntry } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import type { EntryFault } from '../../core/json-place.ts';
 
 /** A server as in `mcp.json`: `url` or `command`, plus options. */
 export type GatewayEntry = Readonly<Record<string, unknown>>;

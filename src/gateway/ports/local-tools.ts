@@ -1,7 +1,6 @@
 import type { Result } from '../../core/result.ts';
-import type { EntryFault } from '../../core/sources/entry-fault.ts';
-import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
-import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { EntryFault } from '../../core/json-place.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import type { GatewayEntry } from './gateways.ts';
 
 /** Reads an entry as that of a config file is read, but for variables. */

@@ -7,7 +7,7 @@ import {
 } from '../../../core/sources/function-messages.ts';
 import type { Cause } from '../../../core/cause.ts';
 import { causeText } from '../../../core/cause-text.ts';
-import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
 import type { Child } from '../../../platform/child.ts';
@@ -15,11 +15,10 @@ import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/turns.ts';
-import type { BuiltInArguments, BuiltInCall, BuiltInResult } from '../built-in-tool.ts';
-import { CallsInFlight, errorResult, type CallInFlight } from './calls-in-flight.ts';
-import { OutputLog } from './output-log.ts';
+import { type BuiltInArguments, type BuiltInCall, type BuiltInResult, refused } from '../built-in-tool.ts';
+import { CallsInFlight, type CallInFlight } from './calls-in-flight.ts';
+import { OutputLog, UnreadInput } from './process-streams.ts';
 import { readMessage } from './read-message.ts';
-import { UnreadInput } from './unread-input.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
 
 /** The runner bounds its results to less. */
@@ -115,7 +114,7 @@ export class ModuleProcess {
   /** As MadeTool.run has it. */
   run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
-    if (refusal !== undefined) return Promise.resolve(errorResult(refusal));
+    if (refusal !== undefined) return Promise.resolve(refused(refusal));
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const abort = (): void => {

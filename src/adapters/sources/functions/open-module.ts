@@ -2,18 +2,18 @@ import type { Cause } from '../../../core/cause.ts';
 import { causeJson, causeText } from '../../../core/cause-text.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
-import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
-import type {
-  BuiltInArguments,
-  BuiltInCall,
-  BuiltInResult,
-  BuiltInSource,
-  BuiltInTool,
-  BuiltInTools,
+import {
+  type BuiltInArguments,
+  type BuiltInCall,
+  type BuiltInResult,
+  type BuiltInSource,
+  type BuiltInTool,
+  type BuiltInTools,
+  refused,
 } from '../built-in-tool.ts';
-import { errorResult } from './calls-in-flight.ts';
 import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
@@ -110,8 +110,7 @@ class ModuleSource implements BuiltInSource {
   async #run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     const ready = await orAborted(this.#ready(), call.signal);
     call.signal.throwIfAborted();
-    if (!ready.ok)
-      return errorResult(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
+    if (!ready.ok) return refused(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
     return ready.value.process.run(tool, args, call);
   }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import type { Loading } from '../../../core/sources/function-messages.ts';
 import { isFolder, isThere, realPath } from '../../../platform/files.ts';
 import { findLinkOut } from '../../../platform/links.ts';

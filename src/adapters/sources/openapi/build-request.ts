@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
-import { isDotSegment } from '../../../core/sources/path-value.ts';
+import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/open-http.ts';
 import { shownAddress } from '../http/request-secrets.ts';

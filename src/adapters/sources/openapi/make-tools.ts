@@ -3,7 +3,7 @@ import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
 import { markOf, type ToolFacts } from '../../../core/hints/tool-facts.ts';
-import { isDotSegment } from '../../../core/sources/path-value.ts';
+import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/open-http.ts';

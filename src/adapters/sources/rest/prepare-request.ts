@@ -1,9 +1,14 @@
 import { OWN_INFO } from '../../../core/identity.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
-import { isDotSegment, pathValue } from '../../../core/sources/path-value.ts';
-import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts';
-import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
+import {
+  isDotSegment,
+  pathValue,
+  type Pattern,
+  readUrlTemplate,
+  type UrlTemplate,
+} from '../../../core/sources/url-template.ts';
+import type { RestAuth, RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/open-http.ts';
 import { keysIn, secretsInHeader, shownAddress } from '../http/request-secrets.ts';

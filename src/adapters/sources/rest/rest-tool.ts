@@ -1,8 +1,8 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { EntryFault } from '../../../core/sources/entry-fault.ts';
+import type { EntryFault } from '../../../core/json-place.ts';
 import { markOf, recordText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
-import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';

@@ -1,4 +1,4 @@
-import type { EntryFault } from '../../../core/sources/entry-fault.ts';
+import type { EntryFault } from '../../../core/json-place.ts';
 import type { GatewayEntry } from '../../ports/gateways.ts';
 
 /** Refuses a change that would send a credential to another origin than it was given for. */

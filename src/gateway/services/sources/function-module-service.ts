@@ -3,7 +3,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
-import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
 import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Catalog } from '../../catalog/catalog.ts';

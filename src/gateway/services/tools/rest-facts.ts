@@ -1,4 +1,4 @@
-import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 
 /** The request of a tool as shown to operators, without secrets. */
 export interface RestFacts {
