@@ -29,7 +29,7 @@ import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type Heard } from '../gateway/services/examine-servers.ts';
 import { callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Log, Memory } from '../gateway/ports/link.ts';
-import type { Sealer } from '../gateway/ports/sealer.ts';
+import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';

@@ -9,8 +9,7 @@ import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
 import { type CallDeps, callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
-import type { Sealer } from '../gateway/ports/sealer.ts';
-import type { TaskAccess, TaskIds } from '../gateway/ports/task-ids.ts';
+import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
 import { type Environment, type HomeStore, setting } from './environment.ts';
 
 interface CredentialsOptions {

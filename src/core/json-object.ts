@@ -11,3 +11,18 @@ export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
+
+/** Undefined where the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Empty where the text is not a JSON object. */
+export function parsedObject(text: string): JsonObject {
+  const value = parsedJson(text);
+  return isJsonObject(value) ? value : {};
+}

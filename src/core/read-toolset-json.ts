@@ -27,6 +27,7 @@ import {
   type ToolsetMaker,
   type ToolsetTool,
 } from './toolset.ts';
+import { parsedJson } from './json-object.ts';
 
 /** The content of an imported toolset file. */
 export interface ReadToolsets {
@@ -53,7 +54,7 @@ export interface LeftOut {
 export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
   const leftOut: LeftOut[] = [];
-  const file: Place = { value: parsed(text), field: '', faults };
+  const file: Place = { value: parsedJson(text), field: '', faults };
   const toolsets = toolsetsIn(file).map((place) => readToolset(place, { nowMs, leftOut }));
   const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
   if (twice !== undefined)
@@ -63,15 +64,6 @@ export function readToolsetJson(text: string, nowMs: number): Result<ReadToolset
   const [wrong] = faults;
   if (wrong !== undefined) return err({ code: 'PARAMS_INVALID', ...wrong });
   return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
-}
-
-/** Undefined if the text is not JSON; no JSON text parses to undefined. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface ToolsetPlace {

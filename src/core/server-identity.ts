@@ -24,6 +24,11 @@ function hashOf(parts: readonly string[]): string {
   return shortHash(JSON.stringify(parts), HASH_DIGITS);
 }
 
+/** Origin identity of the tools and modules that operators write. */
+export const LOCAL_IDENTITY: string = originIdentityOf({
+  transport: { kind: 'local', tools: [], modules: [] },
+});
+
 /** Whether two entries agree in everything that an operator can configure. */
 export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
   return (

@@ -42,6 +42,9 @@ export type BuiltInTransport =
       readonly modules: readonly FunctionModuleSpec[];
     };
 
+/** What operators write one by one. */
+export type CustomTools = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
+
 export type TransportOf<K extends Transport['kind']> = Extract<Transport, { readonly kind: K }>;
 
 /** A key or token, or the credentials for basic authentication. */

@@ -112,11 +112,9 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
   return ok({ facts, input: input.value, output: output.value, fields });
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** A schema as clients see it, and what makes of a value that the function gets. */
 interface ReadSchema {
-  readonly json: Json;
+  readonly json: Fields;
   /** Undefined: the value is taken as it came. The error is a text for the model. */
   readonly parse: ((value: unknown) => Promise<Result<unknown, string>>) | undefined;
 }
@@ -135,7 +133,7 @@ interface Reading {
 /** The error is a phrase: what it is, and why it cannot be used. */
 export function readSchema(given: unknown, reading: Reading): Result<ReadSchema, string> {
   if (!isRecord(given) && typeof given !== 'function') return err('is no schema');
-  const standard = tryTo(() => (given as Json)['~standard']);
+  const standard = tryTo(() => (given as Fields)['~standard']);
   if (!isRecord(standard)) {
     const json = ofObject(given);
     return json.ok ? ok({ json: json.value, parse: undefined }) : json;
@@ -147,13 +145,13 @@ export function readSchema(given: unknown, reading: Reading): Result<ReadSchema,
   return ok({ json: json.value, parse: (value) => parsed(standard, value, reading.part) });
 }
 
-function writtenOf(given: unknown, standard: Json, { side, writeZod }: Reading): Result<unknown, string> {
+function writtenOf(given: unknown, standard: Fields, { side, writeZod }: Reading): Result<unknown, string> {
   try {
     const { jsonSchema } = standard;
     const writer = isRecord(jsonSchema) ? jsonSchema[side] : undefined;
     if (typeof writer === 'function')
       return ok(Reflect.apply(writer, jsonSchema, [{ target: 'draft-2020-12' }]) as unknown);
-    if (tryTo(() => (given as Json)['_zod']) !== undefined && writeZod !== undefined)
+    if (tryTo(() => (given as Fields)['_zod']) !== undefined && writeZod !== undefined)
       return ok(writeZod(given, { io: side }));
   } catch (error) {
     return err(`cannot be told as JSON Schema: ${faultText(error, { folder: '/dev/null' })}`);
@@ -164,7 +162,7 @@ function writtenOf(given: unknown, standard: Json, { side, writeZod }: Reading):
 }
 
 /** MCP wants an object, and says so by `type`; a choice between objects is one as well. */
-function ofObject(schema: unknown): Result<Json, string> {
+function ofObject(schema: unknown): Result<Fields, string> {
   const text = tryTo(() => stringify(schema) as string | undefined); // undefined for a function
   if (text === undefined) return err('cannot be written as JSON');
   const json: unknown = parse(text);
@@ -174,7 +172,7 @@ function ofObject(schema: unknown): Result<Json, string> {
   return json['type'] === 'object' ? ok(json) : err('is no schema of an object: its "type" is not "object"');
 }
 
-async function parsed(standard: Json, value: unknown, part: string): Promise<Result<unknown, string>> {
+async function parsed(standard: Fields, value: unknown, part: string): Promise<Result<unknown, string>> {
   const { validate } = standard;
   if (typeof validate !== 'function') return ok(value);
   const found = (await Reflect.apply(validate, standard, [value])) as unknown;

@@ -1,6 +1,6 @@
 import ansis from 'ansis';
 import { describe, expect, it } from 'vitest';
-import { proseOf, tableOf } from '../../src/edges/cli/table.ts';
+import { proseOf, tableOf } from '../../src/edges/cli/output.ts';
 
 /** The lines of a table without its head. */
 function rows(cells: readonly (readonly string[])[]): readonly string[] {

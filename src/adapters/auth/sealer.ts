@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Log } from '../../gateway/ports/link.ts';
-import type { Sealer, Sealing } from '../../gateway/ports/sealer.ts';
+import type { Sealer, Sealing } from '../../gateway/ports/sealing.ts';
 import type { Store, StoredKey } from '../../gateway/ports/store.ts';
 import { seal, unseal } from './seal.ts';
 

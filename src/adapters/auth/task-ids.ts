@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { TaskIds } from '../../gateway/ports/task-ids.ts';
+import type { TaskIds } from '../../gateway/ports/sealing.ts';
 
 /** Separates these tags from all others made with the same key. */
 const PURPOSE = 'assay task id 1';

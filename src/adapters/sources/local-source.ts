@@ -2,13 +2,10 @@ import type { Cause } from '../../core/cause.ts';
 import { causeText } from '../../core/cause-text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
-import type { TransportOf } from '../../core/server-spec.ts';
+import type { CustomTools } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';
 import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
-
-/** What operators write one by one. */
-export type CustomTools = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
 
 export interface LocalSourceOptions {
   /** The error is a phrase. */

@@ -4,7 +4,7 @@ import type * as re2 from 're2js';
 import { canonicalJson, isMembers } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
-import { isDeeper } from '../../core/json-object.ts';
+import { isDeeper, type JsonObject } from '../../core/json-object.ts';
 
 /**
  * Checks by JSON Schema 2020-12, or by draft 7 where the schema says so. Throws where it is no such schema. A schema that
@@ -140,10 +140,8 @@ const STEPS = 'x-assay-steps';
 /** Steps of one look at any value, and what of a value is gone through beside. */
 type Steps = readonly [weight: number, walks: number];
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** The same schema with `STEPS` in each part of it, wherever a reference may lead. */
-function countedSchema(schema: object): Members {
+function countedSchema(schema: object): JsonObject {
   return { ...countedMembers(schema, false), [STEPS]: [weightOf(schema), walksOf(schema)] satisfies Steps };
 }
 
@@ -186,7 +184,7 @@ const BY_NAME: ReadonlySet<string> = new Set([
   ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
 ]);
 
-function countedMembers(members: object, areNames: boolean): Members {
+function countedMembers(members: object, areNames: boolean): JsonObject {
   return Object.fromEntries(
     Object.entries(members).map(([key, value]: [string, unknown]) => [
       key,

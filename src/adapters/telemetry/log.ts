@@ -5,6 +5,7 @@ import type { Log } from '../../gateway/ports/link.ts';
 import { Stderr } from '../../platform/stderr.ts';
 import { isCredentialKey } from './credential-names.ts';
 import { MASKED } from './secret-shapes.ts';
+import type { JsonObject } from '../../core/json-object.ts';
 
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
@@ -78,8 +79,6 @@ async function prettyForm(): Promise<(line: string) => string> {
   return (line) => pretty(line).replace(rest, printable);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Maximum depth shown. */
 const MOST_DEPTH = 8;
 const TOO_DEEP = '[too deep]';
@@ -88,11 +87,11 @@ const TOO_DEEP = '[too deep]';
  * The fields of a log line, with `mask` applied to every string and credentials, as told by their key, masked entirely.
  * Masking happens before serialization, so that the line stays valid JSON.
  */
-export function maskedFields(fields: Fields, mask: (text: string) => string): Fields {
+export function maskedFields(fields: JsonObject, mask: (text: string) => string): JsonObject {
   return maskedObject(fields, mask, 0);
 }
 
-function maskedObject(object: object, mask: (text: string) => string, depth: number): Fields {
+function maskedObject(object: object, mask: (text: string) => string, depth: number): JsonObject {
   const entries = Object.entries(object).map(([key, value]) => {
     const isHidden =
       isCredentialKey(key) && value !== undefined && value !== null && typeof value !== 'boolean';

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import type { CountTokens } from '../../gateway/ports/count-tokens.ts';
 
 interface Tokenizer {
   readonly countTokens: (
@@ -16,10 +15,10 @@ const ALL_ALLOWED = { disallowedSpecial: new Set<string>() };
 const PIECE_LENGTH = 2_000;
 
 /** Counts with `o200k_base`, which the published tokenizers share. Its large table is loaded with the first text. */
-export const countTokens: CountTokens = (text) => {
+export function countTokens(text: string): number {
   tokenizer ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Tokenizer;
   let tokens = 0;
   for (let at = 0; at < text.length; at += PIECE_LENGTH)
     tokens += tokenizer.countTokens(text.slice(at, at + PIECE_LENGTH), ALL_ALLOWED);
   return tokens;
-};
+}

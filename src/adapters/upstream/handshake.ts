@@ -13,7 +13,7 @@ import {
 } from '../../gateway/ports/link.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
-import { isJsonObject } from '../../core/json-object.ts';
+import { isJsonObject, parsedObject } from '../../core/json-object.ts';
 
 /** What a server declares in its handshake. */
 export interface Facts {
@@ -92,8 +92,8 @@ export async function initialize(
   const profile = await identity.profile;
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: objectOf(profile?.capabilities ?? '{}'),
-    clientInfo: objectOf(profile?.clientInfo ?? identity.ownInfo),
+    capabilities: parsedObject(profile?.capabilities ?? '{}'),
+    clientInfo: parsedObject(profile?.clientInfo ?? identity.ownInfo),
   });
   const reply = await probe(ownUpstreamRequest(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
@@ -150,18 +150,9 @@ interface Parsed {
 
 /** Both undefined if the answer is too large or is not JSON. */
 function parsed({ message: answer }: Reply): Parsed {
-  const message = isParsable(answer) ? objectOf(answer.bytes.toString()) : {};
+  const message = isParsable(answer) ? parsedObject(answer.bytes.toString()) : {};
   return {
     result: isJsonObject(message['result']) ? message['result'] : undefined,
     error: isJsonObject(message['error']) ? message['error'] : undefined,
   };
-}
-
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

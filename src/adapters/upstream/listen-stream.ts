@@ -5,6 +5,7 @@ import { ownUpstreamRequest, type UpstreamRequest, type Reply } from '../../gate
 import { pause } from '../../platform/turns.ts';
 import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
+import { isJsonObject, parsedObject } from '../../core/json-object.ts';
 
 /** The notification filter, as defined by the specification. */
 export interface Filter {
@@ -77,14 +78,8 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 function acknowledgedUris(note: NotificationMessage): ReadonlySet<string> {
   if (!isParsable(note)) return NONE;
   const { bytes, params } = note;
-  let said: unknown;
-  try {
-    said = JSON.parse(bytes.toString('utf8', params?.start, params?.end));
-  } catch {
-    return NONE; // invalid JSON acknowledges nothing
-  }
-  const { notifications } = said as { notifications?: { resourceSubscriptions?: unknown } | null };
-  const uris = notifications?.resourceSubscriptions;
+  const { notifications } = parsedObject(bytes.toString('utf8', params?.start, params?.end));
+  const uris = isJsonObject(notifications) ? notifications['resourceSubscriptions'] : undefined;
   return new Set(Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []);
 }
 

@@ -1,7 +1,7 @@
 import { complainAt, fitTextAt, isGiven, memberAt, type Place } from '../json-place.ts';
 import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, parsedJson } from '../json-object.ts';
 
 /** Upper bounds for scrypt: 128·N·r bytes of memory, and p times the work (RFC 7914, section 6). */
 const MOST_BYTES = 128 * 2 ** 20;
@@ -51,18 +51,10 @@ function bytesFault(least: number, most: number): (text: string) => string | und
 
 /** Parses the decrypted secrets of a bundle. Undefined if they have another format. */
 export function readEntrySecrets(text: string): readonly EntrySecrets[] | undefined {
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (!Array.isArray(value)) return undefined;
   const items: readonly unknown[] = value;
   return items.every(isEntrySecrets) ? items : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isEntrySecrets(value: unknown): value is EntrySecrets {

@@ -5,6 +5,7 @@ import { declaredIn } from './declared.ts';
 import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
 import { FACTS_MEMBER } from './tool-facts.ts';
+import type { JsonObject } from '../json-object.ts';
 
 /** Properties of a definition's source that affect how it is read. */
 export interface DefinitionSource {
@@ -79,9 +80,7 @@ export function partsOf(text: string, source: DefinitionSource): Parts | undefin
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function partsIn(text: string, members: Members, source: DefinitionSource): Parts {
+function partsIn(text: string, members: JsonObject, source: DefinitionSource): Parts {
   const annotations = isMembers(members['annotations']) ? members['annotations'] : {};
   const meta = isMembers(members['_meta']) ? members['_meta'] : {};
   const given = source.isMade ? members[FACTS_MEMBER] : undefined;
@@ -156,6 +155,6 @@ function withoutTexts(schema: unknown, texts: string[]): unknown {
   return Object.fromEntries(kept);
 }
 
-function sorted(members: Members): readonly (readonly [string, unknown])[] {
+function sorted(members: JsonObject): readonly (readonly [string, unknown])[] {
   return Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1));
 }

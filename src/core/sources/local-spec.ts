@@ -1,10 +1,8 @@
-import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type BuiltInTransport, type ServerSpec } from '../server-spec.ts';
+import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type CustomTools, type ServerSpec } from '../server-spec.ts';
 import { sourceKind } from './source-kinds.ts';
 
-type Local = Extract<BuiltInTransport, { readonly kind: 'local' }>;
-
 /** The source of the tools that operators make themselves; undefined where they make none. */
-export function localSpec({ tools, modules }: Pick<Local, 'tools' | 'modules'>): ServerSpec | undefined {
+export function localSpec({ tools, modules }: CustomTools): ServerSpec | undefined {
   if (tools.length === 0 && modules.length === 0) return undefined;
   return {
     name: LOCAL_SOURCE,
@@ -36,6 +34,6 @@ export function joinedLocal(first: ServerSpec | undefined, other: ServerSpec | u
 }
 
 /** The tools and modules that operators wrote; none in a source of another kind. */
-export function customIn(spec: ServerSpec | undefined): Pick<Local, 'tools' | 'modules'> {
+export function customIn(spec: ServerSpec | undefined): CustomTools {
   return spec === undefined ? { tools: [], modules: [] } : sourceKind(spec.transport).custom(spec.transport);
 }

@@ -1,5 +1,5 @@
 import { HINTS, isContradiction, saidHints, type SaidHints } from '../hints/hint.ts';
-import { isJsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
   complainAt,
   type EntryFault,
@@ -215,10 +215,12 @@ function readWhole(
   return otherwise;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
 /** What is given, where it has every argument of the URL; otherwise a schema of these and of those that are mapped. */
-function readInputSchema(place: Place, template: UrlTemplate | undefined, mapped: readonly string[]): Schema {
+function readInputSchema(
+  place: Place,
+  template: UrlTemplate | undefined,
+  mapped: readonly string[],
+): JsonObject {
   const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
   if (!isGiven(place)) return schemaOf([...new Set(inUrl)], mapped);
   const schema = readObjectSchema(place);
@@ -232,11 +234,11 @@ function readInputSchema(place: Place, template: UrlTemplate | undefined, mapped
   return schema;
 }
 
-function readOutputSchema(place: Place): Schema | undefined {
+function readOutputSchema(place: Place): JsonObject | undefined {
   return isGiven(place) ? readObjectSchema(place) : undefined;
 }
 
-function schemaOf(required: readonly string[], mapped: readonly string[]): Schema {
+function schemaOf(required: readonly string[], mapped: readonly string[]): JsonObject {
   const names = [...new Set([...required, ...mapped])];
   return {
     type: 'object',
@@ -246,7 +248,7 @@ function schemaOf(required: readonly string[], mapped: readonly string[]): Schem
 }
 
 /** Arguments are an object, and so is what is structured (2025-11-25, schema#tool). */
-function readObjectSchema(place: Place): Schema {
+function readObjectSchema(place: Place): JsonObject {
   const { value } = place;
   if (isJsonObject(value) && value['type'] === 'object') {
     if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;

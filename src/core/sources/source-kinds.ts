@@ -1,8 +1,7 @@
-import type { ServerSpec, Transport, TransportOf } from '../server-spec.ts';
+import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
 import type { RestAuth } from './custom-tools.ts';
 
 type Kind = Transport['kind'];
-type Custom = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
 
 /**
  * Everything that differs between kinds of sources, apart from how they are connected to (`app/sources.ts`). Nothing else
@@ -44,7 +43,7 @@ export interface SourceKind<T extends Transport = Transport> {
   /** Where to sign in, and how. */
   signIn(transport: T): SignInPlace | undefined;
   /** What operators wrote. */
-  custom(transport: T): Custom;
+  custom(transport: T): CustomTools;
 }
 
 export type Command = Omit<TransportOf<'stdio'>, 'kind'>;
@@ -91,7 +90,7 @@ export function hasOwnAuthorization({ transport }: Pick<ServerSpec, 'transport'>
   return names.some((name) => name.toLowerCase() === 'authorization');
 }
 
-const NOTHING_CUSTOM: Custom = { tools: [], modules: [] };
+const NOTHING_CUSTOM: CustomTools = { tools: [], modules: [] };
 
 /** What is false or empty for most kinds. */
 const COMMON = {

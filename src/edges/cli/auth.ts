@@ -3,10 +3,9 @@ import process from 'node:process';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { complain, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 
 export interface AuthOptions extends AppOptions {
   readonly list?: boolean;

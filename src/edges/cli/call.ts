@@ -5,7 +5,7 @@ import { answerOwn } from '../../gateway/relay/own-call.ts';
 import { complain, printError, printJson, printText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
-import type { JsonObject } from '../../core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 
 export interface CallOptions {
   readonly name: string;
@@ -47,9 +47,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
 function objectOf(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : 'they must be one JSON object, such as \'{"path":"/tmp"}\'';
+    return isJsonObject(value) ? value : 'they must be one JSON object, such as \'{"path":"/tmp"}\'';
   } catch (error) {
     return `they are no JSON: ${error instanceof Error ? error.message : String(error)}`;
   }

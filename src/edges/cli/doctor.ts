@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
@@ -48,8 +49,4 @@ const SIGNS: Readonly<Record<Level, string>> = {
 function shown(finding: Finding): string {
   const line = `  ${SIGNS[finding.level]}  ${printable(`${finding.about}: ${finding.says}`)}`;
   return finding.level === 'ok' ? line : `${line}\n               ${printable(finding.remedy)}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -5,9 +5,8 @@ import { ok } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
-import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
+import { complain, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface AddFunctionsOptions extends JsonOptions {

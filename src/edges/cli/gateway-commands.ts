@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { withConfig, type Done } from './common-options.ts';
@@ -94,8 +95,8 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
     .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
     .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
     .action(async (options: StdioOptions) => {
-      const { consoleToStderr } = await import('./console-to-stderr.ts');
-      consoleToStderr();
+      // Whatever writes to the console, a library too, writes to stderr: stdout carries JSON-RPC only.
+      globalThis.console = new Console(process.stderr, process.stderr);
       const ended = await runtime.runStdio(options);
       if (ended.ok) done(EXIT.done);
       else {

@@ -5,9 +5,8 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface HintsOptions extends JsonOptions {

@@ -4,11 +4,11 @@ import { ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { askYes, hasSomebody, passphraseFor } from './ask.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { complain, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
+import { parsedObject } from '../../core/json-object.ts';
 
 export interface ImportBundleOptions extends AppOptions {
   readonly apply?: boolean;
@@ -21,13 +21,8 @@ export interface ImportBundleOptions extends AppOptions {
 export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
   const text = await runtime.readFile(path);
   if (!text.ok) return undefined;
-  try {
-    const value: unknown = JSON.parse(text.value);
-    const isBundle = typeof value === 'object' && value !== null && Object.hasOwn(value, 'assay');
-    return isBundle ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedObject(text.value);
+  return Object.hasOwn(value, 'assay') ? value : undefined;
 }
 
 /** `assay import FILE`: the plan on stdout, what to know of it on stderr; done with --apply, or when somebody says yes. */

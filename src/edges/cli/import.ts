@@ -1,10 +1,9 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { complain, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts } from './runtime.ts';
-import { tableOf } from './table.ts';
 
 export interface ImportOptions extends AppOptions {
   readonly project?: string;

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { withHome, type Done } from './common-options.ts';
-import type { ReviewNotesOptions } from './notes-review.ts';
-import type { ListNotesOptions } from './notes.ts';
+import type { ListNotesOptions, ReviewNotesOptions } from './notes.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -84,7 +83,7 @@ function judging(runtime: Runtime, done: Done): readonly Command[] {
       .description('list the notes of models that are held until somebody accepts them')
       .option('--accept-all', 'accept all that are listed')
       .action(async (options: ReviewNotesOptions) => {
-        const { reviewNotes } = await import('./notes-review.ts');
+        const { reviewNotes } = await import('./notes.ts');
         done(await reviewNotes(runtime, options));
       }),
     noteCommand('accept').description('let models read a held note').action(judge(true)),

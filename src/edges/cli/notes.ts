@@ -1,13 +1,13 @@
-import { noteFault, noteNameFault, type Note } from '../../core/notes.ts';
+import { counted } from '../../core/counted.ts';
+import { type Note, noteFault, noteNameFault } from '../../core/notes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
-import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
-import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
-import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
+import { noteJson, type NoteJson } from '../../core/toolset-json.ts';
+import { acceptNotes, changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
+import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
+import { argumentFault, complain, print, printError, printJson, quoted, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface ListNotesOptions extends JsonOptions {
@@ -15,7 +15,7 @@ export interface ListNotesOptions extends JsonOptions {
 }
 
 /** Where a note is, or is to be. */
-export interface NotePlace {
+interface NotePlace {
   readonly toolset: string;
   readonly tool: string;
   readonly name: string;
@@ -37,7 +37,7 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
 }
 
 /** What a note says that somebody writes on the command line. */
-export interface NoteText {
+interface NoteText {
   readonly place: NotePlace;
   readonly text: string;
 }
@@ -156,4 +156,89 @@ function changeNotes(
       print(`${done}: the note ${quoted(place.name)} on ${quoted(place.tool)} in ${quoted(place.toolset)}.`);
     return changed;
   });
+}
+
+export interface ReviewNotesOptions extends JsonOptions {
+  readonly acceptAll?: boolean;
+}
+
+/** `assay notes review`: the notes that are held for review; with `--accept-all` these and no others are accepted. */
+export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const { acceptAll = false, json = false } = options;
+    const held = placedNotes(toolsets.all).filter(({ note }) => note.isHeld);
+    const accepted = acceptAll ? await accept(toolsets, held) : ok(undefined);
+    if (!accepted.ok) return accepted;
+    const shown = acceptAll ? held.map((one) => ({ ...one, note: { ...one.note, isHeld: false } })) : held;
+    if (json) printJson({ notes: shown.map(placedNoteJson) });
+    else print(tableOf(NOTE_HEAD, shown.map(noteRow)));
+    printError(closing(held.length, acceptAll));
+    return ok(undefined);
+  });
+}
+
+async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<Result<undefined, Refusal>> {
+  for (const name of new Set(held.map(({ toolset }) => toolset))) {
+    const meant = new Set(held.filter(({ toolset }) => toolset === name).map(keyOf));
+    const accepting: Changing<undefined> = (toolset) => {
+      const accepted = acceptNotes(toolset, (note, tool) => meant.has(keyOf({ tool, note })));
+      return ok({ toolset: accepted, value: undefined });
+    };
+    const changed = await toolsets.change(name, accepting, LOCAL.subject);
+    if (!changed.ok) return changed;
+  }
+  return ok(undefined);
+}
+
+/** By its text, too: what somebody writes meanwhile was not shown. */
+function keyOf({ tool, note }: Omit<PlacedNote, 'toolset'>): string {
+  return JSON.stringify([tool, note.name, note.note]);
+}
+
+function closing(count: number, isAccepted: boolean): string {
+  if (count === 0) return 'No note is held for review.';
+  if (isAccepted) return `Accepted ${counted(count, 'note')}: models read them from now on.`;
+  return `${counted(count, 'note')} held for review. \`assay notes accept\` lets models read one, \`assay notes reject\` deletes it.`;
+}
+
+/** A note with where it is. */
+interface PlacedNote {
+  readonly toolset: string;
+  readonly tool: string;
+  readonly note: Note;
+}
+
+interface PlacedNoteJson extends Omit<NoteJson, 'isHeld'> {
+  readonly toolset: string;
+  readonly tool: string;
+  readonly isHeld: boolean;
+}
+
+/** Toolset by toolset, tool by tool, in the order in which models read them. */
+export function placedNotes(toolsets: readonly Toolset[]): readonly PlacedNote[] {
+  return toolsets.flatMap(({ name, toolNotes }) =>
+    toolNotes.flatMap(({ namespacedName, notes }) =>
+      notes.map((note) => ({ toolset: name, tool: namespacedName, note })),
+    ),
+  );
+}
+
+function placedNoteJson({ toolset, tool, note }: PlacedNote): PlacedNoteJson {
+  return { toolset, tool, ...noteJson(note), isHeld: note.isHeld };
+}
+
+export const NOTE_HEAD: readonly string[] = [
+  ...['TOOLSET', 'TOOL', 'NAME', 'WRITER', 'AUTHOR', 'WRITTEN', 'STATE', 'NOTE'],
+];
+
+export function noteRow({ toolset, tool, note }: PlacedNote): readonly string[] {
+  const { name, by, author, writtenMs, isHeld } = note;
+  return [
+    ...[toolset, tool, name],
+    by === 'model' ? style.yellow(by) : by,
+    author,
+    new Date(writtenMs).toISOString(),
+    isHeld ? style.yellow('held') : 'read',
+    note.note,
+  ];
 }

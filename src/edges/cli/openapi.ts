@@ -7,9 +7,8 @@ import { LOCAL } from '../../core/subject.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
+import { complain, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface OpenapiOptions extends JsonOptions {

@@ -4,10 +4,10 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
+import { complain, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
+import { isJsonObject, parsedJson } from '../../core/json-object.ts';
 
 export interface AddRestOptions extends JsonOptions {
   readonly method?: string;
@@ -56,14 +56,9 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: Addi
 
 /** The text is not repeated: there may be a secret in it. */
 function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refusal> {
-  const fault = err({ code: 'ARGUMENTS_INVALID', reason: '--entry: write it as a JSON object' } as const);
-  try {
-    const value: unknown = JSON.parse(text);
-    const isMembers = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isMembers ? ok(value as Readonly<Record<string, unknown>>) : fault;
-  } catch {
-    return fault;
-  }
+  const value = parsedJson(text);
+  if (isJsonObject(value)) return ok(value);
+  return err({ code: 'ARGUMENTS_INVALID', reason: '--entry: write it as a JSON object' });
 }
 
 /** `assay rest list` */

@@ -7,7 +7,7 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import { allTools, namedTool } from './hints.ts';
-import { print, printError, printJson, style } from './output.ts';
+import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import {
   changedInstructions,
   reviewInstructions,
@@ -15,7 +15,6 @@ import {
   type InstructionsItem,
 } from './review-instructions.ts';
 import type { Runtime } from './runtime.ts';
-import { proseOf, tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface ReviewOptions extends AcceptOptions {

@@ -4,10 +4,9 @@ import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { serverStatuses } from '../../gateway/catalog/server-status.ts';
-import { complain, print, printError, style } from './output.ts';
+import { complain, print, printError, style, tableOf } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 
 /** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {

@@ -3,10 +3,9 @@ import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings
 import { inWords } from '../../core/sentences.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import { complain, print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime, ShownSettings } from './runtime.ts';
-import { tableOf } from './table.ts';
 
 /** `assay settings`: every setting, its value, and who said so. */
 export async function showSettings(

@@ -5,9 +5,8 @@ import { LOCAL } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { complain, print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface TokenOptions {

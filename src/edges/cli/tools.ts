@@ -14,11 +14,10 @@ import {
 } from '../../gateway/services/tools/tool-view.ts';
 import type { Entry } from '../../gateway/catalog/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/services/toolsets/tool-index.ts';
-import { complain, print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, tableOf } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 
 /** `assay tools`: every tool under its public name; on stderr what is not as its server wrote it. */
 export async function listTools(

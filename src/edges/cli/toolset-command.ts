@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { withConfig, withHome, type Done } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
-import type { DeleteOptions } from './toolset-choice.ts';
-import type { CreateOptions } from './toolset-edit.ts';
+import type { CreateOptions, DeleteOptions } from './toolset-edit.ts';
 import type { ExportOptions, ImportToolsetsOptions } from './toolset-files.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -100,18 +99,18 @@ function choosing(runtime: Runtime, done: Done): readonly Command[] {
       .description('delete a toolset with its notes')
       .option('--yes', 'that it is meant: nothing is asked')
       .action(async (name: string, options: DeleteOptions) => {
-        const { deleteToolset } = await import('./toolset-choice.ts');
+        const { deleteToolset } = await import('./toolset-edit.ts');
         done(await deleteToolset(runtime, name, options));
       }),
     new Command('equip')
       .argument('<name>')
       .description('show clients the tools of this toolset alone')
       .action(async (name: string, options: JsonOptions) => {
-        const { equipToolset } = await import('./toolset-choice.ts');
+        const { equipToolset } = await import('./toolset-edit.ts');
         done(await equipToolset(runtime, name, options));
       }),
     new Command('unequip').description('equip no toolset').action(async (options: JsonOptions) => {
-      const { equipToolset } = await import('./toolset-choice.ts');
+      const { equipToolset } = await import('./toolset-edit.ts');
       done(await equipToolset(runtime, undefined, options));
     }),
   ];

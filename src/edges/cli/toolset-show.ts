@@ -2,10 +2,9 @@ import { printable } from '../../core/printable.ts';
 import { err, ok } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import { NOTE_HEAD, noteRow, placedNotes } from './note-rows.ts';
-import { print, printError, printJson, style } from './output.ts';
+import { NOTE_HEAD, noteRow, placedNotes } from './notes.ts';
+import { print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { tableOf } from './table.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset list` */

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import type { Misfit, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { foldNames, membersOf, step } from './fold-names.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 
 /** A body that matches its schema. */
 export interface ReadBody<T> {
@@ -62,13 +63,13 @@ interface Unwrapped {
 }
 
 function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrapped {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  const isObject = isJsonObject(given);
   const isWrapped = isObject && Object.hasOwn(given, wrapper) && membersOf(schema)?.has(wrapper) !== true;
   if (!isWrapped) return { value: given, base: '', misfits: [] };
   const others = Object.keys(given).filter((key) => key !== wrapper);
   const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
   const misfits = others.map((key) => ({ at: step(key.slice(0, 100)), kind: 'unknown', reason }) as const);
-  return { value: (given as Record<string, unknown>)[wrapper], base: step(wrapper), misfits };
+  return { value: given[wrapper], base: step(wrapper), misfits };
 }
 
 type Issue = z.core.$ZodIssue;

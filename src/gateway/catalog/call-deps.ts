@@ -2,7 +2,7 @@ import { ALLOW_ALL, type Policy } from '../../core/policy.ts';
 import { steadyClock } from '../../core/token.ts';
 import type { Settings } from '../../core/settings.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
-import type { Sealer } from '../ports/sealer.ts';
+import type { Sealer } from '../ports/sealing.ts';
 
 /** Shared dependencies of calls. */
 export interface CallDeps {

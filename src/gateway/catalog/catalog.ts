@@ -7,7 +7,7 @@ import { joinedLocal } from '../../core/sources/local-spec.ts';
 import type { CallDeps } from './call-deps.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
-import type { TaskAccess } from '../ports/task-ids.ts';
+import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { Server } from './server.ts';
 import { instructionsReports } from './server-instructions.ts';

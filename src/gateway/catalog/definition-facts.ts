@@ -2,15 +2,11 @@ import { digestOfDefinition } from '../../core/digest.ts';
 import { declaredIn, type Declared } from '../../core/hints/declared.ts';
 import { recordText } from '../../core/hints/tool-facts.ts';
 import type { Definition } from '../ports/link.ts';
+import { type JsonObject, parsedObject } from '../../core/json-object.ts';
 
 /** A definition as a JSON object. Empty if it is not one. */
-export function definitionJson({ bytes }: Definition): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
+export function definitionJson({ bytes }: Definition): JsonObject {
+  return parsedObject(bytes.toString());
 }
 
 /** Whether no client gets it, as leaving out members cannot fix it. */

@@ -7,6 +7,7 @@ import type { Era } from '../../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Link, ClientProfile } from '../ports/link.ts';
+import { parsedObject } from '../../core/json-object.ts';
 
 /** The caller, as far as it matters for the choice of a link. */
 export interface LinkUser {
@@ -83,17 +84,7 @@ const MOST_ENVELOPE_BYTES = 64 * 1024;
 
 /** Whether a client with these capabilities (JSON text) accepts this server request, or any if no method is given. */
 export function acceptsServerRequests(capabilities: string, method?: string): boolean {
-  const declared = parsed(capabilities);
+  const declared = parsedObject(capabilities);
   const wanted = method === undefined ? [...SERVER_REQUESTS.values()] : [SERVER_REQUESTS.get(method)];
   return wanted.some((name) => name !== undefined && declared[name] !== undefined);
-}
-
-/** Unreadable capabilities count as none. */
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
 }

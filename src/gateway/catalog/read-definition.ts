@@ -7,6 +7,7 @@ import { scanObject } from '../../protocol/scan.ts';
 import { MAX_DEPTH } from '../../protocol/scanner.ts';
 import { planOf, type Plan } from '../../protocol/spans.ts';
 import type { Definition, Fitness } from '../ports/link.ts';
+import { parsedJson } from '../../core/json-object.ts';
 
 export interface EntrySource {
   readonly kind: ListedKind;
@@ -43,7 +44,7 @@ function isSame(
 export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const { kind, key: keyName, known, hasHeaders, factsOf } = source;
   const text = slice.toString();
-  const parsed = parse(text);
+  const parsed = parsedJson(text);
   const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
     Record<string, unknown>
   >;
@@ -91,13 +92,4 @@ const NO_PLAN: Plan = planOf({});
 function isTooDeep(bytes: Buffer): boolean {
   const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
   return !scan.ok && scan.fault.isJson;
-}
-
-/** Undefined if it is not JSON after all; such an entry is withheld as nameless. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,8 +6,7 @@ import type { Catalog, Plan, Rejected } from './catalog.ts';
 import type { Log } from '../ports/link.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { RecordKind } from '../../core/record.ts';
-import type { EntrySeal, GatewayEntry, ReadEntry } from '../ports/gateways.ts';
-import type { ReadLocal } from '../ports/local-tools.ts';
+import type { EntrySeal, GatewayEntry, ReadEntry, ReadLocal } from '../ports/gateways.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 

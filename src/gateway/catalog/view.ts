@@ -9,7 +9,7 @@ import { LIST_KINDS } from './inventory.ts';
 import { listingOf, type Entry, type Listing } from './listing.ts';
 import type { ConfigurationTool } from './configuration-tool.ts';
 import type { ListKind } from '../ports/link.ts';
-import type { TaskAccess } from '../ports/task-ids.ts';
+import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';

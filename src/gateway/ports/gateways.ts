@@ -1,8 +1,9 @@
+import type { EntryFault } from '../../core/json-place.ts';
 import type { SealedEntry } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { EntryFault } from '../../core/json-place.ts';
+import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 
 /** A server as in `mcp.json`: `url` or `command`, plus options. */
 export type GatewayEntry = Readonly<Record<string, unknown>>;
@@ -31,4 +32,10 @@ export interface EntrySeal {
 export interface Imported {
   readonly read: (spec: ServerSpec) => Promise<Result<undefined, Refusal>>;
   readonly atMs: number;
+}
+
+/** Reads an entry as that of a config file is read, but for variables. */
+export interface ReadLocal {
+  tool(name: string, entry: GatewayEntry): Result<RestToolSpec, readonly EntryFault[]>;
+  module(entry: GatewayEntry): Result<FunctionModuleSpec, readonly EntryFault[]>;
 }

@@ -13,7 +13,7 @@ import { nameOf } from '../../protocol/translate.ts';
 import type { Answer, Call, Target } from './call.ts';
 import { recordRefusal } from './record.ts';
 import { TaskNotifications } from './task-notifications.ts';
-import type { TaskIds } from '../ports/task-ids.ts';
+import type { TaskIds } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
 import { knowsTasks, makesTasks, offersTasks } from './task-support.ts';
 

@@ -4,7 +4,7 @@ import { memberOf, textOf } from '../../protocol/spans.ts';
 import { declaresTasks, renamedTask, taskIdOf, TASKS_EXTENSION, tasksIn } from '../../protocol/tasks.ts';
 import { type Answer, type Call, refused } from './call.ts';
 import { recordRefusal } from './record.ts';
-import type { TaskIds } from '../ports/task-ids.ts';
+import type { TaskIds } from '../ports/sealing.ts';
 import type { Server } from '../catalog/server.ts';
 import { type CarryOut, relayOwn, wrapping } from './task-relay.ts';
 import { listsTasks, offersTasks } from './task-support.ts';

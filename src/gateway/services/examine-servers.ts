@@ -4,6 +4,7 @@ import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../.
 import { defaultSettings } from '../../core/resolve-settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { declaredOf } from '../catalog/definition-facts.ts';
 import { answerEmpty, EMPTY_CLIENT } from '../catalog/server-request-router.ts';
 import { readList } from '../catalog/inventory.ts';
 import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
@@ -136,26 +137,9 @@ function saidHintsOf({ claims, spec }: Server, tool: Definition): DeclaredHints 
 }
 
 /** Hints as declared in the definition, listable or not. */
-function hintsOf({ key = '(no name)', bytes }: Definition): DeclaredHints {
-  const annotations = memberOf(parsed(bytes), 'annotations');
-  const hint = (name: string): boolean | undefined => {
-    const value = memberOf(annotations, name);
-    return typeof value === 'boolean' ? value : undefined;
-  };
-  return { tool: key, readOnly: hint('readOnlyHint'), destructive: hint('destructiveHint') };
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
+function hintsOf(tool: Definition): DeclaredHints {
+  const { readOnlyHint, destructiveHint } = declaredOf(tool).hints;
+  return { tool: tool.key ?? '(no name)', readOnly: readOnlyHint, destructive: destructiveHint };
 }
 
 async function pause(waitMs: number, signal: AbortSignal): Promise<void> {

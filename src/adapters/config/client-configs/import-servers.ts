@@ -35,6 +35,7 @@ import {
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
 
 /** Process state needed for an import. */
 export interface ImportSurroundings extends Machine {
@@ -212,10 +213,10 @@ function making(value: unknown): string {
 function canonical(entries: readonly (readonly [string, unknown])[]): string {
   const sorted = entries
     .filter(([, value]) => !(typeof value === 'object' && value !== null && Object.keys(value).length === 0))
-    .map(([key, value]): readonly [string, unknown] => {
-      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-      return [key, isRecord ? canonical(Object.entries(value)) : value];
-    })
+    .map(([key, value]): readonly [string, unknown] => [
+      key,
+      isJsonObject(value) ? canonical(Object.entries(value)) : value,
+    ])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(sorted);
 }

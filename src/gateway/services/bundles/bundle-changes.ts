@@ -7,7 +7,7 @@ import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
 import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
-import { originIdentityOf } from '../../../core/server-identity.ts';
+import { LOCAL_IDENTITY } from '../../../core/server-identity.ts';
 import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/gateways.ts';
@@ -136,8 +136,6 @@ function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
       return item.members;
   }
 }
-
-const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });
 
 function gatewayTarget(name: string): AuditTarget {
   return { kind: 'gateway', id: gatewayIdOf(name), name };

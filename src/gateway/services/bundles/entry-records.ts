@@ -5,8 +5,7 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-place.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
-import type { ReadEntry } from '../../ports/gateways.ts';
-import type { ReadLocal } from '../../ports/local-tools.ts';
+import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';
 import type { SourceKind } from '../../../core/record.ts';
 
 interface EntryRecordFacts {

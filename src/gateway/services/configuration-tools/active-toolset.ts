@@ -6,8 +6,9 @@ import type { Toolset } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
 import { settledIndex, type ConfigurationContext } from './context.ts';
-import { NO_INPUT, type JsonObject, type OwnToolSpec, type Told } from './own-tool.ts';
+import { NO_INPUT, type OwnToolSpec, type Told } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
 
 const NAMES: JsonObject = { type: 'array', items: { type: 'string' } };
 

@@ -12,7 +12,8 @@ import {
 } from '../../../core/toolset.ts';
 import { toolOf } from '../toolsets/holding.ts';
 import { indexFor, type ConfigurationContext } from './context.ts';
-import { argumentFault, type JsonObject, type OwnToolSpec } from './own-tool.ts';
+import { argumentFault, type OwnToolSpec } from './own-tool.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
 
 /** Input schema of a tool reference. */
 export const TOOL_REF: JsonObject = {

@@ -4,7 +4,6 @@ import type { Settings } from '../../../core/settings.ts';
 import { mayModelChange, type Toolset } from '../../../core/toolset.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
-import type { CountTokens } from '../../ports/count-tokens.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { ProcessMode } from '../toolsets/mode.ts';
@@ -19,7 +18,8 @@ export interface ConfigurationContext {
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
   readonly mode: ProcessMode;
-  readonly countTokens: CountTokens;
+  /** Tokens of a text as a large language model counts them. */
+  readonly countTokens: (text: string) => number;
   readonly compile: CompileSchema;
   readonly nowMs: () => number;
 }

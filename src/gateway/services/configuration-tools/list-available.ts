@@ -6,8 +6,9 @@ import { declaredOf, digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import { settledIndex, type ConfigurationContext } from './context.ts';
-import type { JsonObject, OwnToolSpec } from './own-tool.ts';
+import type { OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
 
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
 

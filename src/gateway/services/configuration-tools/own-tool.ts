@@ -10,8 +10,7 @@ import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/con
 import type { Definition } from '../../ports/link.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { ConfigurationContext } from './context.ts';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../../core/json-object.ts';
 
 /**
  * The answer of a configuration tool: text that a model can act on, and the same as data that fits the output schema.

@@ -2,7 +2,8 @@ import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
 import { objectionTo, type ConfigurationContext } from './context.ts';
-import { NO_INPUT, type JsonObject, type OwnToolSpec } from './own-tool.ts';
+import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
 
 const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
 

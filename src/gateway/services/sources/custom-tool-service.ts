@@ -4,7 +4,7 @@ import { isContradiction, restToolIdOf, saidHints, toolIdOf } from '../../../cor
 import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { originIdentityOf } from '../../../core/server-identity.ts';
+import { LOCAL_IDENTITY } from '../../../core/server-identity.ts';
 import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-place.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
@@ -16,8 +16,7 @@ import type { DriftWatch } from '../../catalog/drift-watch.ts';
 import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
 import type { ToolView } from '../tools/tool-view.ts';
-import type { EntrySeal, GatewayEntry, ReachFaults } from '../../ports/gateways.ts';
-import type { ReadLocal } from '../../ports/local-tools.ts';
+import type { EntrySeal, GatewayEntry, ReachFaults, ReadLocal } from '../../ports/gateways.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntryRecord } from '../../../core/record.ts';
@@ -260,8 +259,6 @@ interface Turn {
   readonly before?: RestToolSpec | undefined;
   readonly after?: RestToolSpec | undefined;
 }
-
-const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });
 
 function toolIdIn(name: string): string {
   return toolIdOf(LOCAL_SOURCE, LOCAL_IDENTITY, name);
