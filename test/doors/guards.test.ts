@@ -195,6 +195,8 @@ describe('a port', () => {
       writeConfig({ plain: fixture('plain') }),
       '--port',
       String(assay.port),
+      '--home',
+      tempDir(),
     ]);
     expect(run.code).toBe(4);
     expect(run.stderr).toContain(String(assay.port));

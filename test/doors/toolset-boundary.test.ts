@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sleep } from '../support/endings.ts';
+import { sleep, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
@@ -90,7 +90,9 @@ describe('a toolset', () => {
     await first.client.close();
     const home = first.home;
     const second = await overStdio({ servers: { a: TWO.a }, home }, 'legacy');
-    expect(await second.tools()).toEqual(['enter-configuration-mode', 'a_secret']);
+    await expect
+      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .toEqual(['enter-configuration-mode', 'a_secret']);
     await second.call('enter-configuration-mode');
     const active = await second.call('get-active-toolset');
     expect(active.data).toMatchObject({ equipped: { absent: ['a_b.c'], tools: ['a_secret'] } });
@@ -221,12 +223,19 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   const tools = [{ namespacedName: 'a.secret' }];
   await menu.call('build-toolset', { name: 'one', tools });
   const model = await overStdio({ servers: TWO, home, view: { toolset: 'one' } }, 'legacy');
-  expect(await model.tools()).toEqual(['a_secret']);
+  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
+  // What was told of its start may be on its way still.
+  await until('no change is told any more', async () => {
+    const last = model.changes();
+    await sleep(200);
+    return model.changes() === last ? true : undefined;
+  });
+  const before = model.changes();
   await menu.call('delete-toolset', { name: 'one', confirm: true });
   await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual([]);
   await menu.call('build-toolset', { name: 'one', tools });
   await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
-  await expect.poll(() => model.changes(), { timeout: patient(5_000) }).toBe(2);
+  await expect.poll(() => model.changes() - before, { timeout: patient(5_000) }).toBe(2);
 });
 
 describe('while the store cannot be read', () => {

@@ -1,37 +1,63 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandLine, CommandResult } from '../fixtures/command-host.ts';
+import type { CommandCode, CommandLine } from '../fixtures/command-host.ts';
 import { cleanEnv, spawnAssay } from './assay.ts';
-import { IS_OTHER_BUILD, ROOT } from './place.ts';
+import { IS_OTHER_BUILD, ROOT, tempDir } from './place.ts';
 
 const HOST = join(ROOT, 'test', 'fixtures', 'command-host.ts');
 /** Hosts without a command. They outlive a test file, and end when this process does: their channel closes. */
 const idle: ChildProcess[] = [];
 
+interface Given {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface CommandResult {
+  /** `null` where its process would not have ended by itself. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command under way. */
+export interface Command {
+  /** What it has written so far. */
+  readonly stderr: () => string;
+  readonly ended: Promise<CommandResult>;
+}
+
 /**
  * Runs a command of the built program to its end, in a process that has run others before; commands at the same time have a
  * process each. What only a new process shows (signals, a terminal, its start) needs `spawnAssay`.
  */
-export async function runAssay(
-  args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
-): Promise<CommandResult> {
-  if (IS_OTHER_BUILD) return spawnAssay(args, options);
+export async function runAssay(args: readonly string[], given: Given = {}): Promise<CommandResult> {
+  return IS_OTHER_BUILD ? spawnAssay(args, given) : startCommand(args, given).ended;
+}
+
+export function startCommand(args: readonly string[], { env, stdin = '' }: Given = {}): Command {
   const host = idle.pop() ?? startHost();
-  const line: CommandLine = { args, env: cleanEnv(options.env), stdin: options.stdin ?? '' };
+  const folder = tempDir();
+  const read = (name: string): string =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
   const over = new AbortController();
-  const ended = once(host, 'exit', over).then(([code, signal]) => {
+  const gone = once(host, 'exit', over).then(([code, signal]) => {
     throw new Error(`assay ${args.join(' ')} ended the process of the commands: ${String(code ?? signal)}`);
   });
+  gone.catch(() => undefined);
   const answered = once(host, 'message', over);
+  const line: CommandLine = { args, env: cleanEnv(env), stdin, folder };
   host.send(line);
-  const [result] = (await Promise.race([answered, ended])) as [CommandResult];
-  ended.catch(() => undefined);
-  over.abort();
-  if (result.code === null) host.disconnect();
-  else idle.push(host);
-  return result;
+  const end = async (): Promise<CommandResult> => {
+    const [{ code }] = (await Promise.race([answered, gone])) as [{ readonly code: CommandCode }];
+    over.abort();
+    if (code === null) host.disconnect();
+    else idle.push(host);
+    return { code, stdout: read('stdout'), stderr: read('stderr') };
+  };
+  return { stderr: () => read('stderr'), ended: end() };
 }
 
 function startHost(): ChildProcess {

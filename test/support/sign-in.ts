@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cleanEnv, watch, type Watched } from './assay.ts';
 import { browse } from './browser.ts';
+import { startCommand, type CommandResult } from './commands.ts';
 import { endLater, until } from './endings.ts';
 import { send } from './http.ts';
 import { MAIN } from './place.ts';
@@ -25,12 +26,10 @@ export interface SignIn extends Watched {
 
 /** Starts `assay auth SERVER` where nobody sees a browser. */
 export async function startSignIn(server: string, options: SignInOptions): Promise<SignIn> {
-  const { config, home, args = [], env } = options;
-  const child = spawn(
-    process.execPath,
-    [MAIN, 'auth', server, '--config', config, '--home', home, '--no-browser', ...args],
-    { env: cleanEnv(env), stdio: 'pipe' },
-  );
+  const child = spawn(process.execPath, [MAIN, ...argsOf(server, options)], {
+    env: cleanEnv(options.env),
+    stdio: 'pipe',
+  });
   const watched = watch(child);
   endLater(async () => {
     await watched.stop();
@@ -39,7 +38,7 @@ export async function startSignIn(server: string, options: SignInOptions): Promi
     () => `assay auth tells an address; stderr: ${watched.stderr()}`,
     () => {
       if (watched.hasEnded()) throw new Error(`assay auth ended:\n${watched.stderr()}`);
-      return /^ {2}(https?:\/\/\S+)$/m.exec(watched.stderr())?.[1];
+      return addressIn(watched.stderr());
     },
   );
   return {
@@ -51,12 +50,20 @@ export async function startSignIn(server: string, options: SignInOptions): Promi
 }
 
 /** Signs in as a person with a browser does; gives what the command said. */
-export async function signIn(
-  server: string,
-  options: SignInOptions,
-): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const started = await startSignIn(server, options);
-  await send(await browse(started.address), { method: 'GET' });
-  const code = await started.ended;
-  return { code, stdout: started.stdout(), stderr: started.stderr() };
+export async function signIn(server: string, options: SignInOptions): Promise<CommandResult> {
+  const command = startCommand(argsOf(server, options), options.env && { env: options.env });
+  const address = await until(
+    () => `assay auth tells an address; stderr: ${command.stderr()}`,
+    () => addressIn(command.stderr()),
+  );
+  await send(await browse(address), { method: 'GET' });
+  return command.ended;
+}
+
+function argsOf(server: string, { config, home, args = [] }: SignInOptions): readonly string[] {
+  return ['auth', server, '--config', config, '--home', home, '--no-browser', ...args];
+}
+
+function addressIn(said: string): string | undefined {
+  return /^ {2}(https?:\/\/\S+)$/m.exec(said)?.[1];
 }
