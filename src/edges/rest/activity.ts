@@ -7,7 +7,7 @@ import { listReply, listSchema, route, type Route } from './route.ts';
 
 const KINDS = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
 
-const DEED = z
+const AUDIT_EVENT = z
   .object({
     id: z.int().openapi({ description: 'Counts up.' }),
     at: z.iso.datetime(),
@@ -48,8 +48,8 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       isPaged: true,
       query: QUERY,
       answer: {
-        about: 'A page of deeds.',
-        schema: listSchema('activity', DEED),
+        about: 'A page of audit events.',
+        schema: listSchema('activity', AUDIT_EVENT),
         example: { activity: [EXAMPLE] },
       },
     },

@@ -26,7 +26,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       id: 'streamEvents',
       summary: 'What happens, as it happens',
       about:
-        'Server-sent events: `activity` for each deed, in the form of /activity, and `tools` when the list of tools is another. Whoever comes back with `Last-Event-ID` misses no deed. The stream ends with its token.',
+        'Server-sent events: `activity` for each audit event, in the form of /activity, and `tools` when the list of tools is another. Whoever comes back with `Last-Event-ID` misses none. The stream ends with its token.',
       query: QUERY,
       answer: {
         about: 'A stream of events.',

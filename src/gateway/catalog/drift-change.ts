@@ -58,12 +58,12 @@ export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
 }
 
 /** For the log. */
-export function driftSays(word: ToolRecord, prose: ProsePolicy): string {
-  const { name, drift } = word;
+export function driftSays(record: ToolRecord, prose: ProsePolicy): string {
+  const { name, drift } = record;
   const tool = JSON.stringify(name);
   if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;
   const risks = drift.risks.map(riskText).join('; ');
-  switch (driftKindOf(word, prose)) {
+  switch (driftKindOf(record, prose)) {
     case 'volatile':
       return `the titles or descriptions of ${tool} change at each start; this is not reported again`;
     case 'harmless':

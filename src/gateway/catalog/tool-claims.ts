@@ -58,20 +58,20 @@ export class ToolClaims {
 
   /** Undefined: show the definition unchanged. Called for each listed tool. */
   saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
-    const word = this.wordOn(spec, definition);
-    if (word === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
+    const record = this.toolRecordOf(spec, definition);
+    if (record === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
     const known = this.#said.get(definition);
-    if (known !== undefined && known.word === word) return known.said;
-    const members = this.#membersOf(spec, definition, word);
-    const isDisabled = word?.isDisabled === true;
+    if (known !== undefined && known.record === record) return known.said;
+    const members = this.#membersOf(spec, definition, record);
+    const isDisabled = record?.isDisabled === true;
     const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
     // Author, time and reason of a change do not affect lists.
     const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
-    this.#said.set(definition, { word, said });
+    this.#said.set(definition, { record, said });
     return said;
   }
 
-  wordOn(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
+  toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
     const ofServer = this.#byServer.get(keyOf(spec.name, idsOf(spec).identity));
     return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
   }
@@ -85,19 +85,19 @@ export class ToolClaims {
   }
 
   resolvedOf(spec: ServerSpec, definition: Definition): ResolvedHints {
-    const word = this.wordOn(spec, definition);
+    const record = this.toolRecordOf(spec, definition);
     const { value: isTrusted } = this.trustOf(spec);
     const known = this.#resolved.get(definition);
-    if (known !== undefined && known.word === word && known.isTrusted === isTrusted) return known.hints;
+    if (known !== undefined && known.record === record && known.isTrusted === isTrusted) return known.hints;
     const claims = [
-      ...declaredClaims(spec, definition, { word, isTrusted }),
-      ...inferredClaims(spec, definition, { word, isTrusted }),
-      ...overrideClaims(word, this.circumstancesOf(spec, definition)),
+      ...declaredClaims(spec, definition, { record, isTrusted }),
+      ...inferredClaims(spec, definition, { record, isTrusted }),
+      ...overrideClaims(record, this.circumstancesOf(spec, definition)),
     ];
     const hints = resolveHints(claims, digestOf(definition), {
       isMade: sourceKind(spec.transport).isBuiltIn,
     });
-    this.#resolved.set(definition, { word, isTrusted, hints });
+    this.#resolved.set(definition, { record, isTrusted, hints });
     return hints;
   }
 
@@ -123,29 +123,29 @@ export class ToolClaims {
 
   /** How a tool has drifted. Undefined if its definition is accepted or not compared yet. */
   driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
-    const isCompared = this.wordOn(spec, definition)?.drift?.digest === digestOf(definition);
+    const isCompared = this.toolRecordOf(spec, definition)?.drift?.digest === digestOf(definition);
     return isCompared ? this.latestDriftOf(spec, definition) : undefined;
   }
 
   /** The same for the last definition compared, which may be older than this one. */
   latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
-    const word = this.wordOn(spec, definition);
-    if (word?.drift === undefined) return undefined;
-    return toolDriftOf({ ...word, drift: word.drift }, this.circumstancesOf(spec, definition));
+    const record = this.toolRecordOf(spec, definition);
+    if (record?.drift === undefined) return undefined;
+    return toolDriftOf({ ...record, drift: record.drift }, this.circumstancesOf(spec, definition));
   }
 
   /** Hints whose override waits for a review, even if nothing differs from the accepted definition. */
   suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
-    const word = this.wordOn(spec, definition);
-    return word === undefined ? [] : suspendedIn(word, this.circumstancesOf(spec, definition));
+    const record = this.toolRecordOf(spec, definition);
+    return record === undefined ? [] : suspendedIn(record, this.circumstancesOf(spec, definition));
   }
 
   #membersOf(
     spec: ServerSpec,
     definition: Definition,
-    word: ToolRecord | undefined,
+    record: ToolRecord | undefined,
   ): readonly MemberChange[] {
-    const title = word?.title;
+    const title = record?.title;
     const { hints } = declaredOf(definition);
     const resolved = this.resolvedOf(spec, definition);
     const changed = HINTS.flatMap((hint): readonly MemberChange[] => {
@@ -158,17 +158,17 @@ export class ToolClaims {
     return [...changed, { path: ['title'], value: title }, { path: ['annotations', 'title'], value: title }];
   }
 
-  #take(id: string, word: ToolRecord | undefined): void {
+  #take(id: string, record: ToolRecord | undefined): void {
     const before = this.#places.get(id);
     if (before !== undefined) this.#byServer.get(keyOf(before.server, before.identity))?.delete(before.name);
-    if (word === undefined) {
+    if (record === undefined) {
       this.#places.delete(id);
       return;
     }
-    this.#places.set(id, word);
-    const place = keyOf(word.server, word.identity);
+    this.#places.set(id, record);
+    const place = keyOf(record.server, record.identity);
     const ofServer = this.#byServer.get(place) ?? new Map<string, ToolRecord>();
-    ofServer.set(word.name, word);
+    ofServer.set(record.name, record);
     this.#byServer.set(place, ofServer);
   }
 }
@@ -183,12 +183,12 @@ interface NamedText {
 }
 
 interface Known {
-  readonly word: ToolRecord | undefined;
+  readonly record: ToolRecord | undefined;
   readonly said: Said | undefined;
 }
 
 interface Resolved {
-  readonly word: ToolRecord | undefined;
+  readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
   readonly hints: ResolvedHints;
 }
@@ -196,30 +196,30 @@ interface Resolved {
 function declaredClaims(
   spec: ServerSpec,
   definition: Definition,
-  { word, isTrusted }: Omit<Resolved, 'hints'>,
+  { record, isTrusted }: Omit<Resolved, 'hints'>,
 ): readonly Claim[] {
   const { hints } = declaredOf(definition);
   const digest = digestOf(definition);
   const declarer = declarerOf(spec, definition);
-  const atMs = word?.drift?.digest === digest ? word.drift.sinceMs : 0;
+  const atMs = record?.drift?.digest === digest ? record.drift.sinceMs : 0;
   return HINTS.flatMap((hint): readonly Claim[] => {
     const value = hints[hint];
-    const mayLower = isTrusted && !isUnreviewed(hint, word, digest);
+    const mayLower = isTrusted && !isUnreviewed(hint, record, digest);
     const claim = { hint, kind: 'declared', ...declarer, atMs, digest, mayLower } as const;
     return value === undefined ? [] : [{ ...claim, value }];
   });
 }
 
 /** Whether the source now declares something safer than in the accepted definition. */
-function isUnreviewed(hint: Hint, word: ToolRecord | undefined, digest: string): boolean {
-  return word?.drift?.digest === digest && isLowered(word.drift, hint);
+function isUnreviewed(hint: Hint, record: ToolRecord | undefined, digest: string): boolean {
+  return record?.drift?.digest === digest && isLowered(record.drift, hint);
 }
 
 /** Hints inferred from the HTTP method of one of Assay's own tools. */
 function inferredClaims(
   spec: ServerSpec,
   definition: Definition,
-  { word, isTrusted }: Omit<Resolved, 'hints'>,
+  { record, isTrusted }: Omit<Resolved, 'hints'>,
 ): readonly Claim[] {
   const method = definition.facts?.method;
   const inference = method === undefined ? undefined : inferFromMethod(method);
@@ -235,14 +235,14 @@ function inferredClaims(
     reason,
     atMs: 0,
     digest,
-    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, word, digest),
+    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, record, digest),
   }));
 }
 
-function overrideClaims(word: ToolRecord | undefined, now: Circumstances): readonly Claim[] {
-  if (word === undefined) return [];
+function overrideClaims(record: ToolRecord | undefined, now: Circumstances): readonly Claim[] {
+  if (record === undefined) return [];
   return HINTS.flatMap((hint): readonly Claim[] => {
-    const override = word.overrides[hint];
+    const override = record.overrides[hint];
     if (override === undefined) return [];
     const { value, author, atMs, reason } = override;
     return [
@@ -256,7 +256,7 @@ function overrideClaims(word: ToolRecord | undefined, now: Circumstances): reado
         atMs,
         digest: override.digest,
         mayLower: true,
-        ...(!isInForce(hint, override, now) && { suspended: suspension(word, now.digest) }),
+        ...(!isInForce(hint, override, now) && { suspended: suspension(record, now.digest) }),
       },
     ];
   });

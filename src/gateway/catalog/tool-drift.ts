@@ -22,10 +22,10 @@ export interface ToolDrift {
   readonly isVolatile: boolean;
 }
 
-export function toolDriftOf(word: ToolRecord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
-  const { drift, volatility } = word;
+export function toolDriftOf(record: ToolRecord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
+  const { drift, volatility } = record;
   const severity = severityOf(drift, now.prose);
-  const isKnownVolatile = isVolatile(word);
+  const isKnownVolatile = isVolatile(record);
   // The operator who accepted the tool knew that its prose keeps changing.
   const isExpected = isKnownVolatile && volatility?.isAccepted === true && severity === 'review';
   return {
@@ -34,7 +34,7 @@ export function toolDriftOf(word: ToolRecord & { readonly drift: Drift }, now: C
     dangers: drift.risks.filter((risk) => isDangerous(risk, now.prose)),
     flags: drift.risks.filter((risk) => !isDangerous(risk, now.prose)),
     changes: drift.changes,
-    suspends: suspendedIn(word, now),
+    suspends: suspendedIn(record, now),
     isVolatile: isKnownVolatile,
   };
 }

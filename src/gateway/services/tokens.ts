@@ -66,8 +66,8 @@ export function revokeToken(
   what: string,
   { store, nowMs, by }: Revoking,
 ): Promise<Result<StoredToken, Refusal>> {
-  const deed = { atMs: nowMs, subject: by, action: 'token.revoke' };
-  return store.revokeToken(parseToken(what)?.id ?? what, nowMs, deed);
+  const event = { atMs: nowMs, subject: by, action: 'token.revoke' };
+  return store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);
 }
 
 /** The part that may be shown: nothing that proves the token. */

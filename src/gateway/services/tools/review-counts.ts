@@ -20,7 +20,7 @@ export function countedIn(entries: readonly Entry[]): ReviewCounts | undefined {
   let [tools, dangerous, suspended] = [0, 0, 0];
   for (const { definition, server } of entries) {
     const { claims, spec } = server;
-    if (claims.wordOn(spec, definition) === undefined) continue;
+    if (claims.toolRecordOf(spec, definition) === undefined) continue;
     const severity = claims.latestDriftOf(spec, definition)?.severity ?? 'harmless';
     const isSuspended = claims.suspendedOf(spec, definition).length > 0;
     if (severity !== 'harmless' || isSuspended) tools += 1;

@@ -235,7 +235,7 @@ export class ToolService {
   #speaksOf(entry: Entry, text: string): boolean {
     const { server, definition, key } = entry;
     const { title = '', description = '' } = declaredOf(definition);
-    const shown = this.#options.claims.wordOn(server.spec, definition)?.title ?? title;
+    const shown = this.#options.claims.toolRecordOf(server.spec, definition)?.title ?? title;
     const all = `${key} ${nameIn(entry)} ${shown} ${description}`.toLowerCase();
     return text
       .toLowerCase()

@@ -108,11 +108,11 @@ export interface Viewing {
 export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
   const { server, definition, key, name } = entry;
   const { spec } = server;
-  const word = claims.wordOn(spec, definition);
+  const record = claims.toolRecordOf(spec, definition);
   const resolved = claims.resolvedOf(spec, definition);
   const members = definitionJson(definition);
   const declared = declaredOf(definition);
-  const title = word?.title ?? declared.title;
+  const title = record?.title ?? declared.title;
   const digest = digestOf(definition);
   const drift = claims.driftOf(spec, definition);
   const rest = restToolOf(spec, definition);
@@ -127,11 +127,11 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
     digest,
     ...(title !== undefined && { title }),
     ...(declared.description !== undefined && { description: declared.description }),
-    enabled: word?.isDisabled !== true,
+    enabled: record?.isDisabled !== true,
     ...servingOf(entry),
     source: definition.facts?.kind ?? 'mcp',
     ...(rest && restFactsOf(rest, mask)),
-    annotations: annotationsOf(entry, resolved, word?.title),
+    annotations: annotationsOf(entry, resolved, record?.title),
     hints: hintViews(resolved),
     trust: claims.trustOf(spec),
     lint: lintOf({ name, declared, resolved }, levels),
