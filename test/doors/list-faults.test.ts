@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serverIn, startAssay, type Assay } from '../support/assay.ts';
@@ -6,16 +6,20 @@ import { until } from '../support/endings.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openDiary, tempDir } from '../support/place.ts';
 
 const DEPTH = 300;
 
 async function serving(
   mode: string,
+  args: readonly string[] = [],
 ): Promise<{ assay: Assay; session: LegacySession; asked: (method: string) => number }> {
   const diary = openDiary();
   const assay = await startAssay({
-    servers: { odd: fixture('lister', [`--mode=${mode}`], { env: diary.env }), plain: fixture('plain') },
+    servers: {
+      odd: fixture('lister', [`--mode=${mode}`, ...args], { env: diary.env }),
+      plain: fixture('plain'),
+    },
   });
   return { assay, session: await openSession(assay.url), asked: (method) => diary.countOf(method) };
 }
@@ -49,12 +53,14 @@ describe('a server', () => {
   });
 
   it('whose tools cannot be listed yet is asked again, and not remembered as one that has none', async () => {
-    const { assay, session } = await serving('tools-late');
+    const ready = join(tempDir(), 'ready');
+    const { assay, session } = await serving('tools-late', [`--ready=${ready}`]);
     await assay.settled();
     expect(await names(session, 'tools')).toEqual([]);
     const remembered = join(assay.home, 'catalog.json');
     await until('the others are remembered', () => (existsSync(remembered) ? true : undefined));
     expect(readFileSync(remembered, 'utf8')).not.toContain('"name":"odd"');
+    writeFileSync(ready, '');
     await until('its tool is there', async () =>
       (await names(session, 'tools')).includes('odd_echo') ? true : undefined,
     );
