@@ -14,19 +14,19 @@ import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { LEAST_NODE, OWN_INFO, VERSION } from '../core/identity.ts';
-import { judgeCommands, type CommandFacts } from '../core/judge-commands.ts';
-import { judgeConfig } from '../core/judge-config.ts';
-import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from '../core/judge-machine.ts';
-import { judgeServers, type ServerWarning } from '../core/judge-servers.ts';
+import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
+import { checkConfig } from '../core/check-config.ts';
+import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';
+import { checkServers, type ServerWarning } from '../core/check-servers.ts';
 import type { ToolRecord } from '../core/hints/tool-record.ts';
-import { judgeDrift, judgeHints, judgeIsolation } from '../core/judge-tools.ts';
-import { judgeNames } from '../core/list-report.ts';
+import { checkDrift, checkHints, checkIsolation } from '../core/check-tools.ts';
+import { checkNames } from '../core/list-report.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { err } from '../core/result.ts';
 import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
-import { examineServers, type Heard } from '../gateway/services/examine-servers.ts';
+import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
 import { callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Log, Memory } from '../gateway/ports/link.ts';
 import type { Sealer } from '../gateway/ports/sealing.ts';
@@ -61,7 +61,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const secrets = new Secrets();
   secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
-  const commands = judgeCommands(await commandFacts(servers, around));
+  const commands = checkCommands(await commandFacts(servers, around));
   const resolved = resolveSettings({
     env: around.env,
     file: inspected.config?.settings ?? new Map(),
@@ -73,21 +73,21 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const credentials = openCredentials({ home, around, log: DEAF, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
-    ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults(around) }),
-    ...judgeNode({
+    ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(around) }),
+    ...checkNode({
       version: process.versions.node,
       execPath: process.execPath,
       least: LEAST_NODE,
       ownVersion: VERSION,
     }),
     ...commands,
-    ...judgeHome({
+    ...checkHome({
       ...(await homeFacts(home)),
       unsafe: await unsafePath(home, around),
       exposed: await exposedFiles(secretFiles(home), around),
     }),
-    ...judgeStore(await inspectStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL') })),
-    ...judgeOpenFiles(openFilesLimit()),
+    ...checkStore(await inspectStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL') })),
+    ...checkOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
@@ -99,7 +99,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   await credentials.close();
   await cleanup.close();
   // Tool names and other text from servers may repeat secrets that the servers were given.
-  const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
+  const masked = findings.map((finding) => ({ ...finding, message: mask(finding.message) }));
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
 }
 
@@ -175,7 +175,7 @@ interface Looking {
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
   const { home, around, onNews, signal, mask, atFault, credentials, rules } = looking;
-  const hearing = new Hearing();
+  const hearing = new LogCollector();
   const resolved = resolveSettings({ env: around.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
@@ -195,16 +195,16 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: hearing, limits, calls };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
-  const heardOf = (server: string): Heard => hearing.of(server);
+  const heardOf = (server: string): CollectedLogs => hearing.of(server);
   const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
   await sources.close();
   const tools = catalog.all.listing('tools').entries.length;
   return [
-    ...judgeServers(servers, atFault),
-    ...judgeNames(catalog.reports(), tools),
-    ...judgeHints(servers),
-    ...judgeDrift(await keptTools(home, around), limits['drift.prose']),
-    ...judgeIsolation(servers),
+    ...checkServers(servers, atFault),
+    ...checkNames(catalog.reports(), tools),
+    ...checkHints(servers),
+    ...checkDrift(await keptTools(home, around), limits['drift.prose']),
+    ...checkIsolation(servers),
   ];
 }
 
@@ -230,7 +230,7 @@ const DEAF: Log = {
 const MOST_HEARD = 50;
 
 /** Collects log lines per server. */
-class Hearing implements Log {
+class LogCollector implements Log {
   readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: ServerWarning[] }>();
 
   of(server: string): { readonly stderr: string[]; readonly warnings: ServerWarning[] } {

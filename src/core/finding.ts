@@ -20,7 +20,7 @@ interface Said {
   /** Code of the underlying cause, report or warning, if there is one. */
   readonly code?: string;
   /** One sentence: what was found and why it matters. Never a secret. */
-  readonly says: string;
+  readonly message: string;
 }
 
 /**

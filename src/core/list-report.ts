@@ -67,7 +67,7 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
 };
 
 /** Reports items that are listed differently or left out. */
-export function judgeNames(reports: readonly ListReport[], tools: number): readonly Finding[] {
+export function checkNames(reports: readonly ListReport[], tools: number): readonly Finding[] {
   // If a tool and a prompt of a server share a name, both are reported with the same text.
   const codes = new Map(reports.map(({ text, code }) => [text, code]));
   if (codes.size > 0)
@@ -75,7 +75,7 @@ export function judgeNames(reports: readonly ListReport[], tools: number): reado
       check: 'names',
       about: 'all servers',
       code,
-      says: `${text}.`,
+      message: `${text}.`,
       ...ADVICE[code],
     }));
   if (tools === 0) return [];
@@ -84,7 +84,7 @@ export function judgeNames(reports: readonly ListReport[], tools: number): reado
       check: 'names',
       level: 'ok',
       about: 'all servers',
-      says: 'No two names collide, and no definition is withheld.',
+      message: 'No two names collide, and no definition is withheld.',
     },
   ];
 }

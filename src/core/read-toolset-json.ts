@@ -177,7 +177,7 @@ function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
     const tool = isNamed ? name : name.otherwise;
     const known = byTool.get(tool) ?? [];
     for (const note of itemsAt(memberAt(item, 'notes')).map((one) => readNote(one, within))) {
-      const reason = isNamed ? misfit(note, known) : REF_ID_ALONE;
+      const reason = isNamed ? fieldError(note, known) : REF_ID_ALONE;
       if (reason === undefined) known.push(note);
       else within.leftOut.push({ toolset: within.toolset, tool, note: note.name, reason });
     }
@@ -187,7 +187,7 @@ function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
 }
 
 /** Why a note cannot be added to its tool, as the end of a sentence. */
-function misfit({ name, note }: Note, known: readonly Note[]): string | undefined {
+function fieldError({ name, note }: Note, known: readonly Note[]): string | undefined {
   const nameFault = noteNameFault(name);
   if (nameFault !== undefined) return `as the name of a note ${nameFault}`;
   const fault = noteFault(note);

@@ -193,7 +193,7 @@ export type Refusal =
   | { readonly code: 'MODULE_READ_ONLY'; readonly path: string }
   | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
   /** `at`: JSON pointers into the bundle. */
-  | { readonly code: 'BUNDLE_INVALID'; readonly misfits: readonly Misfit[] }
+  | { readonly code: 'BUNDLE_INVALID'; readonly fieldErrors: readonly FieldError[] }
   | { readonly code: 'BUNDLE_LOCKED' }
   /** `at`: a JSON pointer to the hints, if they came in a document. */
   | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string; readonly at?: string }
@@ -212,8 +212,8 @@ export type Refusal =
     }
   | { readonly code: 'BODY_NOT_JSON'; readonly reason: string }
   | { readonly code: 'BODY_TOO_LARGE'; readonly limitBytes: number }
-  | { readonly code: 'BODY_INVALID'; readonly misfits: readonly Misfit[] }
-  | { readonly code: 'QUERY_INVALID'; readonly misfits: readonly Misfit[] }
+  | { readonly code: 'BODY_INVALID'; readonly fieldErrors: readonly FieldError[] }
+  | { readonly code: 'QUERY_INVALID'; readonly fieldErrors: readonly FieldError[] }
   | {
       readonly code: 'PRECONDITION_FAILED';
       /** The current ETag. */
@@ -231,13 +231,13 @@ export type Refusal =
 export type RefusalCode = Refusal['code'];
 
 /** An error in one part of a body or one query parameter. */
-export interface Misfit {
+export interface FieldError {
   /** JSON pointer (RFC 6901) into the request body; for a query, the name of the parameter. */
   readonly at: string;
-  readonly kind: MisfitKind;
+  readonly kind: FieldErrorKind;
   /** The end of a sentence. */
   readonly reason: string;
 }
 
 /** `unknown`: no such member; `twice`: given twice. */
-export type MisfitKind = 'missing' | 'unknown' | 'twice' | 'invalid';
+export type FieldErrorKind = 'missing' | 'unknown' | 'twice' | 'invalid';

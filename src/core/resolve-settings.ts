@@ -63,16 +63,16 @@ export function ignoredSettings(stored: ReadonlyMap<string, unknown>): readonly 
 }
 
 /** Why a stored setting has no effect, and the remedy. */
-export function ignoredSetting(key: SettingKey): { readonly says: string; readonly remedy: string } {
+export function ignoredSetting(key: SettingKey): { readonly message: string; readonly remedy: string } {
   return {
-    says: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
+    message: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
     remedy: `Set ${startupPlaces(key)} if you want it, and delete the stored value with PATCH /preferences {"${key}": null}.`,
   };
 }
 
 export function ignoredSentence(key: SettingKey): string {
-  const { says, remedy } = ignoredSetting(key);
-  return `${says} ${remedy}`;
+  const { message, remedy } = ignoredSetting(key);
+  return `${message} ${remedy}`;
 }
 
 /** Where a `startup` setting can be set. */

@@ -2,7 +2,7 @@ import { type Cause, mapTexts } from './cause.ts';
 import { causeText } from './cause-text.ts';
 import { counted } from './counted.ts';
 import { printable } from './printable.ts';
-import type { Misfit, Refusal, RefusalCode } from './refusal.ts';
+import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { LOCAL_SOURCE } from './server-spec.ts';
 
 /** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
@@ -207,7 +207,8 @@ const SENTENCES: Sentences = {
     `There is no module ${quote(r.path)}.` +
     (r.known.length === 0 ? ' There are none.' : ` There are: ${r.known.map(quote).join(', ')}.`),
   MODULE_READ_ONLY: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
-  BUNDLE_INVALID: (r) => `The bundle is not valid, and nothing of it was imported: ${misfitsIn(r.misfits)}.`,
+  BUNDLE_INVALID: (r) =>
+    `The bundle is not valid, and nothing of it was imported: ${fieldErrorsIn(r.fieldErrors)}.`,
   BUNDLE_LOCKED: () =>
     'The passphrase does not open the secrets of the bundle, or they were changed. Nothing was imported; without a passphrase it is imported without its secrets.',
   TOOL_DISABLED: (r) =>
@@ -230,8 +231,8 @@ const SENTENCES: Sentences = {
     `The tool ${quote(r.tool)} cannot be called: Assay is in ${r.mode} mode. Call ${quote(r.switch)} first, and list the tools again.`,
   BODY_NOT_JSON: (r) => `The body is not JSON: ${r.reason}. Send one JSON value in UTF-8.`,
   BODY_TOO_LARGE: (r) => `The body is larger than ${r.limitBytes} bytes, which is the most that is read.`,
-  BODY_INVALID: (r) => `The body is not valid: ${misfitsIn(r.misfits)}.`,
-  QUERY_INVALID: (r) => `The query is not valid: ${misfitsIn(r.misfits)}.`,
+  BODY_INVALID: (r) => `The body is not valid: ${fieldErrorsIn(r.fieldErrors)}.`,
+  QUERY_INVALID: (r) => `The query is not valid: ${fieldErrorsIn(r.fieldErrors)}.`,
   PRECONDITION_FAILED: (r) =>
     `It is not as you know it: somebody has changed it, and its ETag is ${r.etag} now. Read it again, and decide anew.`,
   SETTING_READ_ONLY: (r) =>
@@ -243,11 +244,11 @@ const SENTENCES: Sentences = {
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
 
 /** The first error, and the number of further ones. */
-function misfitsIn(misfits: readonly Misfit[]): string {
-  const [first] = misfits;
+function fieldErrorsIn(fieldErrors: readonly FieldError[]): string {
+  const [first] = fieldErrors;
   if (first === undefined) return 'it does not fit';
   const place = first.at === '' ? '' : `${quote(first.at)}: `;
-  const others = misfits.length - 1;
+  const others = fieldErrors.length - 1;
   return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more fault')}`}`;
 }
 

@@ -15,11 +15,11 @@ const WAKES_AFTER_MS = 5_000;
  * The state of one server. `cause` is the first cause of the current trouble, however many others followed.
  * - `starting`: the first attempt is under way.
  * - `restarting`: being restarted. If it was up before, calls wait for it.
- * - `resting`: it failed too often in a row; tried once a minute, or when a call needs it.
- * - `unauthorized`: needs a sign-in; tried like `resting`, and right after a sign-in.
- * - `refused`: cannot succeed before a fix outside Assay (no such command, no permission); tried like `resting`.
+ * - `backoff`: it failed too often in a row; tried once a minute, or when a call needs it.
+ * - `unauthorized`: needs a sign-in; tried like `backoff`, and right after a sign-in.
+ * - `refused`: cannot succeed before a fix outside Assay (no such command, no permission); tried like `backoff`.
  */
-export type Life =
+export type ServerState =
   | { readonly state: 'starting' }
   | {
       readonly state: 'up';
@@ -27,21 +27,21 @@ export type Life =
       readonly failures: number;
       readonly cause: Cause | undefined;
     }
-  | Down
+  | DownState
   | { readonly state: 'stopped'; readonly cause: Cause };
 
-export interface Down {
-  readonly state: 'restarting' | 'resting' | 'refused' | 'unauthorized';
+export interface DownState {
+  readonly state: 'restarting' | 'backoff' | 'refused' | 'unauthorized';
   readonly cause: Cause;
-  readonly hasStood: boolean;
+  readonly wasReady: boolean;
   /** Consecutive failures. */
   readonly failures: number;
   readonly endedMs: number;
   readonly nextMs: number;
 }
 
-export type LifeEvent =
-  | { readonly kind: 'stood'; readonly nowMs: number }
+export type ServerEvent =
+  | { readonly kind: 'ready'; readonly nowMs: number }
   /** `chance`: 0 to 1, spreads the restarts of servers that failed together by ±20 %. */
   | { readonly kind: 'ended'; readonly cause: Cause; readonly nowMs: number; readonly chance: number }
   | { readonly kind: 'stopped'; readonly cause: Cause };
@@ -51,13 +51,13 @@ export function listRetryMs(failures: number): number {
   return Math.min(1_000 * 2 ** (failures - 1), REST_MS);
 }
 
-export const BORN: Life = { state: 'starting' };
+export const INITIAL_STATE: ServerState = { state: 'starting' };
 
 /** The state after an event. A stopped server stays stopped. */
-export function lifeAfter(life: Life, event: LifeEvent): Life {
+export function nextState(life: ServerState, event: ServerEvent): ServerState {
   if (life.state === 'stopped') return life;
   switch (event.kind) {
-    case 'stood': {
+    case 'ready': {
       const { failures, cause } = life.state === 'starting' ? FRESH : life;
       return { state: 'up', sinceMs: event.nowMs, failures, cause };
     }
@@ -73,38 +73,41 @@ const FRESH: { readonly failures: number; readonly cause: Cause | undefined } = 
   cause: undefined,
 };
 
-function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEvent, { kind: 'ended' }>): Down {
+function down(
+  life: Exclude<ServerState, { state: 'stopped' }>,
+  event: Extract<ServerEvent, { kind: 'ended' }>,
+): DownState {
   const { cause, nowMs, chance } = event;
   const hasRecovered = life.state === 'up' && nowMs - life.sinceMs > STABLE_AFTER_MS;
   const before = life.state === 'starting' || hasRecovered ? FRESH : life;
   const failures = before.failures + 1;
-  const hasStood = life.state === 'up' || (life.state !== 'starting' && life.hasStood);
+  const wasReady = life.state === 'up' || (life.state !== 'starting' && life.wasReady);
   const state = stateAfter(cause, failures);
   const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : REST_MS;
   return {
     state,
     // The reason why it cannot start now is more useful than why it ended before.
     cause: recoveryOf(cause) === 'time' ? (before.cause ?? cause) : cause,
-    hasStood,
+    wasReady: wasReady,
     failures,
     endedMs: nowMs,
     nextMs: nowMs + Math.round(delayMs * (0.8 + 0.4 * chance)),
   };
 }
 
-function stateAfter(cause: Cause, failures: number): Down['state'] {
+function stateAfter(cause: Cause, failures: number): DownState['state'] {
   switch (recoveryOf(cause)) {
     case 'sign_in':
       return 'unauthorized';
     case 'change':
       return 'refused';
     case 'time':
-      return failures >= MOST_FAILURES ? 'resting' : 'restarting';
+      return failures >= MOST_FAILURES ? 'backoff' : 'restarting';
   }
 }
 
 /** Whether a call may wait for a server that is down, because an attempt is imminent. */
-export function isWorthWaiting(life: Down, nowMs: number): boolean {
-  if (life.state === 'restarting') return life.hasStood;
+export function isWorthWaiting(life: DownState, nowMs: number): boolean {
+  if (life.state === 'restarting') return life.wasReady;
   return nowMs - life.endedMs >= WAKES_AFTER_MS;
 }

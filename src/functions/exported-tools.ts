@@ -179,11 +179,11 @@ async function parsed(standard: Fields, value: unknown, part: string): Promise<R
   if (!isRecord(found)) return ok(value);
   const { issues } = found;
   return Array.isArray(issues)
-    ? err(issues.map((issue) => misfit(issue, part)).join('\n'))
+    ? err(issues.map((issue) => fieldError(issue, part)).join('\n'))
     : ok(found['value']);
 }
 
-function misfit(issue: unknown, part: string): string {
+function fieldError(issue: unknown, part: string): string {
   const { path, message } = isRecord(issue) ? issue : {};
   const keys = Array.isArray(path)
     ? path.map((key: unknown) => String(isRecord(key) ? key['key'] : key))

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CAUSE_CODES, mapTexts, RECOVERY, type Cause, type CauseCode } from '../../src/core/cause.ts';
 import { remedyOf } from '../../src/core/cause-remedy.ts';
 import { causeJson, causeText } from '../../src/core/cause-text.ts';
-import { BORN, lifeAfter } from '../../src/core/supervision.ts';
+import { INITIAL_STATE, nextState } from '../../src/core/supervision.ts';
 import { ROOT } from '../support/place.ts';
 
 /** One of each code; what it holds beside its code. */
@@ -111,7 +111,7 @@ describe.each(CAUSE_CODES)('%s', (code) => {
 
   it('decides by itself how its server is tried again', () => {
     const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[RECOVERY[code]];
-    const life = lifeAfter(BORN, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
+    const life = nextState(INITIAL_STATE, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
     expect(life.state).toBe(state);
   });
 });

@@ -116,7 +116,10 @@ const REFUSALS: Examples = {
   MODULE_INVALID: ['-32602 422 2', { faults: [{ field: 'module', reason: 'It is missing.' }] }],
   MODULE_UNKNOWN: ['-32602 404 2', { path: HOSTILE, known: [HOSTILE] }],
   MODULE_READ_ONLY: ['-32602 409 2', { path: HOSTILE }],
-  BUNDLE_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'invalid', reason: 'it is no list' }] }],
+  BUNDLE_INVALID: [
+    '-32602 422 2',
+    { fieldErrors: [{ at: HOSTILE, kind: 'invalid', reason: 'it is no list' }] },
+  ],
   BUNDLE_LOCKED: ['-32602 422 2', {}],
   CALL_REFUSED: ['-32602 200 1', { reasons: [HOSTILE] }],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
@@ -130,8 +133,14 @@ const REFUSALS: Examples = {
   MODE_DIFFERS: ['-32602 200 2', { tool: HOSTILE, mode: 'normal', switch: 'enter-configuration-mode' }],
   BODY_NOT_JSON: ['-32700 400 2', { reason: 'it is empty' }],
   BODY_TOO_LARGE: ['-32600 413 2', { limitBytes: 1 }],
-  BODY_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'unknown', reason: 'it is unknown' }] }],
-  QUERY_INVALID: ['-32602 400 2', { misfits: [{ at: HOSTILE, kind: 'twice', reason: 'it stands twice' }] }],
+  BODY_INVALID: [
+    '-32602 422 2',
+    { fieldErrors: [{ at: HOSTILE, kind: 'unknown', reason: 'it is unknown' }] },
+  ],
+  QUERY_INVALID: [
+    '-32602 400 2',
+    { fieldErrors: [{ at: HOSTILE, kind: 'twice', reason: 'it stands twice' }] },
+  ],
   PRECONDITION_FAILED: ['-32600 412 1', { etag: '"12ab"' }],
   SETTING_READ_ONLY: ['-32602 403 3', { name: HOSTILE, env: 'ASSAY_AUTH_ISSUER' }],
   SETTING_OVERRIDDEN: ['-32602 409 3', { name: HOSTILE, origin: 'environment', by: 'ASSAY_PORT' }],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { countOf, ordered, outcomeOf, type Check, type Finding, type Level } from '../../src/core/finding.ts';
 
 function finding(check: Check, level: Level, about = 'x'): Finding {
-  const said = { check, about, says: 'It is so.' };
+  const said = { check, about, message: 'It is so.' };
   return level === 'ok' ? { ...said, level } : { ...said, level, remedy: 'Mend it.' };
 }
 

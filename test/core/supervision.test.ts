@@ -2,32 +2,32 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
 import {
-  BORN,
+  INITIAL_STATE,
   isWorthWaiting,
-  lifeAfter,
-  type Down,
-  type Life,
-  type LifeEvent,
+  nextState,
+  type DownState,
+  type ServerState,
+  type ServerEvent,
 } from '../../src/core/supervision.ts';
 
-const ended = (cause: Cause, nowMs = 0, chance = 0.5): LifeEvent => ({
+const ended = (cause: Cause, nowMs = 0, chance = 0.5): ServerEvent => ({
   kind: 'ended',
   cause,
   nowMs,
   chance,
 });
-const stood = (nowMs: number): LifeEvent => ({ kind: 'stood', nowMs });
+const stood = (nowMs: number): ServerEvent => ({ kind: 'ready', nowMs });
 const exited = (exitCode: number): Cause => ({ code: 'PROCESS_EXITED', exitCode });
 const SHUTDOWN: Cause = { code: 'SHUTTING_DOWN' };
-const STOPPED: LifeEvent = { kind: 'stopped', cause: SHUTDOWN };
+const STOPPED: ServerEvent = { kind: 'stopped', cause: SHUTDOWN };
 const BROKEN = exited(1);
 const NO_COMMAND: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
 
-function lifeOf(...events: readonly LifeEvent[]): Life {
-  return events.reduce(lifeAfter, BORN);
+function lifeOf(...events: readonly ServerEvent[]): ServerState {
+  return events.reduce(nextState, INITIAL_STATE);
 }
 
-function downOf(...events: readonly LifeEvent[]): Down {
+function downOf(...events: readonly ServerEvent[]): DownState {
   const life = lifeOf(...events);
   if (!('nextMs' in life)) throw new Error(`it is ${life.state}`);
   return life;
@@ -44,9 +44,9 @@ describe('a server that ends', () => {
       ['restarting', 1_000, 3],
       ['restarting', 2_000, 4],
       ['restarting', 4_000, 5],
-      ['resting', 60_000, 6],
-      ['resting', 60_000, 7],
-      ['resting', 60_000, 50],
+      ['backoff', 60_000, 6],
+      ['backoff', 60_000, 7],
+      ['backoff', 60_000, 50],
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('a server that ends', () => {
     expect(downOf(...late)).toEqual({
       state: 'restarting',
       cause: exited(9),
-      hasStood: true,
+      wasReady: true,
       failures: 1,
       endedMs: 11_001,
       nextMs: 11_251,
@@ -88,7 +88,7 @@ describe('a server that ends', () => {
     expect(downOf(stood(0), ended(BROKEN, 1), ended(NO_COMMAND, 2))).toEqual({
       state: 'refused',
       cause: NO_COMMAND,
-      hasStood: true,
+      wasReady: true,
       failures: 2,
       endedMs: 2,
       nextMs: 60_002,

@@ -40,7 +40,7 @@ async function doctor(
   const found = (check: string): readonly string[] =>
     listAt(report, 'findings')
       .filter((one) => textAt(one, 'check') === check)
-      .map((one) => `${textAt(one, 'level')} ${textAt(one, 'about')}: ${textAt(one, 'says')}`);
+      .map((one) => `${textAt(one, 'level')} ${textAt(one, 'about')}: ${textAt(one, 'message')}`);
   return { ...ran, report, found };
 }
 

@@ -262,7 +262,7 @@ describe.concurrent('a change is found', () => {
     await until(
       'the server rests',
       async () =>
-        ['resting', 'refused'].includes(textAt((await admin.get('/gateways/filed')).json(), 'state'))
+        ['backoff', 'refused'].includes(textAt((await admin.get('/gateways/filed')).json(), 'state'))
           ? true
           : undefined,
       30_000,

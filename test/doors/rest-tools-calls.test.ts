@@ -324,12 +324,12 @@ describe('an answer', () => {
     const client = await connectClient(world.assay, 'modern');
     await client.listTools();
     expect((await client.callTool({ name: fit, arguments: {} })).structuredContent).toEqual({ name: 'Ada' });
-    const misfit = await make({
+    const fieldError = await make({
       url: `${api.url}/user`,
       method: 'GET',
       outputSchema: outputSchema('integer'),
     });
-    expect(await callText(world.assay, misfit)).toMatch(/^error: GET .*was carried out, but .*at "name"/);
+    expect(await callText(world.assay, fieldError)).toMatch(/^error: GET .*was carried out, but .*at "name"/);
   });
 });
 

@@ -84,9 +84,9 @@ describe('the state of a server', () => {
       expect(await reaches(name, 'refused')).toMatchObject({ causeCode: 'CREDENTIALS_REFUSED' });
   });
 
-  it('is resting after six ends in a row; calls are refused at once, and wake it when it has rested for a while', async () => {
-    const resting = await reaches('looping', 'resting', 60_000);
-    expect(resting).toMatchObject({ cause: 'exited with code 3', failures: 6 });
+  it('is in backoff after six ends in a row; calls are refused at once, and a later one starts it', async () => {
+    const waiting = await reaches('looping', 'backoff', 60_000);
+    expect(waiting).toMatchObject({ cause: 'exited with code 3', failures: 6 });
     // Its first try started it twice, the second time without asking for its era first.
     expect(starts()).toBe(7);
     expect(await refusal('looping')).toContain('exited with code 3');

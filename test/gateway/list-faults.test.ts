@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeServers } from '../../src/core/judge-servers.ts';
+import { checkServers } from '../../src/core/check-servers.ts';
 import { serverStatuses, missingFrom } from '../../src/gateway/catalog/server-status.ts';
 import { LIST_KINDS, LISTS, readList } from '../../src/gateway/catalog/inventory.ts';
 import { Catalog } from '../../src/gateway/catalog/catalog.ts';
@@ -70,7 +70,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
   it('shows in the condition of its server, in its health and to who looks at tools; the secret in it does not', async () => {
     const catalog = openCatalog({ [kind]: '"error":{"code":-32603,"message":"no SECRET fits"}' });
     catalog.start();
-    await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
+    await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
     const cause = `${method} failed: -32603 no [masked] fits`;
     const [condition] = serverStatuses(catalog);
     expect(condition).toEqual({
@@ -95,16 +95,16 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
       onNews: () => undefined,
       signal: new AbortController().signal,
     });
-    const [finding] = judgeServers(examined, new Set());
+    const [finding] = checkServers(examined, new Set());
     expect([finding?.level, finding?.code]).toEqual(['problem', 'LIST_REFUSED']);
-    expect(finding?.says).toContain(`${method} failed: -32603 fetch failed`);
+    expect(finding?.message).toContain(`${method} failed: -32603 fetch failed`);
   });
 });
 
 it('a server that can list everything lacks nothing', async () => {
   const catalog = openCatalog({});
   catalog.start();
-  await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
+  await until('it is up', () => (catalog.servers[0]?.state.state === 'up' ? true : undefined));
   expect(serverStatuses(catalog).map(missingFrom)).toEqual([undefined]);
   expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
   await catalog.stop();

@@ -9,18 +9,21 @@ it('the link of a server that stands is there at once; of one that was stopped i
   const server = listed('a', {}, { connect: standing({}) });
   expect(server.link).toBeUndefined();
   server.start();
-  const up = await server.whenUp(new Cancellation());
+  const up = await server.waitUntilReady(new Cancellation());
   expect(up).toEqual({ ok: true, value: server.link });
   expect(server.link).toBeDefined();
   await server.stop();
   expect(server.link).toBeUndefined();
-  expect(await server.whenUp(new Cancellation())).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });
+  expect(await server.waitUntilReady(new Cancellation())).toEqual({
+    ok: false,
+    error: { code: 'SHUTTING_DOWN' },
+  });
 });
 it('a server that could not be started says why to all that wait for it', async () => {
   const cause: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
   const server = listed('a', {}, { connect: () => Promise.resolve(err(cause)) });
   server.start();
-  const waits = [server.whenUp(new Cancellation()), server.whenUp(new Cancellation())];
+  const waits = [server.waitUntilReady(new Cancellation()), server.waitUntilReady(new Cancellation())];
   const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause } };
   expect(await Promise.all(waits)).toEqual([refusal, refusal]);
   await server.stop();
@@ -31,7 +34,7 @@ const STILL_WAITS = 'it still waits';
 it('who waits for a server stops when the request is cancelled', async () => {
   const server = listed('a');
   const cancellation = new Cancellation();
-  const wait = server.whenUp(cancellation);
+  const wait = server.waitUntilReady(cancellation);
   cancellation.cancel();
   expect(await Promise.race([wait, sleep(2_000, STILL_WAITS)])).not.toBe(STILL_WAITS);
 });
@@ -39,5 +42,7 @@ it('nobody waits for a server for a request that was cancelled before', async ()
   const server = listed('a');
   const cancellation = new Cancellation();
   cancellation.cancel();
-  expect(await Promise.race([server.whenUp(cancellation), sleep(100, STILL_WAITS)])).not.toBe(STILL_WAITS);
+  expect(await Promise.race([server.waitUntilReady(cancellation), sleep(100, STILL_WAITS)])).not.toBe(
+    STILL_WAITS,
+  );
 });

@@ -1,4 +1,4 @@
-import type { ConfigFacts } from '../../core/judge-config.ts';
+import type { ConfigFacts } from '../../core/check-config.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';

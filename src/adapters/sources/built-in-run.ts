@@ -61,7 +61,7 @@ export class BuiltInRun {
         return;
       }
       const fault = checkOf(tool)(args.value.values);
-      const result = fault === undefined ? await tool.run(args.value, this.#call()) : misfit(tool, fault);
+      const result = fault === undefined ? await tool.run(args.value, this.#call()) : fieldError(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
@@ -215,7 +215,7 @@ function checkOf(tool: BuiltInTool): Check {
 }
 
 /** For the model, which can do better with it. */
-function misfit({ definition }: BuiltInTool, { path, reason }: SchemaFault): BuiltInResult {
+function fieldError({ definition }: BuiltInTool, { path, reason }: SchemaFault): BuiltInResult {
   const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
   const names = Object.keys(definition.inputSchema['properties'] ?? {});
   const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;

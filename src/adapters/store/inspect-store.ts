@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StoreFacts } from '../../core/judge-machine.ts';
+import type { StoreFacts } from '../../core/check-machine.ts';
 import { pathFacts, readBytes } from '../../platform/machine.ts';
 import { refusalOf } from './driver-faults.ts';
 import { newerThanKnown } from './migrations.ts';

@@ -12,7 +12,7 @@ import {
 } from '../json-place.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
-import type { Misfit } from '../refusal.ts';
+import type { FieldError } from '../refusal.ts';
 import { settingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
@@ -35,7 +35,7 @@ const MOST_MISFITS = 100;
  * Reads a whole bundle. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
  * checked here.
  */
-export function readBundle(value: unknown): Result<BundleFile, readonly Misfit[]> {
+export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
   if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${DEEPEST} deep` })]);
   const faults: Fault[] = [];
   const file: Place = { value, field: '', pointer: '', faults };
@@ -60,7 +60,7 @@ export function readBundle(value: unknown): Result<BundleFile, readonly Misfit[]
   return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MOST_MISFITS).map(invalid));
 }
 
-function invalid({ pointer = '', reason }: Fault): Misfit {
+function invalid({ pointer = '', reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 

@@ -47,6 +47,6 @@ const SIGNS: Readonly<Record<Level, string>> = {
 };
 
 function shown(finding: Finding): string {
-  const line = `  ${SIGNS[finding.level]}  ${printable(`${finding.about}: ${finding.says}`)}`;
+  const line = `  ${SIGNS[finding.level]}  ${printable(`${finding.about}: ${finding.message}`)}`;
   return finding.level === 'ok' ? line : `${line}\n               ${printable(finding.remedy)}`;
 }

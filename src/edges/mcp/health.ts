@@ -1,6 +1,6 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { VERSION } from '../../core/identity.ts';
-import type { Life } from '../../core/supervision.ts';
+import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
@@ -60,7 +60,7 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
 /** Sends all metrics of this process in Prometheus format. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, life, queue: queue, privateLinks }) => ({
+  const servers = catalog.servers.map(({ spec, state: life, queue, privateLinks }) => ({
     name: spec.name,
     state: life.state,
     waiting: queue.waiting,
@@ -78,11 +78,11 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
 }
 
-const EACH_STATE: Readonly<Record<Life['state'], true>> = {
+const EACH_STATE: Readonly<Record<ServerState['state'], true>> = {
   starting: true,
   up: true,
   restarting: true,
-  resting: true,
+  backoff: true,
   refused: true,
   unauthorized: true,
   stopped: true,

@@ -133,8 +133,11 @@ function importRoute(deps: AdminDeps): Route {
       if (done.error.code === 'HINTS_CONTRADICT')
         return err({ refusal: done.error, pointer: `${base}${done.error.at ?? ''}` });
       if (done.error.code !== 'BUNDLE_INVALID') return done;
-      const misfits = done.error.misfits.map((misfit) => ({ ...misfit, at: `${base}${misfit.at}` }));
-      return err({ code: 'BODY_INVALID', misfits });
+      const fieldErrors = done.error.fieldErrors.map((fieldError) => ({
+        ...fieldError,
+        at: `${base}${fieldError.at}`,
+      }));
+      return err({ code: 'BODY_INVALID', fieldErrors });
     },
   );
 }

@@ -8,7 +8,7 @@ import { indexFor } from '../../gateway/services/configuration-tools/context.ts'
 import { toolOf } from '../../gateway/services/toolsets/holding.ts';
 import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { type Failure, misfit } from './failure.ts';
+import { type Failure, fieldError } from './failure.ts';
 import { type Call, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
@@ -95,9 +95,7 @@ function changedBy(call: Changes, toolset: Toolset, { named, shown }: Before): R
     (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(shown[field]),
   );
   if (fixed !== undefined)
-    return err(
-      misfit(call.pointerTo(fixed), 'it cannot be set here; send it as it was read, or leave it out'),
-    );
+    return err(fieldError(call.pointerTo(fixed), 'it cannot be set here; send it was read, or leave it out'));
   const { name = toolset.name, description = toolset.description, tools: refs } = body;
   const changed = { ...toolset, name, description: description ?? undefined };
   if (refs === undefined || named === undefined) return ok(changed);

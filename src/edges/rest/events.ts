@@ -39,7 +39,10 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       const header = call.header('last-event-id');
       if (header !== undefined && !ID.test(header)) {
         const reason = 'it must be the id of an event';
-        return err({ code: 'QUERY_INVALID', misfits: [{ at: 'Last-Event-ID', kind: 'invalid', reason }] });
+        return err({
+          code: 'QUERY_INVALID',
+          fieldErrors: [{ at: 'Last-Event-ID', kind: 'invalid', reason }],
+        });
       }
       const given = header ?? call.query.lastEventId;
       const newest =

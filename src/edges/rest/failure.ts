@@ -1,14 +1,14 @@
 import type { CauseCode } from '../../core/cause.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
-import type { Misfit, Refusal, RefusalCode } from '../../core/refusal.ts';
+import type { FieldError, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 
 /** Why a request is refused, with the location in its body if known. */
-export type Failure = Refusal | Blamed;
+export type Failure = Refusal | FieldFailure;
 
-export interface Blamed {
+export interface FieldFailure {
   readonly refusal: Refusal;
   /** A JSON pointer into the body as sent. */
   readonly pointer: string;
@@ -32,12 +32,12 @@ export interface ProblemPart {
   /** Instead of a pointer: the name of the query parameter. */
   readonly parameter?: string;
   readonly detail: string;
-  readonly code: Misfit['kind'] | RefusalCode;
+  readonly code: FieldError['kind'] | RefusalCode;
 }
 
 /** A field that passes the schema but is not acceptable. */
-export function misfit(at: string, reason: string): Failure {
-  return { code: 'BODY_INVALID', misfits: [{ at, kind: 'invalid', reason }] };
+export function fieldError(at: string, reason: string): Failure {
+  return { code: 'BODY_INVALID', fieldErrors: [{ at, kind: 'invalid', reason }] };
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -85,9 +85,9 @@ function partsOf(failure: Failure): readonly ProblemPart[] {
     return [{ pointer, detail: sentenceOf(refusal), code: refusal.code }];
   }
   if (failure.code === 'BODY_INVALID')
-    return failure.misfits.map(({ at, kind, reason }) => ({ pointer: at, detail: reason, code: kind }));
+    return failure.fieldErrors.map(({ at, kind, reason }) => ({ pointer: at, detail: reason, code: kind }));
   if (failure.code === 'QUERY_INVALID')
-    return failure.misfits.map(({ at, kind, reason }) => ({ parameter: at, detail: reason, code: kind }));
+    return failure.fieldErrors.map(({ at, kind, reason }) => ({ parameter: at, detail: reason, code: kind }));
   return [];
 }
 

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { nearest } from '../../core/nearest.ts';
-import type { Misfit } from '../../core/refusal.ts';
+import type { FieldError } from '../../core/refusal.ts';
 
 /** A body with its members renamed to those of its schema. */
 export interface Folded {
   readonly value: unknown;
-  readonly misfits: readonly Misfit[];
+  readonly fieldErrors: readonly FieldError[];
   /** The pointer to a part of it in the body as sent. */
   readonly pointerTo: (path: readonly PropertyKey[]) => string;
 }
@@ -20,7 +20,7 @@ export interface Sent {
 }
 
 interface Folding extends Pick<Sent, 'noun'> {
-  readonly misfits: Misfit[];
+  readonly fieldErrors: FieldError[];
   /** JSON pointers into the body as sent, by those into the folded body. */
   readonly sent: Map<string, string>;
 }
@@ -32,12 +32,12 @@ interface Place {
 
 /**
  * Accepts snake_case names for the camelCase names of the schema, only where the schema names members. Unknown members,
- * and members given under both names, are reported as misfits.
+ * and members given under both names, are reported as fieldErrors.
  */
 export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent): Folded {
-  const folding: Folding = { noun, misfits: [], sent: new Map() };
+  const folding: Folding = { noun, fieldErrors: [], sent: new Map() };
   const value = folded(schema, given, { here: '', there: base }, folding);
-  return { value, misfits: folding.misfits, pointerTo: (path) => pointerTo(path, folding.sent) };
+  return { value, fieldErrors: folding.fieldErrors, pointerTo: (path) => pointerTo(path, folding.sent) };
 }
 
 /** One step of a JSON pointer (RFC 6901, section 3). */
@@ -85,9 +85,9 @@ function foldedMembers(
     const member = members.get(name);
     const at = there + step(key.slice(0, LONGEST_KEY));
     if (member === undefined)
-      folding.misfits.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
+      folding.fieldErrors.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))
-      folding.misfits.push({ at, kind: 'twice', reason: 'it is given twice, under two spellings' });
+      folding.fieldErrors.push({ at, kind: 'twice', reason: 'it is given twice, under two spellings' });
     else found.set(name, folded(member, one, { here: here + step(name), there: at }, folding));
   }
   return Object.fromEntries(found);

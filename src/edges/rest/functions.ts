@@ -16,7 +16,7 @@ const MODULE = z
   })
   .openapi('FunctionModule');
 
-const MODULE_WISH = z
+const MODULE_INPUT = z
   .object({
     module: z
       .string()
@@ -57,7 +57,7 @@ function addRoute(deps: AdminDeps): Route {
       about:
         'The module runs in a process of its own on the machine of Assay, so that it takes a token with the scope `execute` and an Assay that listens on loopback.',
       body: {
-        schema: MODULE_WISH,
+        schema: MODULE_INPUT,
         wrapper: 'function',
         examples: { module: { module: '/home/me/tools/weather.ts' } },
       },
@@ -70,12 +70,12 @@ function addRoute(deps: AdminDeps): Route {
       const added = await deps.modules.add(call.body, call.identity.subject);
       if (added.ok) return ok({ kind: 'one', body: added.value });
       if (added.error.code !== 'MODULE_INVALID') return added;
-      const misfits = added.error.faults.map(({ field, reason }) => ({
+      const fieldErrors = added.error.faults.map(({ field, reason }) => ({
         at: call.pointerTo(field),
         kind: 'invalid' as const,
         reason: reason.replace(/\.$/, ''),
       }));
-      return err({ code: 'BODY_INVALID', misfits });
+      return err({ code: 'BODY_INVALID', fieldErrors });
     },
   );
 }

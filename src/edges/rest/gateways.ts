@@ -43,7 +43,7 @@ const GATEWAY_CHANGE = z
   })
   .openapi('GatewayChange');
 
-const GATEWAY_WISH = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
+const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
 
 export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   return [
@@ -96,7 +96,7 @@ function registerRoute(deps: AdminDeps): Route {
       about:
         'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Answers when the server stands, or after 10 s; one that does not stand is tried again.',
       body: {
-        schema: GATEWAY_WISH,
+        schema: GATEWAY_INPUT,
         wrapper: 'gateway',
         examples: {
           url: { name: 'my-mcp-server', url: 'http://localhost:8080/sse' },
@@ -221,10 +221,10 @@ function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
 /** Reports each fault of an entry at its field in the body. */
 function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
   if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
-  const misfits = done.error.faults.map(({ field, reason }) => ({
+  const fieldErrors = done.error.faults.map(({ field, reason }) => ({
     at: call.pointerTo(field === '' ? 'name' : (ENTRY_FIELDS.get(field) ?? field)),
     kind: 'invalid' as const,
     reason: reason.replace(/\.$/, ''),
   }));
-  return err({ code: 'BODY_INVALID', misfits });
+  return err({ code: 'BODY_INVALID', fieldErrors });
 }

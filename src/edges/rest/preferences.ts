@@ -8,7 +8,7 @@ import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Edit } from '../../gateway/catalog/record-replica.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Route } from './route.ts';
 
 const VALUE = z.union([z.string(), z.number(), z.boolean()]);
@@ -189,7 +189,7 @@ function faultOf(
     return value === null ? undefined : { refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer };
   const fix = fixOf(key, preferences);
   if (fix !== undefined) return { refusal: { code: 'SETTING_OVERRIDDEN', name: key, ...fix }, pointer };
-  return value === null || isStorable(key, value) ? undefined : misfit(pointer, 'it does not fit');
+  return value === null || isStorable(key, value) ? undefined : fieldError(pointer, 'it does not fit');
 }
 
 function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferences'][number] | undefined {

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import type { Misfit, Refusal } from '../../core/refusal.ts';
+import type { FieldError, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { foldNames, membersOf, step } from './fold-names.ts';
 import { isJsonObject } from '../../core/json-object.ts';
@@ -22,15 +22,15 @@ export function readFields<T>(
   const inner = unwrapped(given, wrapper, schema);
   const {
     value,
-    misfits: ofNames,
+    fieldErrors: ofNames,
     pointerTo,
   } = foldNames(schema, inner.value, { noun: 'field', base: inner.base });
-  const wrong = [...inner.misfits, ...ofNames];
-  if (wrong.length > 0) return err({ code: 'BODY_INVALID', misfits: wrong.slice(0, MOST_MISFITS) });
+  const wrong = [...inner.fieldErrors, ...ofNames];
+  if (wrong.length > 0) return err({ code: 'BODY_INVALID', fieldErrors: wrong.slice(0, MOST_MISFITS) });
   const read = schema.safeParse(value, { reportInput: true });
   return read.success
     ? ok({ value: read.data, pointerTo })
-    : err({ code: 'BODY_INVALID', misfits: misfitsOf(read.error.issues, pointerTo) });
+    : err({ code: 'BODY_INVALID', fieldErrors: misfitsOf(read.error.issues, pointerTo) });
 }
 
 /** Reads query parameters with a schema for strings. QUERY_INVALID */
@@ -38,50 +38,53 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
   const names = [...query.keys()];
   const twice = names.filter((name, at) => names.indexOf(name) !== at);
   if (twice.length > 0) {
-    const misfits = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
-    return err({ code: 'QUERY_INVALID', misfits: misfits.slice(0, MOST_MISFITS) });
+    const fieldErrors = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
+    return err({ code: 'QUERY_INVALID', fieldErrors: fieldErrors.slice(0, MOST_MISFITS) });
   }
-  const { value, misfits, pointerTo } = foldNames(schema, Object.fromEntries(query), {
+  const { value, fieldErrors, pointerTo } = foldNames(schema, Object.fromEntries(query), {
     noun: 'parameter',
     base: '',
   });
   const read = schema.safeParse(value, { reportInput: true });
-  const wrong = misfits.length > 0 || read.success ? misfits : misfitsOf(read.error.issues, pointerTo);
+  const wrong =
+    fieldErrors.length > 0 || read.success ? fieldErrors : misfitsOf(read.error.issues, pointerTo);
   if (wrong.length === 0 && read.success) return ok(read.data);
-  return err({ code: 'QUERY_INVALID', misfits: wrong.slice(0, MOST_MISFITS).map(inQuery) });
+  return err({ code: 'QUERY_INVALID', fieldErrors: wrong.slice(0, MOST_MISFITS).map(inQuery) });
 }
 
-function inQuery({ at, ...misfit }: Misfit): Misfit {
+function inQuery({ at, ...fieldError }: FieldError): FieldError {
   const name = at.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  return { ...misfit, at: name };
+  return { ...fieldError, at: name };
 }
 
 interface Unwrapped {
   readonly value: unknown;
   readonly base: string;
-  readonly misfits: readonly Misfit[];
+  readonly fieldErrors: readonly FieldError[];
 }
 
 function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrapped {
   const isObject = isJsonObject(given);
   const isWrapped = isObject && Object.hasOwn(given, wrapper) && membersOf(schema)?.has(wrapper) !== true;
-  if (!isWrapped) return { value: given, base: '', misfits: [] };
+  if (!isWrapped) return { value: given, base: '', fieldErrors: [] };
   const others = Object.keys(given).filter((key) => key !== wrapper);
   const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
-  const misfits = others.map((key) => ({ at: step(key.slice(0, 100)), kind: 'unknown', reason }) as const);
-  return { value: given[wrapper], base: step(wrapper), misfits };
+  const fieldErrors = others.map(
+    (key) => ({ at: step(key.slice(0, 100)), kind: 'unknown', reason }) as const,
+  );
+  return { value: given[wrapper], base: step(wrapper), fieldErrors };
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** Maximum number of misfits reported per body. */
+/** Maximum number of fieldErrors reported per body. */
 const MOST_MISFITS = 50;
 
 /** Translates schema issues into our own wording. */
 function misfitsOf(
   issues: readonly Issue[],
   pointerTo: (path: readonly PropertyKey[]) => string,
-): readonly Misfit[] {
+): readonly FieldError[] {
   return issues.slice(0, MOST_MISFITS).map((issue) => ({
     at: pointerTo(issue.path),
     kind: isMissing(issue) ? 'missing' : 'invalid',

@@ -66,8 +66,8 @@ function parsed(bytes: Uint8Array, deepest: number): Result<unknown, Refusal> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
-    const misfit = { at: '', kind: 'invalid', reason: `it is nested more than ${deepest} deep` } as const;
-    return isDeep(value, deepest) ? err({ code: 'BODY_INVALID', misfits: [misfit] }) : ok(value);
+    const fieldError = { at: '', kind: 'invalid', reason: `it is nested more than ${deepest} deep` } as const;
+    return isDeep(value, deepest) ? err({ code: 'BODY_INVALID', fieldErrors: [fieldError] }) : ok(value);
   } catch (error) {
     return wrong(error instanceof SyntaxError ? placeOf(error) : 'it is not UTF-8');
   }

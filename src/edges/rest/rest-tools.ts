@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
 
@@ -104,7 +104,7 @@ function createRoute({ local }: AdminDeps): Route {
             url: 'https://api.example.com/users/{id}',
             method: 'GET',
             auth: { type: 'bearer', token: '…' },
-            filter: '{name: name, mail: contact.mail}',
+            filter: '{name, mail: contact.mail}',
           },
         },
       },
@@ -166,7 +166,7 @@ type RequestCall = Call<unknown, RequestFields>;
 export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
   const { method, requestType } = body;
   if (method === undefined || requestType === undefined || method === requestType) return undefined;
-  return misfit(pointerTo('requestType'), 'it is another one than method; give one of the two');
+  return fieldError(pointerTo('requestType'), 'it is another one than method; give one of the two');
 }
 
 /** Reports each fault of an entry at its field in the body. */
@@ -178,10 +178,10 @@ export function blamed(call: RequestCall, failure: Failure): Result<Reply, Failu
     if (field === '') return 'name';
     return field === 'method' && call.body.method === undefined ? 'requestType' : field;
   };
-  const misfits = failure.faults.map(({ field, reason }) => ({
+  const fieldErrors = failure.faults.map(({ field, reason }) => ({
     at: call.pointerTo(...placeOf(field).split('.')),
     kind: 'invalid' as const,
     reason: reason.replace(/\.$/, ''),
   }));
-  return err({ code: 'BODY_INVALID', misfits });
+  return err({ code: 'BODY_INVALID', fieldErrors });
 }

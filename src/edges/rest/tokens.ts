@@ -6,7 +6,7 @@ import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../gateway/services/tokens.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type Call, type Route } from './route.ts';
 
@@ -105,7 +105,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
     async (call) => {
       const { name, scopes } = call.body;
       const nameFault = tokenNameFault(name);
-      if (nameFault !== undefined) return err(misfit(call.pointerTo('name'), nameFault));
+      if (nameFault !== undefined) return err(fieldError(call.pointerTo('name'), nameFault));
       const lacking = scopes.find((scope) => !allows(call.identity, scope));
       if (lacking !== undefined) return err({ code: 'SCOPE_MISSING', scope: lacking });
       const now = nowMs();
@@ -129,14 +129,14 @@ type Wish = Call<unknown, z.output<typeof WISH>>;
 function lifetimeOf(call: Wish, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;
   if (expiresIn !== undefined && expiresAt !== undefined)
-    return err(misfit(call.pointerTo('expiresAt'), 'expiresIn is given too; give one of the two'));
+    return err(fieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give one of the two'));
   if (expiresIn !== undefined) {
     const lifetimeMs = lifetimeMsOf(expiresIn);
-    return lifetimeMs.ok ? lifetimeMs : err(misfit(call.pointerTo('expiresIn'), lifetimeMs.error));
+    return lifetimeMs.ok ? lifetimeMs : err(fieldError(call.pointerTo('expiresIn'), lifetimeMs.error));
   }
   if (expiresAt === undefined) return ok(undefined);
   const lifetimeMs = Date.parse(expiresAt) - nowMs;
-  return lifetimeMs > 0 ? ok(lifetimeMs) : err(misfit(call.pointerTo('expiresAt'), 'it is over already'));
+  return lifetimeMs > 0 ? ok(lifetimeMs) : err(fieldError(call.pointerTo('expiresAt'), 'it is over already'));
 }
 
 function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {

@@ -3,7 +3,7 @@ import { noteFault, noteNameFault, type Note } from '../../core/notes.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { changeNote, notesOf, withNotes, type Toolset } from '../../core/toolset.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 
 const NOTE = z
@@ -156,9 +156,9 @@ function noteMisfit(
   { name, note }: { readonly name?: string; readonly note: string },
 ): Failure | undefined {
   const ofName = name === undefined ? undefined : noteNameFault(name);
-  if (ofName !== undefined) return misfit(pointerTo('name'), ofName);
+  if (ofName !== undefined) return fieldError(pointerTo('name'), ofName);
   const ofNote = noteFault(note);
-  return ofNote === undefined ? undefined : misfit(pointerTo('note'), ofNote);
+  return ofNote === undefined ? undefined : fieldError(pointerTo('note'), ofNote);
 }
 
 function noteBy(

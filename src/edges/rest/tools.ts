@@ -7,7 +7,7 @@ import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { blamed, methodFault, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
@@ -18,7 +18,7 @@ const LONGEST_REASON = 1_000;
 
 const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
 
-const TOOL_WISH = z
+const TOOL_INPUT = z
   .object({
     ...REQUEST_FIELDS,
     annotations: z
@@ -123,7 +123,7 @@ function readRoute({ tools }: AdminDeps): Route {
   );
 }
 
-type WishCall = Call<unknown, z.output<typeof TOOL_WISH>>;
+type WishCall = Call<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
   put: 'Changes the fields that it names. `annotations` replace all that was said before by hand: a hint that is not among them is what its server declares.',
@@ -141,7 +141,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       about: `${ABOUT[method]} What its server says is kept beneath, and survives. Of a tool that you made, its request can be changed too.`,
       isConditional: true,
       body: {
-        schema: TOOL_WISH,
+        schema: TOOL_INPUT,
         wrapper: 'tool',
         examples: {
           'read-only': { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
@@ -186,13 +186,13 @@ function wishOf(call: WishCall, replaces: boolean): Result<ToolPatch, Failure> {
   const { annotations, title, enabled, reason } = call.body;
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
-      misfit(call.pointerTo('annotations', 'title'), 'it is another one than title; give one of the two'),
+      fieldError(call.pointerTo('annotations', 'title'), 'it is another one than title; give one of the two'),
     );
   return ok({ title, enabled, reason, annotations: annotations && annotationsOf(annotations, replaces) });
 }
 
 function annotationsOf(
-  { title, ...said }: NonNullable<z.output<typeof TOOL_WISH>['annotations']>,
+  { title, ...said }: NonNullable<z.output<typeof TOOL_INPUT>['annotations']>,
   replaces: boolean,
 ): AnnotationPatch {
   const hints: Partial<Record<Hint, boolean | null>> = {};

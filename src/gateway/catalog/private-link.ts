@@ -133,7 +133,7 @@ export class PrivateLink {
     }
     this.link = opened.value;
     if (this.#ending !== undefined) return this.#ending;
-    void this.subscriptions.stood(opened.value, spec.timeoutMs);
+    void this.subscriptions.linkReady(opened.value, spec.timeoutMs);
     log.debug('a client has a link of its own', { server: spec.name, subject: choice.profile.subject });
     return undefined;
   }
@@ -148,7 +148,7 @@ export class PrivateLink {
   #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    this.subscriptions.gone();
+    this.subscriptions.linkLost();
     this.#options.onEnd();
   }
 }

@@ -15,7 +15,7 @@ interface Wish {
   /** The link on which the server agreed. */
   on: Link | undefined;
   /** Whether the server ever agreed, so that it is asked again after each reconnect. */
-  hasStood: boolean;
+  wasReady: boolean;
   /** Requests to the server run one after another, as they may overtake each other. */
   last: Promise<unknown>;
 }
@@ -63,21 +63,21 @@ export class ResourceSubscriptions {
   }
 
   /** Renews subscriptions on a new link. Their resources may have changed meanwhile. */
-  async stood(link: Link, timeoutMs: number): Promise<void> {
+  async linkReady(link: Link, timeoutMs: number): Promise<void> {
     this.#link = link;
     this.#timeoutMs = timeoutMs;
-    const wishes = [...this.#wishes.values()].filter(({ hasStood }) => hasStood);
+    const wishes = [...this.#wishes.values()].filter(({ wasReady }) => wasReady);
     for (let from = 0; from < wishes.length && this.#link === link; from += MOST_AT_ONCE)
       await Promise.all(wishes.slice(from, from + MOST_AT_ONCE).map((wish) => this.#renew(wish)));
   }
 
-  gone(): void {
+  linkLost(): void {
     this.#link = undefined;
   }
 
   /** The server could not be heard for a while. */
   missed(): void {
-    for (const wish of this.#wishes.values()) if (wish.hasStood) tellMissed(wish);
+    for (const wish of this.#wishes.values()) if (wish.wasReady) tellMissed(wish);
   }
 
   /**
@@ -127,7 +127,7 @@ export class ResourceSubscriptions {
       const answer = await this.#subscribe(link, wish.uri);
       if (answer.kind !== 'honoured') return answer;
       wish.on = link;
-      wish.hasStood = true;
+      wish.wasReady = true;
     }
   }
 
@@ -155,7 +155,7 @@ export class ResourceSubscriptions {
 }
 
 function newWish(uri: string): Wish {
-  return { uri, hearers: new Set(), on: undefined, hasStood: false, last: Promise.resolve() };
+  return { uri, hearers: new Set(), on: undefined, wasReady: false, last: Promise.resolve() };
 }
 
 function tellMissed({ uri, hearers }: Wish): void {

@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../core/cause.ts';
 import { causeJson } from '../../core/cause-text.ts';
-import type { Life } from '../../core/supervision.ts';
+import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';
 import type { Server } from './server.ts';
@@ -8,7 +8,7 @@ import type { Server } from './server.ts';
 /** The status of one server, for operators and monitoring. */
 export interface ServerStatus {
   readonly name: string;
-  readonly state: Life['state'];
+  readonly state: ServerState['state'];
   /** The first cause of the downtime. */
   readonly cause?: string;
   readonly causeCode?: CauseCode;
@@ -50,7 +50,7 @@ export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatu
   return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
 }
 
-function serverStatus({ spec, life, link, inventory, lists }: Server, nowMs: number): ServerStatus {
+function serverStatus({ spec, state: life, link, inventory, lists }: Server, nowMs: number): ServerStatus {
   const named = { name: spec.name, state: life.state };
   switch (life.state) {
     case 'up':
@@ -65,7 +65,7 @@ function serverStatus({ spec, life, link, inventory, lists }: Server, nowMs: num
     case 'stopped':
       return { ...named, ...causeJson(life.cause) };
     case 'restarting':
-    case 'resting':
+    case 'backoff':
     case 'refused':
     case 'unauthorized': {
       const { cause, failures, nextMs } = life;

@@ -6,12 +6,12 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import {
-  BORN,
+  INITIAL_STATE,
   isWorthWaiting,
-  lifeAfter,
-  type Down,
-  type Life,
-  type LifeEvent,
+  nextState,
+  type DownState,
+  type ServerState,
+  type ServerEvent,
 } from '../../core/supervision.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { ServerRequestRouter } from './server-request-router.ts';
@@ -49,7 +49,7 @@ export class Server {
   /** Number of restarts. */
   restarts = 0;
   #spec: ServerSpec;
-  #life: Life = BORN;
+  #life: ServerState = INITIAL_STATE;
   /** The usable link, and the one to close. They differ until the lists are read. */
   #link: Link | undefined;
   #opened: Link | undefined;
@@ -106,7 +106,7 @@ export class Server {
     return this.lists.inventory;
   }
 
-  get life(): Life {
+  get state(): ServerState {
     return this.#life;
   }
 
@@ -154,7 +154,7 @@ export class Server {
    * The link (a different one than `butNot`). Waits while the server starts or restarts, at most for the server's time
    * limit.
    */
-  async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
+  async waitUntilReady(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     return cancellation.during(() => cancelled.abort(), this.#whenUp(giveUp, butNot));
@@ -219,7 +219,7 @@ export class Server {
   }
 
   /** A call that may wait for the server ends the backoff. */
-  async #restUntilDue(life: Down): Promise<void> {
+  async #restUntilDue(life: DownState): Promise<void> {
     const woken = new AbortController();
     if (life.state !== 'restarting') this.#wake = () => woken.abort();
     const signal = AbortSignal.any([this.#stopping.signal, woken.signal]);
@@ -267,10 +267,10 @@ export class Server {
     this.#era = link.era;
     this.#link = link;
     this.#remember(link);
-    this.#become({ kind: 'stood', nowMs: performance.now() });
+    this.#become({ kind: 'ready', nowMs: performance.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     void this.#logs.renew(link);
-    void this.subscriptions.stood(link, this.spec.timeoutMs);
+    void this.subscriptions.linkReady(link, this.spec.timeoutMs);
   }
 
   /** Keeps the earlier snapshot if a list is missing. */
@@ -288,13 +288,13 @@ export class Server {
     if (isNews) this.#deps.onChange();
   }
 
-  #become(event: LifeEvent): void {
-    const life = lifeAfter(this.#life, event);
+  #become(event: ServerEvent): void {
+    const life = nextState(this.#life, event);
     if (life === this.#life) return;
     this.#life = life;
     if (life.state !== 'up') {
       this.#link = undefined;
-      this.subscriptions.gone();
+      this.subscriptions.linkLost();
     }
     this.#deps.onChange();
     this.#news.notify();

@@ -100,7 +100,7 @@ export class View {
     await this.#settled(kind);
     const only = this.isAggregated ? undefined : this.servers[0];
     if (only !== undefined && !isListable(only))
-      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only.life) });
+      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only.state) });
     const listing = this.listing(kind);
     // A client that reads the first list need not be notified of it.
     this.#announced[kind] ??= listing;
@@ -259,7 +259,7 @@ export class View {
     );
     if (server === undefined) return undefined;
     server.wake();
-    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server.life) };
+    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server.state) };
   }
 
   async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
@@ -287,7 +287,7 @@ function callable(entry: Entry): Result<Entry, Refusal> {
 }
 
 /** A server that is down and never listed anything has no list; an empty one would be wrong. */
-function isListable({ life, capabilities }: Server): boolean {
+function isListable({ state: life, capabilities }: Server): boolean {
   return capabilities !== undefined || !('nextMs' in life);
 }
 

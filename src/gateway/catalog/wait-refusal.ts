@@ -1,6 +1,6 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { isWorthWaiting, type Life } from '../../core/supervision.ts';
+import { isWorthWaiting, type ServerState } from '../../core/supervision.ts';
 import type { Log } from '../ports/link.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Log } from '../ports/link.ts';
  */
 export function waitRefusal(
   server: string,
-  life: Life,
+  life: ServerState,
   { isLate, nowMs }: { readonly isLate: boolean; readonly nowMs: number },
 ): Refusal | undefined {
   if (life.state === 'stopped') return stopRefusal(server, life.cause);
@@ -17,7 +17,7 @@ export function waitRefusal(
 }
 
 /** Why a server is not up. */
-export function causeOf(life: Life): Cause {
+export function causeOf(life: ServerState): Cause {
   return ('cause' in life ? life.cause : undefined) ?? { code: 'SERVER_NOT_READY' };
 }
 

@@ -102,7 +102,7 @@ export class ClientSubscriptions {
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
-    const up = await server.whenUp(cancellation);
+    const up = await server.waitUntilReady(cancellation);
     if (!up.ok) return failed(up.error);
     if (wish.isOver) return failed({ code: 'CANCELLED' });
     if (!declares(up.value.capabilities, 'resources', 'subscribe'))

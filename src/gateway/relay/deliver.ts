@@ -34,7 +34,7 @@ function deliverShared(call: Call, { server, link }: Route): Promise<Result<Repl
 }
 
 async function again(call: Call, server: Server, link: Link): Promise<Result<Reply, Refusal>> {
-  const next = await server.whenUp(call.cancellation, link);
+  const next = await server.waitUntilReady(call.cancellation, link);
   return next.ok ? sendShared(call, server, next.value) : next;
 }
 
@@ -70,7 +70,7 @@ async function deliverPrivately(call: Call, route: PrivateRoute): Promise<Result
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   // A server that lost one client's session may still be up; ping it on the shared link.
   if (await answersPing(link, call)) return sendPrivately(call, route);
-  const next = await server.whenUp(call.cancellation, link);
+  const next = await server.waitUntilReady(call.cancellation, link);
   return next.ok ? sendPrivately(call, route) : next;
 }
 

@@ -51,6 +51,6 @@ function deliver(call: Call, { server }: Target): Promise<Answer> {
   const { link } = server;
   if (link !== undefined) return askAndDeliver(call, server, link);
   return server
-    .whenUp(call.cancellation)
+    .waitUntilReady(call.cancellation)
     .then((up) => (up.ok ? askAndDeliver(call, server, up.value) : refused(up.error)));
 }

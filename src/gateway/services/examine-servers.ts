@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
-import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/judge-servers.ts';
+import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/check-servers.ts';
 import { defaultSettings } from '../../core/resolve-settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -12,7 +12,7 @@ import type { Server } from '../catalog/server.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** Output of a server besides its protocol messages, in order of arrival. */
-export interface Heard {
+export interface CollectedLogs {
   readonly stderr: readonly string[];
   readonly warnings: readonly ServerWarning[];
 }
@@ -22,7 +22,7 @@ export interface Examining {
   readonly catalog: Catalog;
   /** Connects to a legacy server again, without recording its output a second time. */
   readonly connectAgain: Connect;
-  readonly heardOf: (server: string) => Heard;
+  readonly heardOf: (server: string) => CollectedLogs;
   /** Masks secrets in text from a server. */
   readonly mask: (text: string) => string;
   /** Called once per server with the outcome of its start. */
@@ -56,7 +56,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const { heardOf, mask, onNews, signal } = examining;
   const { spec } = server;
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
-  const { life, link } = server;
+  const { state: life, link } = server;
   onNews(spec.name, life.state === 'up');
   const facts = { name: spec.name, isolation: spec.isolation };
   if (life.state !== 'up' || link === undefined) {

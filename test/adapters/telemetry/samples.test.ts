@@ -22,7 +22,7 @@ it('every metric has samples, whose labels are those of its row', () => {
     version: '1',
     readings: {
       servers: [{ name: 'a', state: 'up', waiting: 3, privateLinks: 4 }],
-      states: ['up', 'resting'],
+      states: ['up', 'backoff'],
       sessions: 1,
       connections: 2,
       subscriptions: 3,

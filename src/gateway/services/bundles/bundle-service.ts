@@ -20,7 +20,7 @@ import { contradictionIn } from '../../../core/bundle/read-said.ts';
 import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
 import { pointerStep } from '../../../core/json-place.ts';
 import type { SettingValue } from '../../../core/record.ts';
-import type { Misfit, Refusal } from '../../../core/refusal.ts';
+import type { FieldError, Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
@@ -97,7 +97,7 @@ export class BundleService {
    */
   async import(wish: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(wish.bundle);
-    if (!read.ok) return err({ code: 'BUNDLE_INVALID', misfits: read.error });
+    if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
     const contradiction = contradictionIn(read.value.overrides);
     if (contradiction !== undefined) return err(contradiction);
     const secrets = await this.#opened(read.value, wish.passphrase);
@@ -140,10 +140,10 @@ export class BundleService {
       { ...file, preferences: storable },
       { readEntry, readLocal, secrets, there: state.bundle },
     );
-    if (!filled.ok) return err({ code: 'BUNDLE_INVALID', misfits: filled.error });
+    if (!filled.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: filled.error });
     const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
     const unreachable = await this.#unreachable(file, filled.value, planned);
-    if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', misfits: unreachable });
+    if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', fieldErrors: unreachable });
     const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
     const limit = TOOLSET_LIMITS.toolsets;
     if (added > 0 && state.bundle.toolsets.length + added > limit)
@@ -161,8 +161,8 @@ export class BundleService {
     file: BundleFile,
     { specs }: Filled,
     planned: readonly Planned[],
-  ): Promise<readonly Misfit[]> {
-    const misfits: Misfit[] = [];
+  ): Promise<readonly FieldError[]> {
+    const fieldErrors: FieldError[] = [];
     for (const { item, former, action } of planned) {
       if ((item.kind !== 'gateway' && item.kind !== 'tool') || action === 'unchanged' || action === 'kept')
         continue;
@@ -173,9 +173,9 @@ export class BundleService {
       const spec = specs.get(entryKey(item.kind, name));
       const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, entry, before);
       for (const { field, reason } of faults)
-        misfits.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
+        fieldErrors.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
     }
-    return misfits;
+    return fieldErrors;
   }
 
   async #editOf(

@@ -7,7 +7,7 @@ import {
 } from '../../../core/bundle/bundle.ts';
 import { placeOf, withSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import { pointerStep } from '../../../core/json-place.ts';
-import type { Misfit } from '../../../core/refusal.ts';
+import type { FieldError } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { specOf, type EntryReaders } from './entry-records.ts';
@@ -40,8 +40,8 @@ export function entryKey(kind: EntryKind, name: string): string {
 }
 
 /** Returns all entries completed, or all their faults, each at its path in the bundle. */
-export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, readonly Misfit[]> {
-  const misfits: Misfit[] = [];
+export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, readonly FieldError[]> {
+  const fieldErrors: FieldError[] = [];
   const specs = new Map<string, ServerSpec>();
   const missing = new Map<string, readonly string[]>();
   const leftOut: Hollow[] = [];
@@ -50,7 +50,9 @@ export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, re
       const at = `/${ENTRY_LISTS[kind]}/${index}`;
       const filled = fill(kind, given, filling);
       if (filled.kind === 'wrong') {
-        misfits.push(...filled.misfits.map((misfit) => ({ ...misfit, at: `${at}${misfit.at}` })));
+        fieldErrors.push(
+          ...filled.fieldErrors.map((fieldError) => ({ ...fieldError, at: `${at}${fieldError.at}` })),
+        );
         return [];
       }
       const key = entryKey(kind, given.name);
@@ -63,21 +65,21 @@ export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, re
       return [filled.entry];
     });
   const [gateways = [], tools = [], functions = []] = ENTRY_KINDS.map(fillAll);
-  if (misfits.length > 0) return err(misfits);
+  if (fieldErrors.length > 0) return err(fieldErrors);
   return ok({ bundle: { ...bundle, gateways, tools, functions }, specs, missing, leftOut });
 }
 
 type FilledEntry =
   | { readonly kind: 'filled'; readonly entry: BundledEntry; readonly spec: ServerSpec }
   | { readonly kind: 'hollow'; readonly missing: readonly string[] }
-  | { readonly kind: 'wrong'; readonly misfits: readonly Misfit[] };
+  | { readonly kind: 'wrong'; readonly fieldErrors: readonly FieldError[] };
 
 function fill(kind: EntryKind, given: BundledEntry, filling: Filling): FilledEntry {
   const sealed = filling.secrets.find((one) => one.kind === kind && one.name === given.name);
   const brought = sealed === undefined ? undefined : withSecrets(given, sealed);
   if (brought?.kind === 'elsewhere') {
     const reason = 'it leads to another place than its sealed secrets were given for';
-    return { kind: 'wrong', misfits: [{ at: '/entry', kind: 'invalid', reason }] };
+    return { kind: 'wrong', fieldErrors: [{ at: '/entry', kind: 'invalid', reason }] };
   }
   const former = filling.there[ENTRY_LISTS[kind]].find(({ name }) => name === given.name);
   const entry = keepingSecrets(brought?.entry ?? given, former);
@@ -85,11 +87,11 @@ function fill(kind: EntryKind, given: BundledEntry, filling: Filling): FilledEnt
   if (spec.ok) return { kind: 'filled', entry, spec: spec.value };
   if (entry.withheld.some((name) => !DISPENSABLE.has(name)))
     return { kind: 'hollow', missing: entry.withheld };
-  const misfits = spec.error.map(({ field, reason }): Misfit => {
+  const fieldErrors = spec.error.map(({ field, reason }): FieldError => {
     const at = field === '' ? '/name' : `/entry${pointerStep(field)}`;
     return { at, kind: 'invalid', reason: reason.replace(/\.$/, '') };
   });
-  return { kind: 'wrong', misfits };
+  return { kind: 'wrong', fieldErrors };
 }
 
 /** Members whose absence does not hide where an entry leads. */

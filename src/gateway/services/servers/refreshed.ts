@@ -15,7 +15,7 @@ export interface ToolChanges {
 }
 
 /** The result of a refresh. */
-export interface Refreshed extends ToolChanges {
+export interface RefreshResult extends ToolChanges {
   readonly gatewayId: string;
   readonly success: true;
   readonly durationMs: number;
@@ -68,7 +68,7 @@ export async function readLists(
   if (server.link === undefined) await within(server.tryNow());
   else await server.lists.readAgain();
   if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
-  const { life, lists, spec } = server;
+  const { state: life, lists, spec } = server;
   const cause = mapTexts(lists.fault ?? causeOf(life), mask);
   return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause });
 }

@@ -14,7 +14,7 @@ import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
 import { trustChange, trustKeyOf } from './gateway-trust.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
-import { changesOf, digestsOf, notTried, readLists, within, type Refreshed } from './refreshed.ts';
+import { changesOf, digestsOf, notTried, readLists, within, type RefreshResult } from './refreshed.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
@@ -149,7 +149,7 @@ export class ServerService {
   }
 
   /** Reads the lists of a server again and compares them. Errors: SERVER_UNKNOWN, SERVER_UNAVAILABLE. */
-  async refresh(idOrName: string): Promise<Result<Refreshed, Refusal>> {
+  async refresh(idOrName: string): Promise<Result<RefreshResult, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name } = found.value;

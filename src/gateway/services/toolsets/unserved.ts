@@ -66,7 +66,7 @@ export function unservedReason(
   if (named.length > 0)
     return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
   if (index.isDisabled(namespacedName)) return 'disabled';
-  const state = serverOf(namespacedName, servers)?.life.state;
+  const state = serverOf(namespacedName, servers)?.state.state;
   if (state === undefined) return 'server_unknown';
   if (state === 'up') return 'tool_gone';
   return state === 'starting' ? 'server_starting' : 'server_down';

@@ -3,12 +3,12 @@ import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
 import { publicNames } from '../../src/core/names.ts';
-import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/judge-servers.ts';
-import { judgeDrift, judgeHints, judgeIsolation } from '../../src/core/judge-tools.ts';
-import { judgeNames } from '../../src/core/list-report.ts';
+import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/check-servers.ts';
+import { checkDrift, checkHints, checkIsolation } from '../../src/core/check-tools.ts';
+import { checkNames } from '../../src/core/list-report.ts';
 
 function brief(findings: readonly Finding[]): readonly string[] {
-  return findings.map(({ level, about, says }) => `${level} ${about}: ${says}`);
+  return findings.map(({ level, about, message }) => `${level} ${about}: ${message}`);
 }
 
 function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts {
@@ -28,10 +28,10 @@ const SILENT: DeclaredHints = { tool: 'silent', readOnly: undefined, destructive
 
 describe('names', () => {
   it('that are all their own are fine', () => {
-    expect(brief(judgeNames([], 3))).toEqual([
+    expect(brief(checkNames([], 3))).toEqual([
       'ok all servers: No two names collide, and no definition is withheld.',
     ]);
-    expect(judgeNames([], 0)).toEqual([]);
+    expect(checkNames([], 0)).toEqual([]);
   });
 
   it('are judged as they are really reported', () => {
@@ -42,7 +42,7 @@ describe('names', () => {
       { server: 'a', name: 'twin', isPrefixed: true },
       { server: 'a', name: 'twin', isPrefixed: true },
     ]);
-    const found = judgeNames(reports, 5);
+    const found = checkNames(reports, 5);
     expect(found.map(({ level }) => level)).toEqual(['warning', 'warning', 'note', 'warning']);
     expect(found.map((one) => one.level !== 'ok' && one.remedy.split(' ')[0])).toEqual([
       'Rename',
@@ -60,45 +60,45 @@ describe('names', () => {
     ['member_left_out', 'note'],
   ] as const)('a report of %s is a %s, and is made once', (code, level) => {
     const report = { code, text: 'a: x differs' };
-    const found = judgeNames([report, report], 1);
-    expect(found.map((one) => [one.level, one.says])).toEqual([[level, 'a: x differs.']]);
+    const found = checkNames([report, report], 1);
+    expect(found.map((one) => [one.level, one.message])).toEqual([[level, 'a: x differs.']]);
   });
 });
 
 describe('hints', () => {
   it('that all tools declare are fine', () => {
-    expect(brief(judgeHints([up([READS, WRITES])]))).toEqual([
+    expect(brief(checkHints([up([READS, WRITES])]))).toEqual([
       'ok all servers: Every tool declares what it does.',
     ]);
   });
 
   it('that are missing are a note, with what follows', () => {
-    expect(brief(judgeHints([up([READS, SILENT, VAGUE])]))).toEqual([
+    expect(brief(checkHints([up([READS, SILENT, VAGUE])]))).toEqual([
       'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). What is unknown counts as dangerous, so clients will ask for each call.',
     ]);
   });
 
   it('of many tools are told by the first names', () => {
     const tools = Array.from({ length: 7 }, (_, index) => ({ ...SILENT, tool: `t${index}` }));
-    expect(brief(judgeHints([up(tools)]))[0]).toContain(
+    expect(brief(checkHints([up(tools)]))[0]).toContain(
       '7 of 7 tools declare no readOnlyHint (t0, t1, t2, t3, t4, …)',
     );
   });
 
   it('of a server without tools are nothing', () => {
-    expect(judgeHints([up([])])).toEqual([]);
+    expect(checkHints([up([])])).toEqual([]);
   });
 });
 
 describe('isolation', () => {
   it('is needed by nobody who asks nothing', () => {
-    expect(brief(judgeIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
+    expect(brief(checkIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
       'ok all servers: No server that clients share asks its client for anything at its start.',
     ]);
   });
 
   it('is no matter where nothing was offered', () => {
-    expect(judgeIsolation([up([])])).toEqual([]);
+    expect(checkIsolation([up([])])).toEqual([]);
   });
 
   it.each<[OfferFacts, string]>([
@@ -111,11 +111,11 @@ describe('isolation', () => {
       { asked: ['roots/list'], moreTools: ['x', 'y'] },
       'It asks its client for roots/list, and lists x, y only',
     ],
-  ])('is told of %j', (offered, says) => {
-    const [found] = judgeIsolation([up([], offered)]);
+  ])('is told of %j', (offered, message) => {
+    const [found] = checkIsolation([up([], offered)]);
     expect(found?.level).toBe('note');
-    expect(found?.says).toContain(says);
-    expect(found?.says).toContain('where several clients share its process it is offered none of that');
+    expect(found?.message).toContain(message);
+    expect(found?.message).toContain('where several clients share its process it is offered none of that');
   });
 });
 
@@ -135,12 +135,13 @@ describe('definitions that changed', () => {
       word('b', text),
       word('c', []),
     ];
-    expect(judgeDrift(words, 'flag')).toEqual([
+    expect(checkDrift(words, 'flag')).toEqual([
       {
         check: 'hints',
         level: 'warning',
         about: 'all servers',
-        says: '2 definitions changed since accepted, 1 in a dangerous way (s.a), and overrides of 1 of them are suspended.',
+        message:
+          '2 definitions changed since accepted, 1 in a dangerous way (s.a), and overrides of 1 of them are suspended.',
         remedy: '`assay review` shows what changed, and `assay review TOOL --accept` accepts it.',
       },
     ]);
@@ -149,8 +150,8 @@ describe('definitions that changed', () => {
   it('in prose that is known to change are told until somebody accepted that', () => {
     const volatile = (isAccepted: boolean): ToolRecord =>
       word('a', text, { volatility: { connects: 3, isAccepted } });
-    expect(judgeDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);
-    expect(judgeDrift([volatile(true)], 'flag')).toEqual([]);
-    expect(judgeDrift([volatile(true)], 'suspend').map(({ level }) => level)).toEqual(['warning']);
+    expect(checkDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);
+    expect(checkDrift([volatile(true)], 'flag')).toEqual([]);
+    expect(checkDrift([volatile(true)], 'suspend').map(({ level }) => level)).toEqual(['warning']);
   });
 });

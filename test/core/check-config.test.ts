@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeConfig, type ConfigFacts } from '../../src/core/judge-config.ts';
+import { checkConfig, type ConfigFacts } from '../../src/core/check-config.ts';
 
 type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
 
@@ -9,8 +9,8 @@ function check(
   reading: ConfigFacts['reading'],
   expected: readonly (readonly [string, string, string])[],
 ): void {
-  const found = judgeConfig({ path: '/c/mcp.json', origin: 'ASSAY_CONFIG', settingFaults: [], reading });
-  expect(found.map(({ level, about, says }) => [level, about, says])).toEqual(expected);
+  const found = checkConfig({ path: '/c/mcp.json', origin: 'ASSAY_CONFIG', settingFaults: [], reading });
+  expect(found.map(({ level, about, message }) => [level, about, message])).toEqual(expected);
 }
 
 const OK = [
@@ -26,8 +26,8 @@ describe('the config', () => {
 
   it('is said to lie where it lies, and by whose word', () => {
     const words = (['--config', 'ASSAY_CONFIG', 'ASSAY_HOME', 'default'] as const).map((origin) => {
-      const [found] = judgeConfig({ path: '/x', origin, settingFaults: [], reading: GOOD });
-      return found?.says.replace(/.* It is /, '');
+      const [found] = checkConfig({ path: '/x', origin, settingFaults: [], reading: GOOD });
+      return found?.message.replace(/.* It is /, '');
     });
     expect(words).toEqual([
       'named by --config.',
@@ -77,7 +77,7 @@ describe('the config', () => {
 
   it('with secrets in clear is a warning where others have rights to the file', () => {
     const warned = (reading: Partial<Read>): boolean =>
-      judgeConfig({
+      checkConfig({
         path: '/c',
         origin: 'default',
         settingFaults: [],
@@ -98,7 +98,7 @@ describe('the config', () => {
   });
 
   it('is not alone: a variable that is no setting is a problem, too', () => {
-    const [fault] = judgeConfig({ path: '/c', origin: 'default', settingFaults: ['So.'], reading: GOOD });
-    expect([fault?.level, fault?.about, fault?.says]).toEqual(['problem', 'environment', 'So.']);
+    const [fault] = checkConfig({ path: '/c', origin: 'default', settingFaults: ['So.'], reading: GOOD });
+    expect([fault?.level, fault?.about, fault?.message]).toEqual(['problem', 'environment', 'So.']);
   });
 });

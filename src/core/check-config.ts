@@ -30,13 +30,13 @@ export interface ConfigFacts {
 }
 
 /** Reports the config file's location and origin, its errors, and whether other users can read its secrets. */
-export function judgeConfig(facts: ConfigFacts): readonly Finding[] {
+export function checkConfig(facts: ConfigFacts): readonly Finding[] {
   return [
-    ...facts.settingFaults.map((says): Finding => ({
+    ...facts.settingFaults.map((message): Finding => ({
       check: 'config',
       level: 'problem',
       about: 'environment',
-      says,
+      message,
       remedy: 'Correct the variable, or unset it.',
     })),
     ...judgeReading(facts),
@@ -59,7 +59,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
         check: 'config',
         level: 'problem',
         about,
-        says: `${reading.sentence} It is ${namedBy}.`,
+        message: `${reading.sentence} It is ${namedBy}.`,
         remedy: reading.isAbsent
           ? 'Put the "mcpServers" of your client into this file, or name another one with --config.'
           : 'Mend the file, or name another one with --config.',
@@ -73,14 +73,14 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
           check: 'config',
           level: 'problem',
           about,
-          says: `It names no server that can be used, so there is nothing to serve. It is ${namedBy}.`,
+          message: `It names no server that can be used, so there is nothing to serve. It is ${namedBy}.`,
           remedy: 'Add servers under "mcpServers".',
         }
       : {
           check: 'config',
           level: 'ok',
           about,
-          says: `It names ${countedServers(servers)}. It is ${namedBy}.`,
+          message: `It names ${countedServers(servers)}. It is ${namedBy}.`,
         };
   return [found, ...complaints, ...judgeSecrets({ path, mode, clearSecrets })];
 }
@@ -95,7 +95,7 @@ function complained(path: string, { level, line, column, key, reason, remedy }: 
     check: 'config',
     level,
     about: `${path}:${line}:${column}`,
-    says: `${key}: ${reason}${effect}.`,
+    message: `${key}: ${reason}${effect}.`,
     remedy,
   };
 }
@@ -121,7 +121,7 @@ function judgeSecrets({
       check: 'config',
       level: 'warning',
       about: path,
-      says: `What looks like a secret stands in it in clear (${shown}${more}), and other users of this machine have rights to the file (mode ${octal}).`,
+      message: `What looks like a secret stands in it in clear (${shown}${more}), and other users of this machine have rights to the file (mode ${octal}).`,
       remedy: `Run \`chmod 600 ${path}\`, or write \${VAR} in the place of each secret and set the variable.`,
     },
   ];

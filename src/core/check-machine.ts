@@ -10,15 +10,16 @@ export interface NodeFacts {
 }
 
 /** Checks whether this Node is new enough, and reports the Assay version. */
-export function judgeNode({ version, execPath, least, ownVersion }: NodeFacts): readonly Finding[] {
-  const says = `Node ${version} runs Assay ${ownVersion}, which needs ${least} or newer`;
-  if (isAtLeast(version, least)) return [{ check: 'node', level: 'ok', about: execPath, says: `${says}.` }];
+export function checkNode({ version, execPath, least, ownVersion }: NodeFacts): readonly Finding[] {
+  const message = `Node ${version} runs Assay ${ownVersion}, which needs ${least} or newer`;
+  if (isAtLeast(version, least))
+    return [{ check: 'node', level: 'ok', about: execPath, message: `${message}.` }];
   return [
     {
       check: 'node',
       level: 'problem',
       about: execPath,
-      says: `${says}: it may fail anywhere.`,
+      message: `${message}: it may fail anywhere.`,
       remedy: 'Install a newer Node from https://nodejs.org.',
     },
   ];
@@ -63,7 +64,7 @@ const LITTLE_BYTES = 200 * MB;
 const TOO_LITTLE_BYTES = 20 * MB;
 
 /** Checks that the home is usable, private to its owner, and has enough free space. */
-export function judgeHome(home: HomeFacts): readonly Finding[] {
+export function checkHome(home: HomeFacts): readonly Finding[] {
   const place = judgePlace(home);
   const others = [...judgeMode(home), ...judgeExposed(home), ...judgeSpace(home), ...judgeCatalog(home)];
   return [place, ...others];
@@ -76,32 +77,32 @@ function judgePlace({ path, is, isWritable }: HomeFacts): Finding {
     return {
       ...finding,
       level: 'problem',
-      says: 'The home is no folder, so nothing can be kept there.',
+      message: 'The home is no folder, so nothing can be kept there.',
       remedy: 'Name another folder with --home or ASSAY_HOME.',
     };
   if (is === 'folder')
     return isWritable
-      ? { ...finding, level: 'ok', says: 'The home exists and can be written.' }
+      ? { ...finding, level: 'ok', message: 'The home exists and can be written.' }
       : {
           ...finding,
           level: 'problem',
-          says: 'The home cannot be written, so nothing that is learnt can be kept.',
+          message: 'The home cannot be written, so nothing that is learnt can be kept.',
           remedy,
         };
   return isWritable
     ? {
         ...finding,
         level: 'ok',
-        says: 'The home does not exist yet; the first start makes it, for you alone.',
+        message: 'The home does not exist yet; the first start makes it, for you alone.',
       }
-    : { ...finding, level: 'problem', says: 'The home does not exist and cannot be made.', remedy };
+    : { ...finding, level: 'problem', message: 'The home does not exist and cannot be made.', remedy };
 }
 
 function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
   if (unsafe !== undefined) {
     const { at, reason, command } = unsafe;
-    const says = `Others could change the home, and with it what Assay runs: of ${at} ${reason}. No command starts with it.`;
-    return [{ check: 'disk', level: 'problem', about: path, says, remedy: `Run \`${command}\`.` }];
+    const message = `Others could change the home, and with it what Assay runs: of ${at} ${reason}. No command starts with it.`;
+    return [{ check: 'disk', level: 'problem', about: path, message, remedy: `Run \`${command}\`.` }];
   }
   if (is !== 'folder' || mode === undefined || (mode & OTHERS) === 0) return [];
   return [
@@ -109,7 +110,7 @@ function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
       check: 'disk',
       level: 'warning',
       about: path,
-      says: `Other users of this machine have rights to the home (mode ${(mode & 0o777).toString(8)}), where what is known of your servers lies.`,
+      message: `Other users of this machine have rights to the home (mode ${(mode & 0o777).toString(8)}), where what is known of your servers lies.`,
       remedy: `Run \`chmod 700 ${path}\`.`,
     },
   ];
@@ -125,12 +126,12 @@ function judgeExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Findi
         check: 'disk',
         level: 'warning',
         about: path,
-        says: `It holds secrets, and other users of this machine have rights to it (mode ${octal}). The next start takes these away.`,
+        message: `It holds secrets, and other users of this machine have rights to it (mode ${octal}). The next start takes these away.`,
         remedy: `Run \`chmod 600 ${path}\`, and replace the secrets if somebody may have read them.`,
       };
     const { at, reason, command } = unsafe;
-    const says = `It holds secrets, and others could change it: of ${at} ${reason}. No command starts with it.`;
-    return { check: 'disk', level: 'problem', about: path, says, remedy: `Run \`${command}\`.` };
+    const message = `It holds secrets, and others could change it: of ${at} ${reason}. No command starts with it.`;
+    return { check: 'disk', level: 'problem', about: path, message, remedy: `Run \`${command}\`.` };
   });
 }
 
@@ -141,7 +142,7 @@ function judgeSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {
       check: 'disk',
       level: freeBytes < TOO_LITTLE_BYTES ? 'problem' : 'warning',
       about: path,
-      says: `Only ${Math.floor(freeBytes / MB)} MB are free on its disk; once it is full nothing can be kept.`,
+      message: `Only ${Math.floor(freeBytes / MB)} MB are free on its disk; once it is full nothing can be kept.`,
       remedy: 'Make room on the disk, or name a folder on another one with --home or ASSAY_HOME.',
     },
   ];
@@ -154,7 +155,7 @@ function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
       check: 'disk',
       level: 'warning',
       about: `${path}/catalog.json`,
-      says: `What was last seen of the servers cannot be read (${catalogFault}), so each start waits for all of them.`,
+      message: `What was last seen of the servers cannot be read (${catalogFault}), so each start waits for all of them.`,
       remedy: 'Give yourself the right to read the file, or take it away: it is made anew.',
     },
   ];
@@ -163,14 +164,14 @@ function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
 const FEW_FILES = 1_024;
 
 /** Checks the limit of open files. Undefined if unknown. */
-export function judgeOpenFiles(most: number | undefined): readonly Finding[] {
+export function checkOpenFiles(most: number | undefined): readonly Finding[] {
   if (most === undefined || most >= FEW_FILES) return [];
   return [
     {
       check: 'disk',
       level: 'warning',
       about: 'open files',
-      says: `Only ${most} files may be open at a time, and each server and each client takes some; beyond that connections are refused.`,
+      message: `Only ${most} files may be open at a time, and each server and each client takes some; beyond that connections are refused.`,
       remedy: `Run \`ulimit -n ${FEW_FILES * 4}\` before Assay starts, or raise the limit of the service that starts it.`,
     },
   ];
@@ -189,7 +190,7 @@ export interface StoreFacts {
 }
 
 /** Checks that the store is readable and intact. A store that does not exist yet is not reported. */
-export function judgeStore({
+export function checkStore({
   kind,
   place,
   is,
@@ -199,7 +200,7 @@ export function judgeStore({
   if (is === 'absent') return [];
   if (is === 'whole')
     return [
-      { check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' },
+      { check: 'disk', level: 'ok', about: place, message: 'The store can be read and is whole.' },
       ...ignoredSettings(settings).map((key): Finding => ({
         check: 'config',
         level: 'warning',
@@ -213,7 +214,7 @@ export function judgeStore({
         check: 'disk',
         level: 'problem',
         about: place,
-        says: 'A newer Assay wrote the store, so this one does not touch it.',
+        message: 'A newer Assay wrote the store, so this one does not touch it.',
         remedy: 'Update Assay, or use another home or database.',
       },
     ];
@@ -222,7 +223,7 @@ export function judgeStore({
       check: 'disk',
       level: 'problem',
       about: place,
-      says: `The store cannot be used (${fault}), so nothing can be kept in it.`,
+      message: `The store cannot be used (${fault}), so nothing can be kept in it.`,
       remedy:
         kind === 'file'
           ? 'Put a copy of the file from before in its place, or take it away: a new one is made.'

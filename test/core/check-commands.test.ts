@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeCommands, type CommandFacts } from '../../src/core/judge-commands.ts';
+import { checkCommands, type CommandFacts } from '../../src/core/check-commands.ts';
 
 const FOUND: CommandFacts = {
   server: 'a',
@@ -41,8 +41,8 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
     ],
   ],
 ])('A command that is %s', (_, facts, expected) => {
-  const found = judgeCommands([{ ...FOUND, ...facts }]);
-  expect(found.map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+  const found = checkCommands([{ ...FOUND, ...facts }]);
+  expect(found.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });
 
 it.each([
@@ -52,6 +52,6 @@ it.each([
   ['docker', /Install Docker/],
   ['my-own', /^Install it\. If it is installed/],
 ])('How %s is installed is said', (command, remedy) => {
-  const [found] = judgeCommands([{ ...FOUND, command, place: { kind: 'absent' } }]);
+  const [found] = checkCommands([{ ...FOUND, command, place: { kind: 'absent' } }]);
   expect(found?.level === 'problem' && found.remedy).toMatch(remedy);
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import {
-  judgeHome,
-  judgeNode,
-  judgeOpenFiles,
-  judgeStore,
+  checkHome,
+  checkNode,
+  checkOpenFiles,
+  checkStore,
   type HomeFacts,
   type StoreFacts,
-} from '../../src/core/judge-machine.ts';
+} from '../../src/core/check-machine.ts';
 
 it.each([
   ['22.19.0', 'ok'],
@@ -14,9 +14,9 @@ it.each([
   ['22.18.9', 'problem'],
   ['20.20.2', 'problem'],
 ])('Node %s is %s', (version, level) => {
-  const found = judgeNode({ version, execPath: '/node', least: '22.19', ownVersion: '1.2.3' });
+  const found = checkNode({ version, execPath: '/node', least: '22.19', ownVersion: '1.2.3' });
   expect(found.map((one) => one.level)).toEqual([level]);
-  expect(found[0]?.says).toContain(`Node ${version} runs Assay 1.2.3, which needs 22.19 or newer`);
+  expect(found[0]?.message).toContain(`Node ${version} runs Assay 1.2.3, which needs 22.19 or newer`);
 });
 
 const GOOD: HomeFacts = {
@@ -89,8 +89,8 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
     ],
   ],
 ])('A home with %j', (facts, expected) => {
-  const found = judgeHome({ ...GOOD, ...facts });
-  expect(found.map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+  const found = checkHome({ ...GOOD, ...facts });
+  expect(found.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });
 
 it.each([
@@ -98,7 +98,7 @@ it.each([
   [1_024, []],
   [1_023, ['warning']],
 ])('A limit of %s open files', (most, levels) => {
-  expect(judgeOpenFiles(most).map(({ level }) => level)).toEqual(levels);
+  expect(checkOpenFiles(most).map(({ level }) => level)).toEqual(levels);
 });
 
 it.each<[StoreFacts, readonly string[]]>([
@@ -113,5 +113,5 @@ it.each<[StoreFacts, readonly string[]]>([
     ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
   ],
 ])('A store %j', (facts, expected) => {
-  expect(judgeStore(facts).map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+  expect(checkStore(facts).map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
 });

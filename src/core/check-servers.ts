@@ -58,7 +58,7 @@ export interface ServerFacts {
  * Reports which servers are ready, with their startup time and protocol revision, and why the others are not. `known`:
  * servers that failed to start and were already reported by another check.
  */
-export function judgeServers(all: readonly ServerFacts[], known: ReadonlySet<string>): readonly Finding[] {
+export function checkServers(all: readonly ServerFacts[], known: ReadonlySet<string>): readonly Finding[] {
   return all.flatMap((facts) => {
     const { name, warnings } = facts;
     const found = known.has(name) && facts.condition.kind === 'down' ? [] : [judgeCondition(facts)];
@@ -76,7 +76,7 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
         level: 'problem',
         about: name,
         code: first.code,
-        says: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.map(causeText).join('; ')}.`,
+        message: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.map(causeText).join('; ')}.`,
         remedy: remedyOf(first.code),
       };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
@@ -84,7 +84,7 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
       check: 'servers',
       level: 'ok',
       about: name,
-      says: `It stands after ${stoodAfterMs} ms, speaks ${revision} (${era}) and lists ${count}.`,
+      message: `It stands after ${stoodAfterMs} ms, speaks ${revision} (${era}) and lists ${count}.`,
     };
   }
   const { cause, lastWords } = condition;
@@ -94,7 +94,7 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
     level: 'problem',
     about: name,
     code: cause.code,
-    says: `It does not stand, so its tools are missing: ${causeText(cause)}.${said}`,
+    message: `It does not stand, so its tools are missing: ${causeText(cause)}.${said}`,
     remedy: remedyOf(cause.code),
   };
 }
@@ -105,7 +105,7 @@ function warned(about: string, { code, text }: ServerWarning): Finding {
     level: 'warning',
     about,
     ...(code !== undefined && { code }),
-    says: `At its start: ${text}.`,
+    message: `At its start: ${text}.`,
     remedy:
       code === 'MESSAGE_INVALID'
         ? 'Have it write its log to stderr: stdout of a server belongs to messages alone.'

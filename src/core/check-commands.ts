@@ -16,7 +16,7 @@ export interface CommandFacts {
 }
 
 /** Checks that the command of each stdio server exists and is executable, and that its working folder exists. */
-export function judgeCommands(all: readonly CommandFacts[]): readonly Finding[] {
+export function checkCommands(all: readonly CommandFacts[]): readonly Finding[] {
   return all.flatMap((facts) => {
     const cwd = judgeCwd(facts);
     const command = judgePlace(facts);
@@ -33,7 +33,7 @@ function judgeCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
     check: 'commands',
     level: 'problem',
     about: server,
-    says: `Its working folder ${JSON.stringify(cwd)} ${what}, so it cannot be started.`,
+    message: `Its working folder ${JSON.stringify(cwd)} ${what}, so it cannot be started.`,
     remedy: `Make the folder, or set another "cwd" in its config entry.`,
   };
 }
@@ -46,14 +46,14 @@ function judgePlace({ server, command, place }: CommandFacts): Finding {
         check: 'commands',
         level: 'ok',
         about: server,
-        says: place.path === command ? `${shown} is there.` : `${shown} is ${place.path}.`,
+        message: place.path === command ? `${shown} is there.` : `${shown} is ${place.path}.`,
       };
     case 'not executable':
       return {
         check: 'commands',
         level: 'problem',
         about: server,
-        says: `${shown} is ${place.path}, which may not be executed, so the server cannot be started.`,
+        message: `${shown} is ${place.path}, which may not be executed, so the server cannot be started.`,
         remedy: `Run \`chmod +x ${place.path}\`, or name the program that runs it as "command" and the file in "args".`,
       };
     case 'absent':
@@ -61,7 +61,7 @@ function judgePlace({ server, command, place }: CommandFacts): Finding {
         check: 'commands',
         level: 'problem',
         about: server,
-        says: /[/\\]/.test(command)
+        message: /[/\\]/.test(command)
           ? `There is no file ${shown}, so the server cannot be started.`
           : `The command ${shown} is in no folder of PATH, so the server cannot be started.`,
         remedy: installRemedy(command),

@@ -3,18 +3,18 @@ import type { Finding } from './finding.ts';
 import { severityOf, type ProsePolicy } from './hints/drift.ts';
 import { HINTS, isCautious } from './hints/hint.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
-import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
+import type { DeclaredHints, ServerFacts } from './check-servers.ts';
 
 const ALL = 'all servers';
 
 /** Reports tools that do not declare their behaviour. */
-export function judgeHints(servers: readonly ServerFacts[]): readonly Finding[] {
+export function checkHints(servers: readonly ServerFacts[]): readonly Finding[] {
   const listing = servers.flatMap(({ name, condition }) =>
     condition.kind === 'up' && condition.tools.length > 0 ? [{ name, tools: condition.tools }] : [],
   );
   const notes = listing.flatMap(({ name, tools }) => hintNotes(name, tools));
   if (notes.length > 0 || listing.length === 0) return notes;
-  return [{ check: 'hints', level: 'ok', about: ALL, says: 'Every tool declares what it does.' }];
+  return [{ check: 'hints', level: 'ok', about: ALL, message: 'Every tool declares what it does.' }];
 }
 
 function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Finding[] {
@@ -32,7 +32,7 @@ function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Find
       check: 'hints',
       level: 'note',
       about: name,
-      says: `${said.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
+      message: `${said.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
       remedy:
         'Ask its author to declare "annotations", or say it yourself: `assay lint` shows each tool, and docs/ANNOTATIONS.md how.',
     },
@@ -52,7 +52,7 @@ function some(names: readonly string[]): string {
 }
 
 /** Reports definitions that changed since they were accepted, as last seen by `serve`. */
-export function judgeDrift(words: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
+export function checkDrift(words: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
   const drifted = words.flatMap(({ server, name, drift, overrides, volatility }) => {
     const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
     const isExpected = severity === 'review' && volatility?.isAccepted === true;
@@ -78,14 +78,14 @@ export function judgeDrift(words: readonly ToolRecord[], prose: ProsePolicy): re
       check: 'hints',
       level: dangerous.length > 0 ? 'warning' : 'note',
       about: ALL,
-      says: `${counted(drifted.length, 'definition')} changed since accepted${kind} (${names})${overrides}.`,
+      message: `${counted(drifted.length, 'definition')} changed since accepted${kind} (${names})${overrides}.`,
       remedy: '`assay review` shows what changed, and `assay review TOOL --accept` accepts it.',
     },
   ];
 }
 
 /** Reports shared servers that use client features which a process shared by several clients cannot offer. */
-export function judgeIsolation(servers: readonly ServerFacts[]): readonly Finding[] {
+export function checkIsolation(servers: readonly ServerFacts[]): readonly Finding[] {
   const tried = servers.flatMap(({ name, isolation, condition }) =>
     isolation === 'shared' && condition.kind === 'up' && condition.offered !== undefined
       ? [{ name, ...condition.offered }]
@@ -104,7 +104,7 @@ export function judgeIsolation(servers: readonly ServerFacts[]): readonly Findin
         check: 'isolation',
         level: 'note',
         about: name,
-        says: `It ${parts.join(', and ')}; where several clients share its process it is offered none of that.`,
+        message: `It ${parts.join(', and ')}; where several clients share its process it is offered none of that.`,
         remedy:
           'Set "isolation": "session" in its config entry: each client then has a process of its own, whose questions reach it. Through `assay stdio`, which has one client, they do anyway.',
       },
@@ -116,7 +116,7 @@ export function judgeIsolation(servers: readonly ServerFacts[]): readonly Findin
       check: 'isolation',
       level: 'ok',
       about: ALL,
-      says: 'No server that clients share asks its client for anything at its start.',
+      message: 'No server that clients share asks its client for anything at its start.',
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
-import { judgeServers, type ServerFacts } from '../../src/core/judge-servers.ts';
+import { checkServers, type ServerFacts } from '../../src/core/check-servers.ts';
 
 const NOBODY: ReadonlySet<string> = new Set();
 
@@ -31,12 +31,12 @@ it('A server that stands is said to, with its revision and how many tools it lis
     },
     warnings: [],
   };
-  expect(judgeServers([facts], NOBODY)).toEqual([
+  expect(checkServers([facts], NOBODY)).toEqual([
     {
       check: 'servers',
       level: 'ok',
       about: 'a',
-      says: 'It stands after 12 ms, speaks 2026-07-28 (modern) and lists 1 tool.',
+      message: 'It stands after 12 ms, speaks 2026-07-28 (modern) and lists 1 tool.',
     },
   ]);
 });
@@ -53,8 +53,8 @@ it.each([
 ])('One that stands but could not list what it has is a problem, with each cause', (listFaults, told) => {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 12 } as const;
   const facts = down(EXITED, { condition: { ...condition, tools: [], listFaults, offered: undefined } });
-  const [found] = judgeServers([facts], NOBODY);
-  expect([found?.level, found?.code, found?.says]).toEqual([
+  const [found] = checkServers([facts], NOBODY);
+  expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'LIST_REFUSED',
     `It stands and speaks 2025-11-25 (legacy), but not everything that it has could be listed: ${told}.`,
@@ -63,8 +63,8 @@ it.each([
 
 it('One that does not is a problem, with its cause, its code and its last words', () => {
   const condition = { kind: 'down', cause: EXITED, lastWords: ['no disk', 'bye'] } as const;
-  const [found] = judgeServers([down(EXITED, { condition })], NOBODY);
-  expect([found?.level, found?.code, found?.says]).toEqual([
+  const [found] = checkServers([down(EXITED, { condition })], NOBODY);
+  expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'PROCESS_EXITED',
     'It does not stand, so its tools are missing: exited with code 3. Its last words: no disk / bye',
@@ -72,7 +72,7 @@ it('One that does not is a problem, with its cause, its code and its last words'
 });
 
 it('It is told once: not where another check has told why it cannot start', () => {
-  expect(judgeServers([down({ code: 'COMMAND_NOT_FOUND', command: 'x' })], new Set(['a']))).toEqual([]);
+  expect(checkServers([down({ code: 'COMMAND_NOT_FOUND', command: 'x' })], new Set(['a']))).toEqual([]);
 });
 
 it.each([
@@ -81,8 +81,8 @@ it.each([
   [undefined, 'Tell the author of the server.'],
 ])('What had to be passed over is a warning, and its code %s decides what to do', (code, remedy) => {
   const warnings = [{ code, text: 'it said something' }];
-  const [found] = judgeServers([down(EXITED, { warnings })], new Set(['a']));
-  expect([found?.level, found?.code, found?.says]).toEqual([
+  const [found] = checkServers([down(EXITED, { warnings })], new Set(['a']));
+  expect([found?.level, found?.code, found?.message]).toEqual([
     'warning',
     code,
     'At its start: it said something.',
@@ -96,7 +96,7 @@ it('What to do follows from the code alone, whatever the texts in a cause say', 
     { code: 'PROCESS_NOT_STARTED', error: misleading } as const,
     { code: 'PROCESS_NOT_STARTED', error: 'x' } as const,
   ]
-    .map((cause) => judgeServers([down(cause)], NOBODY)[0])
+    .map((cause) => checkServers([down(cause)], NOBODY)[0])
     .map((found) => found?.level === 'problem' && found.remedy);
   expect(remedies[0]).toBe(remedies[1]);
 });
