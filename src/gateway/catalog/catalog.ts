@@ -239,10 +239,7 @@ export class Catalog {
     await Promise.all(same.map(([, ending]) => ending));
   }
 
-  /**
-   * Resolves when lists may be returned. Lists of a server that was ready before are known; for others this waits until
-   * the start-up time is over.
-   */
+  /** Resolves when lists may be returned: all are known, or the time for the first start is over. */
   async listed(servers: readonly Server[], kind: ListKind): Promise<void> {
     await Promise.race([Promise.all(servers.map((server) => server.settled(kind))), this.#started]);
   }

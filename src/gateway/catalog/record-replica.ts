@@ -17,7 +17,7 @@ import type { Store } from '../ports/store.ts';
 import { RecordTables } from './record-tables.ts';
 
 export interface RecordReplicaOptions {
-  /** Opens the store, or returns the open one. Called once, on first use. */
+  /** Opens the store, or returns the open one. Called again only after it failed. */
   readonly open: () => Promise<Result<RecordStore & Pick<Store, 'onChange'>, Refusal>>;
   readonly cache: RecordCache;
   readonly log: Log;
@@ -73,9 +73,7 @@ export class RecordReplica {
   #endListening: (() => void) | undefined;
   #reading: Promise<Result<undefined, Refusal>> | undefined;
   readonly #listeners = new Set<(change: RecordsChange) => void>();
-  /**
-   * Records that take rights away and could not be stored. They apply until stored again, or until this process ends.
-   */
+  /** Records that take rights away and could not be stored. They apply until stored, or until this process ends. */
   readonly #unsaved = new Map<string, RecordChange<'tool' | 'trust'>>();
 
   constructor(options: RecordReplicaOptions) {
@@ -279,9 +277,7 @@ export class RecordReplica {
     return undefined;
   }
 
-  /**
-   * Applies here what could not be stored if it takes rights away. Further changes still start from the stored record.
-   */
+  /** Applies here what could not be stored, if it takes rights away. Further changes start from the stored record. */
   #lowered(lowers: Lowering | undefined, refusal: Refusal): Refusal {
     const reason = unsavedReason(refusal);
     if (lowers === undefined || reason === undefined) return refusal;

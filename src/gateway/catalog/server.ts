@@ -150,10 +150,7 @@ export class Server {
     while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 
-  /**
-   * The link (a different one than `butNot`). Waits while the server starts or restarts, at most for the server's time
-   * limit.
-   */
+  /** The link (not `butNot`). Waits while the server starts or restarts, at most for the server's time limit. */
   async waitUntilReady(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);

@@ -121,10 +121,7 @@ export class ServerService {
     return this.find(id);
   }
 
-  /**
-   * Records of its tools stay, and apply again if it returns. Errors: SERVER_UNKNOWN, GATEWAY_READ_ONLY, or the
-   * changer's objection.
-   */
+  /** Records of its tools stay, and apply if it returns. SERVER_UNKNOWN, GATEWAY_READ_ONLY, the changer's objection. */
   async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
