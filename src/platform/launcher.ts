@@ -1,6 +1,9 @@
 import { Child, type ChildOptions } from './child.ts';
 
-/** Starts processes. All processes that run others' code are started by a launcher, so that they can be confined. */
+/**
+ * Starts processes. All processes that run others' code are started by a launcher, so that they
+ * can be confined. `src/app/` chooses it.
+ */
 export interface Launcher {
   launch(options: ChildOptions): Child;
 }

@@ -26,11 +26,11 @@ export function readFields<T>(
     pointerTo,
   } = foldNames(schema, inner.value, { noun: 'field', base: inner.base });
   const wrong = [...inner.fieldErrors, ...ofNames];
-  if (wrong.length > 0) return err({ code: 'BODY_INVALID', fieldErrors: wrong.slice(0, MOST_MISFITS) });
+  if (wrong.length > 0) return err({ code: 'BODY_INVALID', fieldErrors: wrong.slice(0, MAX_FIELD_ERRORS) });
   const read = schema.safeParse(value, { reportInput: true });
   return read.success
     ? ok({ value: read.data, pointerTo })
-    : err({ code: 'BODY_INVALID', fieldErrors: misfitsOf(read.error.issues, pointerTo) });
+    : err({ code: 'BODY_INVALID', fieldErrors: fieldErrorsOf(read.error.issues, pointerTo) });
 }
 
 /** Reads query parameters with a schema for strings. QUERY_INVALID */
@@ -39,7 +39,7 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
   const twice = names.filter((name, at) => names.indexOf(name) !== at);
   if (twice.length > 0) {
     const fieldErrors = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
-    return err({ code: 'QUERY_INVALID', fieldErrors: fieldErrors.slice(0, MOST_MISFITS) });
+    return err({ code: 'QUERY_INVALID', fieldErrors: fieldErrors.slice(0, MAX_FIELD_ERRORS) });
   }
   const { value, fieldErrors, pointerTo } = foldNames(schema, Object.fromEntries(query), {
     noun: 'parameter',
@@ -47,9 +47,9 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
   });
   const read = schema.safeParse(value, { reportInput: true });
   const wrong =
-    fieldErrors.length > 0 || read.success ? fieldErrors : misfitsOf(read.error.issues, pointerTo);
+    fieldErrors.length > 0 || read.success ? fieldErrors : fieldErrorsOf(read.error.issues, pointerTo);
   if (wrong.length === 0 && read.success) return ok(read.data);
-  return err({ code: 'QUERY_INVALID', fieldErrors: wrong.slice(0, MOST_MISFITS).map(inQuery) });
+  return err({ code: 'QUERY_INVALID', fieldErrors: wrong.slice(0, MAX_FIELD_ERRORS).map(inQuery) });
 }
 
 function inQuery({ at, ...fieldError }: FieldError): FieldError {
@@ -78,14 +78,14 @@ function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrappe
 type Issue = z.core.$ZodIssue;
 
 /** Maximum number of fieldErrors reported per body. */
-const MOST_MISFITS = 50;
+const MAX_FIELD_ERRORS = 50;
 
 /** Translates schema issues into our own wording. */
-function misfitsOf(
+function fieldErrorsOf(
   issues: readonly Issue[],
   pointerTo: (path: readonly PropertyKey[]) => string,
 ): readonly FieldError[] {
-  return issues.slice(0, MOST_MISFITS).map((issue) => ({
+  return issues.slice(0, MAX_FIELD_ERRORS).map((issue) => ({
     at: pointerTo(issue.path),
     kind: isMissing(issue) ? 'missing' : 'invalid',
     reason: reasonOf(issue),

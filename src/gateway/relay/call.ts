@@ -84,15 +84,16 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   cancellation: Cancellation;
   client: ClientChannel;
 
-  // Filled in by `resolve`.
+  // Set by the pipeline when it has resolved the call.
   entry: Entry | undefined = undefined;
   configurationTool: ConfigurationTool | undefined = undefined;
-  name: string | undefined = undefined;
   parameters: HeaderParameters | undefined = undefined;
+  // Set by the task modules if the call is about tasks.
   task: TaskChange | undefined = undefined;
   taskNotifications: TaskNotifications | undefined = undefined;
 
-  // Filled in by `send` and `ask`.
+  // Set by `send` and `ask`.
+  name: string | undefined = undefined;
   trace: TraceContext | undefined = undefined;
   requestState: string | undefined = undefined;
   envelopeLogLevel: string | undefined = undefined;
