@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, listAt, namesAt, parseJson, textAt, type Json } from '../support/json.ts';
-import { newUser, type User } from '../support/neighbours.ts';
+import { newUser, type User } from '../support/client-configs.ts';
 import { fixture, MAIN, ROOT } from '../support/place.ts';
 
 const isMac = process.platform === 'darwin';
