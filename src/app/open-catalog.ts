@@ -168,7 +168,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   });
   const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });
   const catalog = new Catalog(plan, {
-    connect: maskedConnect(sources.connect, telemetry),
+    connect: maskedConnect(sources.connect, telemetry.mask),
     memory,
     log,
     ...reviewing(records, isRecorded),

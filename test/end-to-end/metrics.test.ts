@@ -129,9 +129,12 @@ describe('/metrics after calls of both eras', () => {
   });
 
   it('counts starts after the first, and what is under way', async () => {
-    const more = await startGateway({ servers: { crasher: fixture('crasher') } });
+    const more = await startGateway({
+      servers: { crasher: fixture('crasher'), own: fixture('plain', [], { isolation: 'session' }) },
+    });
     await more.settled();
     const session = await openSession(more.url);
+    await session.call('own_echo');
     await session.ask('tools/call', { name: 'crasher_crash', arguments: {} });
     await session.call('crasher_pid');
     const hanging = session.ask('tools/call', { name: 'crasher_hang', arguments: {} }).catch(() => undefined);
@@ -140,6 +143,9 @@ describe('/metrics after calls of both eras', () => {
       return valueOf(now, 'assay_requests_in_flight', { server: 'crasher' }) === 1 ? now : undefined;
     });
     expect(valueOf(seen, 'assay_server_restarts_total', { server: 'crasher' })).toBe(1);
+    // A client's own process is no restart.
+    expect(valueOf(seen, 'assay_private_links', { server: 'own' })).toBe(1);
+    expect(valueOf(seen, 'assay_server_restarts_total', { server: 'own' })).toBe(0);
     const ended = { server: 'crasher', method: 'tools/call', outcome: 'refused', code: 'SERVER_ENDED' };
     expect(valueOf(seen, 'assay_requests_total', ended)).toBe(1);
     await more.stop();

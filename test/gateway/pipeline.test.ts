@@ -75,7 +75,7 @@ async function open(policy: Policy): Promise<Opened> {
     isAggregated: true,
     settled: () => Promise.resolve(),
     telemetry: {
-      meter: { ...meter, starting() {}, expose: () => expect.unreachable() },
+      meter: { ...meter, expose: () => expect.unreachable() },
       tracer: undefined,
       mask: (text) => text.replaceAll('hunter2', '***'),
     },

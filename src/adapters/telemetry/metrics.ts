@@ -12,14 +12,12 @@ const LOOP_SAMPLE_MS = 100;
  */
 export function openMeter(version: string): Meter {
   const tallies = new Tallies();
-  const starts = new Map<string, number>();
   let writing: Promise<Write> | undefined;
   return {
     of: (server, method) => tallies.of(server, method),
-    starting: (server) => starts.set(server, (starts.get(server) ?? 0) + 1),
     expose: async (readings) => {
       const write = await (writing ??= openWriter());
-      return write(samplesOf({ version, readings, tallies: tallies.all(), starts }));
+      return write(samplesOf({ version, readings, tallies: tallies.all() }));
     },
   };
 }

@@ -81,13 +81,11 @@ export interface SampleSources {
   readonly version: string;
   readonly readings: Readings;
   readonly tallies: readonly MethodTally[];
-  /** Number of starts by server. */
-  readonly starts: ReadonlyMap<string, number>;
 }
 
 /** The lines of each metric, by metric name. */
 export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
-  const { version, readings, tallies, starts } = sources;
+  const { version, readings, tallies } = sources;
   const { servers, states } = readings;
   const inFlight = (server: string): number =>
     tallies.reduce((sum, tally) => (tally.server === server ? sum + tally.inFlight : sum), 0);
@@ -108,7 +106,7 @@ export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly 
         states.map((one) => ({ labels: { server: name, state: one }, value: Number(one === state) })),
       ),
     ],
-    ['assay_server_restarts_total', ofServers(({ name }) => Math.max((starts.get(name) ?? 0) - 1, 0))],
+    ['assay_server_restarts_total', ofServers(({ restarts }) => restarts)],
     ['assay_sessions', [{ labels: {}, value: readings.sessions }]],
     ['assay_connections', [{ labels: {}, value: readings.connections }]],
     ['assay_subscriptions', [{ labels: {}, value: readings.subscriptions }]],

@@ -60,9 +60,10 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
 /** Sends all metrics of this process in Prometheus format. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, state: life, queue, privateLinks }) => ({
+  const servers = catalog.servers.map(({ spec, state, restarts, queue, privateLinks }) => ({
     name: spec.name,
-    state: life.state,
+    state: state.state,
+    restarts,
     waiting: queue.waiting,
     privateLinks: privateLinks.size,
   }));

@@ -46,7 +46,7 @@ export class Server {
   readonly sole: ServerRequestRouter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly instructions: ServerInstructions;
-  /** Number of restarts. */
+  /** Starts after the first, those of private links left out. */
   restarts = 0;
   #spec: ServerSpec;
   #life: ServerState = INITIAL_STATE;

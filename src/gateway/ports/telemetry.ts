@@ -14,8 +14,6 @@ export interface Tally {
 /** Counts relayed requests and exposes the metrics. */
 export interface Meter {
   of(server: string, method: string): Tally;
-  /** A server is being started, for the first time or again. */
-  starting(server: string): void;
   /** All metrics as text, with its media type. */
   expose(readings: Readings): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -38,6 +36,8 @@ export interface Readings {
 export interface ServerReading {
   readonly name: string;
   readonly state: string;
+  /** Its starts after the first, those of private links left out. */
+  readonly restarts: number;
   /** Requests in its queue. Undefined if it has none. */
   readonly waiting: number | undefined;
   /** Links that each belong to one client. */

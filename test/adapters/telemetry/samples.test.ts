@@ -21,7 +21,7 @@ it('every metric has samples, whose labels are those of its row', () => {
   const samples = samplesOf({
     version: '1',
     readings: {
-      servers: [{ name: 'a', state: 'up', waiting: 3, privateLinks: 4 }],
+      servers: [{ name: 'a', state: 'up', restarts: 2, waiting: 3, privateLinks: 4 }],
       states: ['up', 'backoff'],
       sessions: 1,
       connections: 2,
@@ -29,7 +29,6 @@ it('every metric has samples, whose labels are those of its row', () => {
       parkedCalls: 5,
     },
     tallies: [tally],
-    starts: new Map([['a', 3]]),
   });
   for (const { name, labels } of METRICS) {
     const given = new Set((samples.get(name) ?? []).flatMap((sample) => Object.keys(sample.labels)));
@@ -44,13 +43,13 @@ it('every metric has samples, whose labels are those of its row', () => {
 
 it('a server without a queue has no length of one', () => {
   const readings = {
-    servers: [{ name: 'a', state: 'up', waiting: undefined, privateLinks: 0 }],
+    servers: [{ name: 'a', state: 'up', restarts: 0, waiting: undefined, privateLinks: 0 }],
     states: [],
     sessions: 0,
     connections: 0,
     subscriptions: 0,
     parkedCalls: 0,
   };
-  const samples = samplesOf({ version: '1', readings, tallies: [], starts: new Map() });
+  const samples = samplesOf({ version: '1', readings, tallies: [] });
   expect(samples.get('assay_queue_length')).toEqual([]);
 });
