@@ -28,7 +28,10 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       globalSetup: ['test/support/run.ts'],
       setupFiles: ['test/support/end-opened.ts'],
       pool: 'forks',
-      execArgv: ['--import', join(import.meta.dirname, 'test', 'support', 'kysely-in-one-file.ts')],
+      execArgv: ['kysely-in-one-file', 'reused-threads'].flatMap((name) => [
+        '--import',
+        join(import.meta.dirname, 'test', 'support', `${name}.ts`),
+      ]),
       // Most tests wait for processes that they started, so more of them than there are cores run at a time.
       maxWorkers: 4,
       // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
