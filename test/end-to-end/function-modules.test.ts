@@ -18,7 +18,7 @@ const SECRET = 's3cr3t-of-the-module-0123456789';
 function sayer(word: string, more: JsonObject = {}): string {
   return `
 import { defineTool } from 'assay-mcp';
-const extra: object = ${JSON.stringify(more)};
+const extra = ${JSON.stringify(more)};
 export const say = defineTool({ name: 'say', run: () => ${JSON.stringify(word)}, ...extra });
 export const sayLater = defineTool({
   name: 'say-later',
@@ -42,13 +42,13 @@ describe('a module that is edited', () => {
     'serves as it is now, and a call under way ends as it began: before a %s client',
     async (era) => {
       const served = await serveFunctions({
-        files: { 'say.ts': sayer('old') },
-        functions: ['./say.ts'],
+        files: { 'say.mjs': sayer('old') },
+        functions: ['./say.mjs'],
       });
       const [one, other] = await Promise.all([served.meet(era), served.meet(era)]);
       expect((await one.call('say')).text).toBe('old');
       const under = other.call('say-later');
-      served.write('say.ts', sayer('new'));
+      served.write('say.mjs', sayer('new'));
       await until('it serves as it is now', async () =>
         (await one.call('say')).text === 'new' ? true : undefined,
       );
@@ -56,7 +56,7 @@ describe('a module that is edited', () => {
       // Only tools that are others are told of.
       expect(one.changes()).toBe(0);
       served.write(
-        'say.ts',
+        'say.mjs',
         `${sayer('new')}export const more = defineTool({ name: 'more', run: () => 1 });`,
       );
       await until('the client is told', () => (one.changes() > 0 ? true : undefined));
@@ -65,20 +65,20 @@ describe('a module that is edited', () => {
   );
 
   it('and cannot be loaded goes on as it was, with its calls, and its line is told', async () => {
-    const served = await serveFunctions({ files: { 'say.ts': sayer('old') }, functions: ['./say.ts'] });
+    const served = await serveFunctions({ files: { 'say.mjs': sayer('old') }, functions: ['./say.mjs'] });
     const [one, other] = await Promise.all([served.meet('modern'), served.meet('legacy')]);
     const under = other.call('say-later');
-    served.write('say.ts', sayer('broken') + '\nthrow new Error("no such luck");\n');
+    served.write('say.mjs', sayer('broken') + '\nthrow new Error("no such luck");\n');
     await until('its fault is logged', () =>
       served.assay.stderr().includes('no such luck') ? true : undefined,
     );
-    expect(served.assay.stderr()).toMatch(/say\.ts:10/);
+    expect(served.assay.stderr()).toMatch(/say\.mjs:10/);
     expect([(await one.call('say')).text, (await under).text, one.changes()]).toEqual(['old', 'old', 0]);
     const [module] = await modulesIn(served);
     expect(textAt(module, 'faults', 0)).toMatch(
-      /^say\.ts: it was changed, and cannot be loaded: no such luck\n +at say\.ts:10/,
+      /^say\.mjs: it was changed, and cannot be loaded: no such luck\n +at say\.mjs:10/,
     );
-    served.write('say.ts', sayer('mended'));
+    served.write('say.mjs', sayer('mended'));
     await until('it is mended', async () => ((await one.call('say')).text === 'mended' ? true : undefined));
     await until('no fault is told any more', async () =>
       listAt((await modulesIn(served))[0], 'faults').length === 0 ? true : undefined,
@@ -87,14 +87,14 @@ describe('a module that is edited', () => {
 
   it('keeps what operators said of its tools, also with another description, which waits for a review', async () => {
     const served = await serveFunctions({
-      files: { 'say.ts': sayer('old', { description: 'Says it.' }) },
-      functions: ['./say.ts'],
+      files: { 'say.mjs': sayer('old', { description: 'Says it.' }) },
+      functions: ['./say.mjs'],
     });
     const { admin } = served;
     const path = `/tools/${textAt(await toolIn(admin, 'local', 'say'), 'id')}`;
     await admin.post('/gateways/local/refresh');
     await admin.put(path, { annotations: { readOnlyHint: true, idempotentHint: false } });
-    served.write('say.ts', sayer('new', { description: 'Says it at once.' }));
+    served.write('say.mjs', sayer('new', { description: 'Says it at once.' }));
     const tool = await until('the change is found', async () => {
       const found = (await admin.get(path)).json();
       return at(found, 'drift') === undefined ? undefined : found;
@@ -109,12 +109,12 @@ describe('a module that is edited', () => {
 
   it('leaves the process of every other module as it is', async () => {
     const served = await serveFunctions({
-      files: { 'say.ts': sayer('old'), 'pid.mjs': single('pid', 'process.pid') },
-      functions: ['./say.ts', './pid.mjs'],
+      files: { 'say.mjs': sayer('old'), 'pid.mjs': single('pid', 'process.pid') },
+      functions: ['./say.mjs', './pid.mjs'],
     });
     const { call } = await served.meet('modern');
     const pid = (await call('pid')).text;
-    served.write('say.ts', sayer('new'));
+    served.write('say.mjs', sayer('new'));
     await until('it serves as it is now', async () =>
       (await call('say')).text === 'new' ? true : undefined,
     );

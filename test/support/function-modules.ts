@@ -47,7 +47,7 @@ export function openedModule(
     writeFileSync(join(folder, name), text);
   };
   for (const [name, text] of Object.entries(files)) write(name, text);
-  const path = join(folder, Object.keys(files)[0] ?? 'tools.ts');
+  const path = join(folder, Object.keys(files)[0] ?? 'tools.mjs');
   const logged: string[] = [];
   const { isWatched, forbidden, ...given } = more;
   const spec = { path, env: {}, reads: [], writes: [], memoryMb: 128, timeoutMs: 30_000, ...given };
@@ -102,7 +102,7 @@ export function moduleOf(
 ): Readonly<Record<string, string>> {
   const lines = Object.entries(tools).map(([name, run]) => `tool('${name}', ${run}),`);
   return {
-    'tools.ts': [
+    'tools.mjs': [
       `import { defineTool } from 'assay-mcp'; ${head}`,
       'const tool = (name, run) => defineTool({ name, run, input: { type: "object" } });',
       'export default [',

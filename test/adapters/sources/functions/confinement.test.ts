@@ -38,7 +38,7 @@ const module = openedModule(
         read: `() => fs.readFileSync('/etc/passwd', 'utf8')`,
         write: `() => fs.writeFileSync('here.txt', 'x')`,
         spawn: `() => require('node:child_process').spawnSync('true')`,
-        fork: `() => require('node:child_process').fork('tools.ts')`,
+        fork: `() => require('node:child_process').fork('tools.mjs')`,
         execve: `() => process.execve(process.execPath, ['node', '-e', '1'], {})`,
         worker: `() => new (require('node:worker_threads').Worker)('1', { eval: true })`,
         inspect: `() => require('node:inspector').open(0)`,
@@ -198,7 +198,7 @@ describe('the process of a module', () => {
     const pid = await pidOf(module);
     const [first, place] = (await module.say(tool)).split('\n');
     expect(first).toBe(`! ${error}`);
-    expect(place).toMatch(/^ {4}at .*tools\.ts:\d+:\d+\)$/);
+    expect(place).toMatch(/^ {4}at .*tools\.mjs:\d+:\d+\)$/);
     expect(await pidOf(module)).toBe(pid);
   });
 
@@ -240,7 +240,7 @@ describe('what a module prints', () => {
     expect(await printing.say('stray')).toBe('returned');
     expect(await printing.say('print')).toBe('printed');
     expect(printing.logged.find((line) => line.includes('astray'))).toMatch(
-      /^warn function threw where nobody waits \{"fault":"astray\\n {4}at Object\.run \(tools\.ts:\d+:\d+\)"\}$/,
+      /^warn function threw where nobody waits \{"fault":"astray\\n {4}at Object\.run \(tools\.mjs:\d+:\d+\)"\}$/,
     );
   });
 

@@ -77,7 +77,7 @@ describe('a tool that never lets others run', () => {
       expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
       await expect(looping).rejects.toThrow('nobody waits');
       expect(await waiting).toBe(
-        `! The process of the functions in tools.ts had its event loop blocked by its tool "${tool}", and was stopped. The next call starts it anew.`,
+        `! The process of the functions in tools.mjs had its event loop blocked by its tool "${tool}", and was stopped. The next call starts it anew.`,
       );
       await gone(pid);
       expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
@@ -87,9 +87,9 @@ describe('a tool that never lets others run', () => {
 
 describe('the process of a module', () => {
   it.each<[tool: string, cause: RegExp]>([
-    ['exit', /called process\.exit\(3\) \(tools\.ts:\d+:\d+\)/],
-    ['later', /called process\.exit\(0\) \(tools\.ts:\d+:\d+\)/],
-    ['linger', /called process\.exit\(4\) \(tools\.ts:\d+:\d+\)/],
+    ['exit', /called process\.exit\(3\) \(tools\.mjs:\d+:\d+\)/],
+    ['later', /called process\.exit\(0\) \(tools\.mjs:\d+:\d+\)/],
+    ['linger', /called process\.exit\(4\) \(tools\.mjs:\d+:\d+\)/],
     ['heap', /used more than 128 MB/],
     ['buffers', /used more than 128 MB/],
     ['stdout', /closed its stdout without ending/],
@@ -102,7 +102,7 @@ describe('the process of a module', () => {
       const said = await module.say(tool);
       expect(said).toMatch(
         new RegExp(
-          `^! The process of the functions in tools\\.ts ${cause.source}\\. The next call starts it anew\\.$`,
+          `^! The process of the functions in tools\\.mjs ${cause.source}\\. The next call starts it anew\\.$`,
         ),
       );
       expect(await others).toBe(said);
@@ -136,7 +136,7 @@ describe('the process of a module', () => {
     await module.say('heap');
     await module.say('exit');
     expect(await module.say('add', { a: 1, b: 2 })).toMatch(
-      /^! The functions in tools\.ts cannot be called: its process keeps ending and is started again in 1 s at the earliest; the first time it called process\.exit\(3\) \(tools\.ts:\d+:\d+\)$/,
+      /^! The functions in tools\.mjs cannot be called: its process keeps ending and is started again in 1 s at the earliest; the first time it called process\.exit\(3\) \(tools\.mjs:\d+:\d+\)$/,
     );
     expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
     await sleep(1_100);
@@ -154,13 +154,13 @@ describe('the process of a module', () => {
       expect(isAlive(pid)).toBe(false);
       expect(await call).toMatch(/^\d+$|was stopped, because its module is no longer served/);
       expect(await module.say('add', { a: 1, b: 2 })).toBe(
-        '! The functions in tools.ts cannot be called: the module is no longer served',
+        '! The functions in tools.mjs cannot be called: the module is no longer served',
       );
     },
   );
 
   it('that loads while its module is closed is gone as well', async () => {
-    const module = openedModule({ 'tools.ts': 'console.log(process.pid); for (;;);' });
+    const module = openedModule({ 'tools.mjs': 'console.log(process.pid); for (;;);' });
     const fault = module.fault();
     const line = await until('a pid', () => module.logged.find((one) => one.includes('function output')));
     const pid = Number(/\d+/.exec(line)?.[0]);

@@ -251,9 +251,9 @@ describe('what a tool returns', () => {
     ],
     [
       'error',
-      /^! RangeError: too far\n {4}at Object\.run \(tools\.ts:\d+:\d+\)\nCaused by: a wall\n {4}at Object\.run \(tools\.ts:\d+:\d+\)$/,
+      /^! RangeError: too far\n {4}at Object\.run \(tools\.mjs:\d+:\d+\)\nCaused by: a wall\n {4}at Object\.run \(tools\.mjs:\d+:\d+\)$/,
     ],
-    ['later', /^! later\n {4}at Timeout\._onTimeout \(tools\.ts:\d+:\d+\)$/],
+    ['later', /^! later\n {4}at Timeout\._onTimeout \(tools\.mjs:\d+:\d+\)$/],
     ['nought', /^! It threw undefined\.$/],
     ['none', /^! It threw null\.$/],
     ['word', /^! a word$/],

@@ -73,7 +73,7 @@ describe('a module that was changed', () => {
     const module = openedModule({ 'tools.ts': 'export const x = ;' }, { isWatched: true });
     expect(await module.fault()).toMatch(/tools\.ts:1:18/);
     const changed = new Promise<void>((resolve) => module.source.onChange(resolve));
-    module.write('tools.ts', moduleOf({ say: `() => 'mended'` })['tools.ts'] ?? '');
+    module.write('tools.ts', moduleOf({ say: `() => 'mended'` })['tools.mjs'] ?? '');
     await changed;
     expect(await module.say('say')).toBe('mended');
   });

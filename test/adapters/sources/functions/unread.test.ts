@@ -4,7 +4,7 @@ import { moduleOf, openedModule, type OpenedModule } from '../../../support/func
 
 const MiB = 1024 * 1024;
 const BUSY =
-  '! The functions in tools.ts are busy: they have not read the arguments of earlier calls yet. Try again later.';
+  '! The functions in tools.mjs are busy: they have not read the arguments of earlier calls yet. Try again later.';
 
 const open = (): OpenedModule =>
   openedModule(
@@ -50,7 +50,7 @@ describe('arguments of more than 8 MiB', () => {
   it('are refused, and smaller ones of nothing but quotes get through', async () => {
     const module = open();
     expect(await module.say('size', { text: 'x'.repeat(8 * MiB) })).toBe(
-      '! The arguments are too large: they are 8.1 MiB of JSON, and the functions in tools.ts take at most 8 MiB.',
+      '! The arguments are too large: they are 8.1 MiB of JSON, and the functions in tools.mjs take at most 8 MiB.',
     );
     expect(await module.say('size', { text: '"'.repeat(3 * MiB) })).toBe(String(3 * MiB));
   });
