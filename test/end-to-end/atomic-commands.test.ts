@@ -11,6 +11,7 @@ import type { Store } from '../../src/gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
 import { openServicesForCommand } from '../../src/app/services.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
@@ -21,6 +22,8 @@ import { fixture, tempDir, writeConfig } from '../support/place.ts';
 import { rawRows } from '../support/stores.ts';
 import { valueOf } from '../support/store-values.ts';
 import { meet } from '../support/toolsets.ts';
+
+endAfterEach();
 
 interface Services {
   readonly desks: OpenServices;

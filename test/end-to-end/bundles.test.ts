@@ -14,9 +14,12 @@ import {
   type Instance,
 } from '../support/bundles.ts';
 import { startHttp } from '../fixtures/http.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { at, isObject, listAt, textAt, type JsonObject } from '../support/json.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { toolsOf } from '../support/hints.ts';
+
+endAfterEach();
 
 const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { claimsIn, toolIn } from '../support/hints.ts';
@@ -13,6 +14,8 @@ import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 
 const SECRET = 's3cr3t-of-the-module-0123456789';
+
+endAfterEach();
 
 /** A module with one tool that says a word at once, and another that says it later. */
 function sayer(word: string, more: JsonObject = {}): string {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import {
@@ -21,6 +22,8 @@ import { tempDir, writeConfig } from '../support/place.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { keepToken } from '../support/tokens.ts';
 import { equip, meet, type Model } from '../support/toolsets.ts';
+
+endAfterEach();
 
 const SECRET = 'k3y-of-the-pets-0123456789abcdef';
 const OWN_NAMES = ['list_pets', 'add_pet', 'drop_pet'];

@@ -2,9 +2,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { at, listAt, namesAt, numberAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { fixture } from '../support/place.ts';
 import { equip, meet, MENU, overHttp, WAYS, type Model, type Told } from '../support/toolsets.ts';
+
+endAfterEach();
 
 const REF = { namespacedName: 'plain.echo' };
 

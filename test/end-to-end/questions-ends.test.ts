@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
 import type { Gateway } from '../support/assay.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, type JsonObject } from '../support/json.ts';
@@ -24,6 +25,8 @@ import { initializeOf } from '../support/legacy.ts';
 import { spawnStdio } from '../support/stdio.ts';
 import { modernHeaders, modernBody } from '../support/modern.ts';
 import { startRequest } from '../support/http.ts';
+
+endAfterEach();
 
 const ROUNDS = { rounds: [[formOf('Who?')]] };
 const ACCEPTED = { action: 'accept', content: { who: 'me' } };

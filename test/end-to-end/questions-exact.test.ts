@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { legacyAskable as connectAskable } from '../support/askable.ts';
 import { endLater } from '../support/endings.ts';
@@ -8,6 +9,8 @@ import { at, type Json, type JsonObject } from '../support/json.ts';
 import { textOf } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
 import { askedIn, CAN, modernStep, openAskable, responseOn } from '../support/questions.ts';
+
+endAfterEach();
 
 /** Members, kinds of values and texts that no schema knows and no reader may touch. */
 const ODD: JsonObject = {

@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import type { Door } from '../support/clients.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
 import { fixture, writeConfig } from '../support/place.ts';
+
+endAfterEach();
 
 const FORM = {
   method: 'elicitation/create',

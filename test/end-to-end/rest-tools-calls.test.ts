@@ -1,6 +1,7 @@
 // From the arguments of a call to a request, and from its answer to what a model reads.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, connectFirst } from '../support/clients.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -15,6 +16,8 @@ import {
   type Seen,
   type WebApi,
 } from '../support/rest-tools.ts';
+
+endAfterEach();
 
 const USER = { name: 'Ada', contact: { mail: 'ada@example.com' }, roles: ['a', 'b'] };
 

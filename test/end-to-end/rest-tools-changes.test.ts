@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
@@ -20,6 +21,8 @@ import {
   type WebApi,
 } from '../support/rest-tools.ts';
 import { keepToken } from '../support/tokens.ts';
+
+endAfterEach();
 
 const KEY = 'Zx81-Qw92-Er73-Ty64';
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
@@ -12,6 +13,8 @@ import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 import { bearer, createToken, forged, keepToken, revokeToken } from '../support/tokens.ts';
+
+endAfterEach();
 
 const NOBODYS = `assay_0123456789ab_${'x'.repeat(43)}`;
 const servers = { plain: fixture('plain') };

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
+import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
@@ -13,6 +14,8 @@ import { modernAsk } from '../support/modern.ts';
 import { tempDir } from '../support/place.ts';
 import { openAt } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
+
+endAfterEach();
 
 type Declared = 'nothing' | 'reads' | 'writes' | 'destroys' | 'both';
 

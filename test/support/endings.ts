@@ -19,6 +19,16 @@ export function killLater(pid: number | undefined): void {
   if (pid !== undefined) pids.add(pid);
 }
 
+/** How much is open now, for `endOpenedSince`. */
+export function countOpened(): number {
+  return endings.length;
+}
+
+/** Closes what was opened after that many. */
+export async function endOpenedSince(count: number): Promise<void> {
+  await Promise.allSettled(endings.splice(count).map((end) => end()));
+}
+
 export async function endOpened(): Promise<void> {
   await Promise.allSettled(endings.splice(0).map((end) => end()));
   killAll();

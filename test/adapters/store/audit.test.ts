@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { AuditQuery, StoredAuditEvent } from '../../../src/gateway/ports/records.ts';
+import { endAfterEach } from '../../support/end-after-each.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import {
   auditEvent,
@@ -14,6 +15,8 @@ import {
   toolsetChange,
   valueOf,
 } from '../../support/store-values.ts';
+
+endAfterEach();
 
 describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace) => {
   it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {

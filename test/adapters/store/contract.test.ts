@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
+import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
@@ -12,6 +13,8 @@ import {
   tryStore,
   valueOf,
 } from '../../support/store-values.ts';
+
+endAfterEach();
 
 /** A place as people are told of it: without the user and the password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { RecordNews, StoredRecord } from '../../../src/gateway/ports/records.ts';
+import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
 import { ageTo, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
@@ -16,6 +17,8 @@ import {
   toolsetChange,
   valueOf,
 } from '../../support/store-values.ts';
+
+endAfterEach();
 
 const ODD = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
 const ODD_NAMES = [ODD, '__proto__', 'constructor', '', ' ', 'A', 'a', '\ud800', '\udc00', 'x'.repeat(1_000)];

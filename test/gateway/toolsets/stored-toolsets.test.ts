@@ -3,10 +3,13 @@ import { ok } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import type { RecordReplica } from '../../../src/gateway/catalog/record-replica.ts';
 import { Toolsets } from '../../../src/gateway/services/toolsets/toolsets.ts';
+import { endAfterEach } from '../../support/end-after-each.ts';
 import { endLater, until } from '../../support/endings.ts';
 import { replicaOf } from '../../support/memory-records.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import { type StorePlace, toolset, valueOf } from '../../support/store-values.ts';
+
+endAfterEach();
 
 interface Process {
   readonly toolsets: Toolsets;
