@@ -59,13 +59,13 @@ interface Known {
   readonly rules: ReachRules;
 }
 
-interface Standing extends Known {
+interface OpenCredentials extends Known {
   readonly shelf: CredentialShelf;
 }
 
 function withShelf<T>(
   options: AppOptions,
-  work: (standing: Standing) => Promise<Result<T, Refusal>>,
+  work: (context: OpenCredentials) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
   return withEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const configured = await readConfig(environment);

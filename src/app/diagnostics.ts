@@ -2,7 +2,7 @@ import { openRecordsFile } from '../adapters/store/records-file.ts';
 import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
-import type { Config, ConfigSurroundings } from '../adapters/config/load-config.ts';
+import type { Config, ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
@@ -107,7 +107,7 @@ function looksSecret(name: string, value: string): boolean {
   return isCredentialName(name) || isOfKnownShape(value) || /^(?:Bearer|Basic) \S/.test(value);
 }
 
-function settingFaults({ env }: ConfigSurroundings): readonly string[] {
+function settingFaults({ env }: ConfigEnvironment): readonly string[] {
   const resolved = resolveSettings({ env, file: new Map(), stored: new Map() });
   const level = setting(env, 'ASSAY_LOG_LEVEL');
   const isKnown = level === undefined || LOG_LEVELS.includes(level);
@@ -121,7 +121,7 @@ function settingFaults({ env }: ConfigSurroundings): readonly string[] {
 
 function commandFacts(
   servers: readonly ServerSpec[],
-  around: ConfigSurroundings,
+  around: ConfigEnvironment,
 ): Promise<readonly CommandFacts[]> {
   return Promise.all(
     servers.flatMap(({ name, transport }) => {
@@ -161,9 +161,9 @@ async function homeFacts(path: string): Promise<HomeFacts> {
   };
 }
 
-interface Looking {
+interface DiagnosticsContext {
   readonly home: string;
-  readonly around: ConfigSurroundings;
+  readonly around: ConfigEnvironment;
   readonly onNews: DiagnosticsOptions['onNews'];
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
@@ -173,8 +173,8 @@ interface Looking {
   readonly atFault: ReadonlySet<string>;
 }
 
-async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { home, around, onNews, signal, mask, atFault, credentials, rules } = looking;
+async function lookAtServers(config: Config, context: DiagnosticsContext): Promise<readonly Finding[]> {
+  const { home, around, onNews, signal, mask, atFault, credentials, rules } = context;
   const hearing = new LogCollector();
   const resolved = resolveSettings({ env: around.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
@@ -209,7 +209,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
 }
 
 /** The tool records last known to a program of this home. Does not open the store. */
-async function keptTools(home: string, { env }: ConfigSurroundings): Promise<readonly ToolRecord[]> {
+async function keptTools(home: string, { env }: ConfigEnvironment): Promise<readonly ToolRecord[]> {
   const { recalled = [] } = await openRecordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
+import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
@@ -30,7 +30,7 @@ export interface EnvironmentOptions extends AppOptions {
 /** What every command needs. Closing it closes everything opened in it, in reverse order. */
 export interface Environment {
   readonly options: EnvironmentOptions;
-  readonly around: ConfigSurroundings;
+  readonly around: ConfigEnvironment;
   /** The data folder. */
   readonly home: string;
   readonly log: Log;
@@ -121,17 +121,17 @@ export function secretFiles(home: string): readonly string[] {
 async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
   if (exposed.length === 0) return;
   const hidden = await Promise.all(exposed.map(({ path }) => makePrivate(path)));
-  const told = exposed.map(({ path, mode }) => `${basename(path)} (mode ${mode.toString(8)})`);
+  const listed = exposed.map(({ path, mode }) => `${basename(path)} (mode ${mode.toString(8)})`);
   log.warn(
     hidden.every(Boolean)
       ? 'others could read files with secrets in the home; now they cannot. Replace what they may have read'
       : 'others can read files with secrets in the home, and their rights cannot be taken away',
-    { files: told },
+    { files: listed },
   );
 }
 
 type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
-  readonly around: Pick<ConfigSurroundings, 'env'>;
+  readonly around: Pick<ConfigEnvironment, 'env'>;
 };
 
 /** Loads the store's dependencies only when it is opened. */
@@ -179,7 +179,7 @@ export function hasHomeStore({ home, around }: Pick<Environment, 'home' | 'aroun
 }
 
 /** An environment variable; empty counts as unset. */
-export function setting(env: ConfigSurroundings['env'], name: string): string | undefined {
+export function setting(env: ConfigEnvironment['env'], name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
 }

@@ -141,8 +141,8 @@ async function make(
   { path, name }: { readonly path: string; readonly name: string },
 ): Promise<Result<boolean, Refusal>> {
   const nowMs = Date.now();
-  const wish = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
-  const created = await createToken(wish, { store, mint: mintToken, nowMs, by: LOCAL.subject });
+  const input = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
+  const created = await createToken(input, { store, mint: mintToken, nowMs, by: LOCAL.subject });
   if (!created.ok) return created;
   const { text, kept } = created.value;
   const written = await writeAtomically(path, `${text}\n`, 0o600);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Watching } from '../adapters/config/watch-file.ts';
+import type { FileWatcher } from '../adapters/config/watch-file.ts';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
 import { SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { limitedLog } from '../adapters/telemetry/limited-log.ts';
@@ -140,7 +140,7 @@ const FOLLOW_AFTER_MS = 500;
 interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersonal'> {
   readonly settings: Settings;
   readonly rules: ReachRules;
-  readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
+  readonly follow: ((catalog: Catalog) => Promise<FileWatcher>) | undefined;
   /** Whether the process is long-running: it follows the store, and compares servers with what was accepted. */
   readonly isRecorded: boolean;
   /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
@@ -201,7 +201,7 @@ function followLater(
   catalog: Catalog,
   { follow, isRecorded, records, settings }: PlanOptions,
 ): { readonly start: () => void; readonly stop: () => Promise<void> } {
-  let watching: Promise<Watching> | undefined;
+  let watching: Promise<FileWatcher> | undefined;
   let [timer, refreshing]: (NodeJS.Timeout | undefined)[] = [];
   const everyMs = settings['servers.refreshMs'];
   return {

@@ -1,11 +1,11 @@
 import {
   type Config,
-  type ConfigSurroundings,
+  type ConfigEnvironment,
   emptyConfig,
   loadConfig,
 } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
-import { watchFile, type Watching } from '../adapters/config/watch-file.ts';
+import { watchFile, type FileWatcher } from '../adapters/config/watch-file.ts';
 import { findServe, isAnswering, type RunningServe } from '../adapters/store/running-serve.ts';
 import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -65,8 +65,8 @@ export async function readConfig(
   return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
 }
 
-interface Following {
-  readonly around: ConfigSurroundings;
+interface FollowOptions {
+  readonly around: ConfigEnvironment;
   readonly catalog: Catalog;
   readonly log: Log;
   /** Called with each valid config before it is used. */
@@ -78,8 +78,8 @@ interface Following {
 /** Updates the catalog whenever the config file changes. An unusable file changes nothing. */
 export async function followConfig(
   path: string,
-  { around, catalog, log, learn, isAbsent }: Following,
-): Promise<Watching> {
+  { around, catalog, log, learn, isAbsent }: FollowOptions,
+): Promise<FileWatcher> {
   let reading: Promise<void> = Promise.resolve();
   let isAwaited = isAbsent;
   const read = async (): Promise<void> => {
@@ -132,7 +132,7 @@ export async function planOfServe(path: string, shown: ViewOptions): Promise<Pla
 }
 
 /** Updates the catalog when `serve` restarts. While none is running, the last one is kept. */
-export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<Watching> {
+export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<FileWatcher> {
   const look = (): void => {
     void planOfServe(path, shown).then((plan) => plan && catalog.follow(plan));
   };

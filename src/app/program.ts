@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { mintToken } from '../adapters/auth/mint-token.ts';
 import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
-import type { ConnectSurroundings } from '../adapters/config/client-configs/connect-client.ts';
+import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
 import { VERSION } from '../core/identity.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
@@ -39,7 +39,7 @@ export async function runStdio(
 
 /** Modules are loaded per command, since clients wait for `assay stdio` to start. */
 const runtime = (early: EarlyStart | undefined): Runtime => ({
-  ...neighbourPorts(OWN_COMMAND),
+  ...clientConfigPorts(OWN_COMMAND),
   version: VERSION,
   ownCommand: OWN_COMMAND,
   openCatalog: async (options) => (await import('./commands.ts')).openForCommand(options),
@@ -61,7 +61,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
 });
 
 /** Ports for the commands that deal with other clients: `import` and `connect`. */
-function neighbourPorts(ownCommand: readonly string[]): ClientConfigPorts {
+function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
     clientIds: CLIENTS.map(({ id }) => id),
     importServers: async (request, options) => {
@@ -80,7 +80,7 @@ function neighbourPorts(ownCommand: readonly string[]): ClientConfigPorts {
   };
 }
 
-function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectSurroundings {
+function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
   const around = surroundings(options);
   const assayHome = locateHome(around);
   const { path, origin } = located(options);

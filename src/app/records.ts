@@ -6,7 +6,7 @@ import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import type { ProsePolicy } from '../core/hints/drift.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Catalog, Plan } from '../gateway/catalog/catalog.ts';
-import { DriftWatch } from '../gateway/catalog/drift-watch.ts';
+import { DriftDetector } from '../gateway/catalog/drift-detector.ts';
 import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredGateways } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
@@ -22,7 +22,7 @@ import { keyPlace } from './keys.ts';
 export interface Records {
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
-  readonly drift: DriftWatch;
+  readonly drift: DriftDetector;
   readonly instructions: InstructionsReview;
   readonly registered: RegisteredGateways;
   readonly readEntry: ReadEntry;
@@ -35,7 +35,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   const { home, around, log, secrets, cleanup } = environment;
   const nowMs = (): number => Date.now();
   const records = await environment.records();
-  const drift = new DriftWatch({ records, log, prose, nowMs });
+  const drift = new DriftDetector({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: around.home });
   const readLocal = localReader({ cwd: home, home: around.home });

@@ -100,7 +100,7 @@ async function startAll({ catalog, records }: ConfiguredCatalog): Promise<void> 
   // For a server that is not ready, only cached instructions are known.
   const up = catalog.servers.filter(({ link }) => link !== undefined);
   await Promise.all([
-    ...up.map(({ spec, instructions: now }) => instructions.saw(spec, now.said)),
+    ...up.map(({ spec, instructions: now }) => instructions.saw(spec, now.declared)),
     ...catalog.servers.map(({ spec }) => drift.settled(spec)),
   ]);
 }

@@ -14,7 +14,7 @@ import { type Reach, reachesOf } from '../platform/addresses.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
 
-interface Connecting {
+interface ConnectDeps {
   readonly upstream: Connectors<'stdio' | 'http'>;
   readonly log: Log;
   /** Masks the secrets in a text. */
@@ -34,7 +34,7 @@ interface Connected {
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
 /** Connects to sources of all kinds. */
-export function connectAll({ upstream, log, mask, home, around, rules }: Connecting): Connected {
+export function connectAll({ upstream, log, mask, home, around, rules }: ConnectDeps): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;

@@ -37,7 +37,7 @@ export interface ServerFacts {
         readonly kind: 'up';
         readonly era: string;
         readonly revision: string;
-        readonly stoodAfterMs: number;
+        readonly readyAfterMs: number;
         readonly tools: readonly DeclaredHints[];
         /** Why some of its lists could not be read. */
         readonly listFaults: readonly Cause[];
@@ -68,7 +68,7 @@ export function checkServers(all: readonly ServerFacts[], known: ReadonlySet<str
 
 function judgeCondition({ name, condition }: ServerFacts): Finding {
   if (condition.kind === 'up') {
-    const { era, revision, stoodAfterMs, tools, listFaults } = condition;
+    const { era, revision, readyAfterMs, tools, listFaults } = condition;
     const [first] = listFaults;
     if (first !== undefined)
       return {
@@ -84,17 +84,17 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
       check: 'servers',
       level: 'ok',
       about: name,
-      message: `It stands after ${stoodAfterMs} ms, speaks ${revision} (${era}) and lists ${count}.`,
+      message: `It stands after ${readyAfterMs} ms, speaks ${revision} (${era}) and lists ${count}.`,
     };
   }
   const { cause, lastWords } = condition;
-  const said = lastWords.length === 0 ? '' : ` Its last words: ${lastWords.join(' / ')}`;
+  const lastLines = lastWords.length === 0 ? '' : ` Its last words: ${lastWords.join(' / ')}`;
   return {
     check: 'servers',
     level: 'problem',
     about: name,
     code: cause.code,
-    message: `It does not stand, so its tools are missing: ${causeText(cause)}.${said}`,
+    message: `It does not stand, so its tools are missing: ${causeText(cause)}.${lastLines}`,
     remedy: remedyOf(cause.code),
   };
 }

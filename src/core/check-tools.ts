@@ -25,14 +25,14 @@ function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Find
     lacking(silent, tools.length, 'readOnlyHint'),
     lacking(vague, tools.length, 'destructiveHint'),
   ];
-  const said = parts.filter((part) => part !== undefined);
-  if (said.length === 0) return [];
+  const present = parts.filter((part) => part !== undefined);
+  if (present.length === 0) return [];
   return [
     {
       check: 'hints',
       level: 'note',
       about: name,
-      message: `${said.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
+      message: `${present.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
       remedy:
         'Ask its author to declare "annotations", or say it yourself: `assay lint` shows each tool, and docs/ANNOTATIONS.md how.',
     },

@@ -14,7 +14,7 @@ export interface FoundServer {
   readonly kind: 'stdio' | 'http' | 'sse' | 'unknown';
   /** The masked command line, or the origin of the URL. */
   readonly what: string;
-  readonly fate: ImportOutcome;
+  readonly outcome: ImportOutcome;
   /** Why it was kept or skipped. */
   readonly reason: string | undefined;
   readonly isDisabled: boolean;

@@ -13,7 +13,7 @@ export const CHECKS: readonly Check[] = [
   'disk',
 ];
 
-interface Said {
+interface FindingBase {
   readonly check: Check;
   /** The server, file or folder concerned. */
   readonly about: string;
@@ -28,8 +28,8 @@ interface Said {
  * each of these has a remedy.
  */
 export type Finding =
-  | (Said & { readonly level: 'ok' })
-  | (Said & { readonly level: 'note' | 'warning' | 'problem'; readonly remedy: string });
+  | (FindingBase & { readonly level: 'ok' })
+  | (FindingBase & { readonly level: 'note' | 'warning' | 'problem'; readonly remedy: string });
 
 export type Level = Finding['level'];
 

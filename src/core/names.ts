@@ -47,11 +47,11 @@ export function publicNames(all: readonly Named[]): PublicNames {
   const contested = new Map<string, string[]>();
   const names = all.map((named, index) => {
     const name = wanted[index] ?? '';
-    const whose = printable(namespacedName(named));
+    const fullName = printable(namespacedName(named));
     if (isRepeated[index] === true) {
       reports.push({
         code: 'name_repeated',
-        text: `${whose} is listed twice by its server; the first one counts`,
+        text: `${fullName} is listed twice by its server; the first one counts`,
       });
       return undefined;
     }
@@ -63,12 +63,12 @@ export function publicNames(all: readonly Named[]): PublicNames {
       contested.set(name, twins);
       reports.push({
         code: 'name_ambiguous',
-        text: `${whose} is called ${unique}: the name ${name} fits more than one`,
+        text: `${fullName} is called ${unique}: the name ${name} fits more than one`,
       });
     } else
       reports.push({
         code: 'name_too_long',
-        text: `${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
+        text: `${fullName} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
       });
     return unique;
   });
@@ -92,11 +92,11 @@ function cleaned(text: string): string {
 /** The hash is extended only if another tool's plain name happens to equal the hashed one. */
 function hashedName(name: string, named: Named, claims: ReadonlyMap<string, number>): string {
   // "a.b" + "c" and "a" + "b.c" would otherwise give the same hash.
-  const whose = named.server.includes('.')
+  const fullName = named.server.includes('.')
     ? JSON.stringify([named.server, named.name])
     : namespacedName(named);
   for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
-    const suffix = `_${shortHash(whose, digits)}`;
+    const suffix = `_${shortHash(fullName, digits)}`;
     const unique = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
     if (!claims.has(unique) || digits >= 32) return unique;
   }

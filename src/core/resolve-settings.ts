@@ -29,12 +29,12 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
   const settings: Record<string, unknown> = {};
   const origins: Record<string, SettingOrigin> = {};
   for (const [key, facts] of Object.entries<SettingFacts>(SETTINGS)) {
-    const said = saidOf(key, facts, sources);
-    const reason = said === undefined ? undefined : settingFault(facts, said.value);
-    if (said !== undefined && reason !== undefined)
-      return err({ code: 'SETTING_INVALID', name: said.name, reason });
-    settings[key] = said?.value ?? facts.kind.otherwise;
-    origins[key] = said?.origin ?? 'default';
+    const input = inputOf(key, facts, sources);
+    const reason = input === undefined ? undefined : settingFault(facts, input.value);
+    if (input !== undefined && reason !== undefined)
+      return err({ code: 'SETTING_INVALID', name: input.name, reason });
+    settings[key] = input?.value ?? facts.kind.otherwise;
+    origins[key] = input?.origin ?? 'default';
   }
   return ok({ settings: settings as unknown as Settings, origins: origins as Resolved['origins'] }); // every row was visited
 }
@@ -80,13 +80,13 @@ export function startupPlaces(key: SettingKey): string {
   return `${SETTINGS[key].env}, or settings["${key}"] in the config file`;
 }
 
-interface Said {
+interface SettingInput {
   readonly value: unknown;
   readonly name: string;
   readonly origin: SettingOrigin;
 }
 
-function saidOf(key: string, facts: SettingFacts, sources: SettingSources): Said | undefined {
+function inputOf(key: string, facts: SettingFacts, sources: SettingSources): SettingInput | undefined {
   for (const name of [facts.env, facts.otherEnv]) {
     const given = name === undefined ? undefined : sources.env[name];
     if (name !== undefined && given !== undefined && given !== '')

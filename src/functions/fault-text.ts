@@ -11,18 +11,18 @@ const MAX_CAUSES = 3;
 const UNSHOWN = 'It threw something that cannot be shown.';
 
 /** The folder of the module, to which places in its files are told. */
-export interface Telling {
+export interface FaultContext {
   readonly folder: string;
 }
 
 /** What was thrown, whatever it is, with the lines of the module that it came through. Never throws. */
-export function faultText(thrown: unknown, telling: Telling): string {
-  return bounded(tryTo(() => described(thrown, telling, 0)) ?? UNSHOWN);
+export function faultText(thrown: unknown, context: FaultContext): string {
+  return bounded(tryTo(() => described(thrown, context, 0)) ?? UNSHOWN);
 }
 
 /** Where in the module's files this was called from. */
-export function placeHere(telling: Telling): string | undefined {
-  return framesOf(new Error().stack ?? '', telling)[0]?.place;
+export function placeHere(context: FaultContext): string | undefined {
+  return framesOf(new Error().stack ?? '', context)[0]?.place;
 }
 
 /** The value, or undefined where something is thrown on the way to it. */
@@ -39,16 +39,16 @@ export function shown(get: () => unknown): string | undefined {
   return tryTo(() => String(get()));
 }
 
-function described(thrown: unknown, telling: Telling, depth: number): string {
+function described(thrown: unknown, context: FaultContext, depth: number): string {
   if (!(thrown instanceof Error)) return notAnError(thrown);
   const stack = shown(() => thrown.stack) ?? '';
-  const frames = framesOf(stack, telling);
+  const frames = framesOf(stack, context);
   const lines = [
-    `${headOf(thrown, telling)}${placeOfSyntax(stack, telling)}`,
+    `${headOf(thrown, context)}${placeOfSyntax(stack, context)}`,
     ...frames.map(({ caller, place }) => (caller === '' ? `    at ${place}` : `    at ${caller} (${place})`)),
   ];
   const cause = depth < MAX_CAUSES ? tryTo(() => thrown.cause) : undefined;
-  if (cause !== undefined) lines.push(`Caused by: ${described(cause, telling, depth + 1)}`);
+  if (cause !== undefined) lines.push(`Caused by: ${described(cause, context, depth + 1)}`);
   return lines.join('\n');
 }
 
@@ -60,12 +60,12 @@ function notAnError(thrown: unknown): string {
   return text === undefined ? UNSHOWN : `It threw ${bounded(text)}`;
 }
 
-function headOf(error: Error, telling: Telling): string {
+function headOf(error: Error, context: FaultContext): string {
   const code = tryTo(() => (error as { readonly code?: unknown }).code);
   if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
   const name = shown(() => error.name) ?? 'Error';
   const message = shown(() => error.message) ?? '';
-  const within = bounded(message).replaceAll(telling.folder + sep, '');
+  const within = bounded(message).replaceAll(context.folder + sep, '');
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
   const head = name === 'Error' || name === '' ? within : `${name}: ${within}`;
@@ -104,14 +104,14 @@ interface Frame {
 }
 
 /** Lines of the stack in files of the module. */
-function framesOf(stack: string, telling: Telling): readonly Frame[] {
+function framesOf(stack: string, context: FaultContext): readonly Frame[] {
   return stack
     .slice(0, 100_000)
     .split('\n')
     .map((line) => /^ {4}(at .*?)\(?((?:file:\/\/)?\/.*|[A-Za-z]:\\.*):(\d+):(\d+)\)?$/.exec(line))
     .flatMap((found) => {
       const [, head = '', file = '', line = '', column = ''] = found ?? [];
-      const inside = insideOf(file, telling);
+      const inside = insideOf(file, context);
       if (inside === undefined) return [];
       const caller = head.slice(3).trim();
       return [{ caller: UNNAMED.has(caller) ? '' : caller, place: `${inside}:${line}:${column}` }];
@@ -120,10 +120,10 @@ function framesOf(stack: string, telling: Telling): readonly Frame[] {
 }
 
 /** A fault of syntax stands before the stack, as `file:///…:3`, the line, and a mark below it. */
-function placeOfSyntax(stack: string, telling: Telling): string {
+function placeOfSyntax(stack: string, context: FaultContext): string {
   const [first = '', ...rest] = stack.split('\n', 5);
   const [, file = '', line = ''] = /^(file:\/\/.*|\/.*):(\d+)$/.exec(first) ?? [];
-  const inside = insideOf(file, telling);
+  const inside = insideOf(file, context);
   if (inside === undefined) return '';
   const marked = rest.find((one) => /^\s*\^+/.test(one));
   const column = marked === undefined ? '' : `:${marked.indexOf('^') + 1}`;
@@ -131,7 +131,7 @@ function placeOfSyntax(stack: string, telling: Telling): string {
 }
 
 /** Path below the folder of the module; undefined where it is not there. */
-function insideOf(file: string, { folder }: Telling): string | undefined {
+function insideOf(file: string, { folder }: FaultContext): string | undefined {
   if (file === '') return undefined;
   const path = tryTo(() => (file.startsWith('file:') ? fileURLToPath(file) : file));
   if (path?.startsWith(folder + sep) !== true) return undefined;

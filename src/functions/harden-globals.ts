@@ -11,7 +11,7 @@ import v8 from 'node:v8';
  * Takes away what Node's permission model leaves: what reaches other processes, and the streams over which Assay is
  * spoken to. `onExit` ends the process in place of `process.exit`.
  */
-export function takeAway(onExit: (code: unknown) => never): void {
+export function hardenGlobals(onExit: (code: unknown) => never): void {
   for (const name of REACHING_OUT) deny(process, name, `process.${name}`);
   deny(os, 'setPriority', 'os.setPriority');
   for (const name of V8_REACH) deny(v8, name, `v8.${name}`);

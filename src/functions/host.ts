@@ -5,7 +5,7 @@ import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts'
 import { encodedOf, parse, putInto, stringify, wait } from './harden-globals.ts';
 
 const STDOUT = 1;
-/** More than any message of Assay: arguments are bounded at its door. */
+/** More than any message of Assay: the edges limit the size of arguments. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
 const WAIT_MS = 1;
 const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));

@@ -3,14 +3,14 @@ import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { dirname, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { err, ok, type Result } from '../core/result.ts';
-import { isRecord, type Loading } from '../core/sources/function-messages.ts';
+import { isRecord, type LoadMessage } from '../core/sources/function-messages.ts';
 import { exportedTools, type ReadTools, type WriteZod } from './exported-tools.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { refuseBuiltin } from './harden-globals.ts';
 
 /** Runs the module and reads its tools. The error is a text: what its author has to mend, and where. */
 export async function loadModule(
-  { path, zod }: Loading,
+  { path, zod }: LoadMessage,
   onFile: (path: string) => void,
 ): Promise<Result<ReadTools, string>> {
   const folder = dirname(path);
@@ -60,7 +60,7 @@ function withPlace(error: unknown, files: ReadonlySet<string>): unknown {
 // Taken before it is taken away.
 const hook = registerHooks;
 
-interface Hooking {
+interface HookOptions {
   /** Folder of the module. */
   readonly folder: string;
   /** Real path of a package.json of zod. */
@@ -72,7 +72,7 @@ interface Hooking {
 }
 
 /** Lets a module import `assay-mcp` and zod though nothing is installed beside it. */
-function hookModules({ folder, zod, own, onFile }: Hooking): void {
+function hookModules({ folder, zod, own, onFile }: HookOptions): void {
   hook({
     resolve(specifier, context, next) {
       refuseBuiltin(specifier);

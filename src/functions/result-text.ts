@@ -4,11 +4,11 @@ import {
   mebibytes,
   RESULT_LIMIT_BYTES,
 } from '../core/sources/function-messages.ts';
-import { faultText, tryTo, type Telling } from './fault-text.ts';
+import { faultText, tryTo, type FaultContext } from './fault-text.ts';
 import { byteLength, parse, stringify } from './harden-globals.ts';
 
 /** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
-export function resultText(returned: unknown, telling: Telling): string {
+export function resultText(returned: unknown, context: FaultContext): string {
   try {
     const text = textOf(returned);
     const bytes = byteLength(text);
@@ -16,7 +16,7 @@ export function resultText(returned: unknown, telling: Telling): string {
   } catch (error) {
     // V8 makes no longer texts.
     if (error instanceof RangeError && error.message === 'Invalid string length') return tooLarge('huge');
-    return errorText(`What the tool returned cannot be written as JSON: ${faultText(error, telling)}`);
+    return errorText(`What the tool returned cannot be written as JSON: ${faultText(error, context)}`);
   }
 }
 

@@ -1,32 +1,32 @@
 // The process of one function module. It is started by adapters/sources/functions, confined by flags of Node.
 import { dirname } from 'node:path';
 import process from 'node:process';
-import type { Loading, ToRunner } from '../core/sources/function-messages.ts';
+import type { LoadMessage, ToRunner } from '../core/sources/function-messages.ts';
 import type { ReadTools } from './exported-tools.ts';
-import { faultText, placeHere, shown, type Telling } from './fault-text.ts';
+import { faultText, placeHere, shown, type FaultContext } from './fault-text.ts';
 import { openHost, type Host } from './host.ts';
 import { loadModule } from './load-module.ts';
 import { errorText } from './result-text.ts';
 import { RunningCalls } from './running-calls.ts';
-import { takeAway } from './harden-globals.ts';
+import { hardenGlobals } from './harden-globals.ts';
 
-interface Serving {
+interface LoadedTools {
   readonly calls: RunningCalls;
   readonly tools: ReadTools['tools'];
 }
 
-let serving: Serving | undefined;
+let serving: LoadedTools | undefined;
 openHost((message, host) => {
   if (message.kind === 'load') void load(message, host);
   else answer(message, host);
 });
 
-async function load(loading: Loading, host: Host): Promise<void> {
-  const telling = { folder: dirname(loading.path) };
-  takeAway((code) => leave(code, host, telling));
-  process.on('uncaughtException', (thrown) => stray(thrown, host, telling));
+async function load(loading: LoadMessage, host: Host): Promise<void> {
+  const context = { folder: dirname(loading.path) };
+  hardenGlobals((code) => leave(code, host, context));
+  process.on('uncaughtException', (thrown) => stray(thrown, host, context));
   process.on('unhandledRejection', (thrown) =>
-    host.tell({ kind: 'stray', fault: faultText(thrown, telling) }),
+    host.tell({ kind: 'stray', fault: faultText(thrown, context) }),
   );
   const loaded = await loadModule(loading, (path) => host.tell({ kind: 'file', path }));
   if (!loaded.ok) {
@@ -34,11 +34,11 @@ async function load(loading: Loading, host: Host): Promise<void> {
     return;
   }
   const { tools, skipped, writeZod } = loaded.value;
-  serving = { calls: new RunningCalls({ ...telling, host, writeZod }), tools };
+  serving = { calls: new RunningCalls({ ...context, host, writeZod }), tools };
   host.tell({ kind: 'ready', tools: [...tools.values()].map(({ facts }) => facts), skipped });
 }
 
-function answer(message: Exclude<ToRunner, Loading>, host: Host): void {
+function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
   switch (message.kind) {
     case 'ping':
       return host.tell({ kind: 'pong', id: message.id });
@@ -55,13 +55,13 @@ function answer(message: Exclude<ToRunner, Loading>, host: Host): void {
   }
 }
 
-function leave(code: unknown, host: Host, telling: Telling): never {
+function leave(code: unknown, host: Host, context: FaultContext): never {
   const value = code ?? process.exitCode ?? 0;
-  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: placeHere(telling) });
+  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: placeHere(context) });
   host.exit(typeof value === 'number' ? value : 0);
 }
 
-function stray(thrown: unknown, host: Host, telling: Telling): void {
+function stray(thrown: unknown, host: Host, context: FaultContext): void {
   if (serving?.calls.failCurrent(thrown) !== true)
-    host.tell({ kind: 'stray', fault: faultText(thrown, telling) });
+    host.tell({ kind: 'stray', fault: faultText(thrown, context) });
 }

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AskAnswer, isRecord, NOTES_PER_SECOND, OPEN_ASKS } from '../core/sources/function-messages.ts';
 import type { Answer, Question, ToolContext } from './define-tool.ts';
 import { readSchema, type ReadTool, type WriteZod } from './exported-tools.ts';
-import { faultText, shown, type Telling, tryTo } from './fault-text.ts';
+import { faultText, shown, type FaultContext, tryTo } from './fault-text.ts';
 import { nowMs, parse, stringify } from './harden-globals.ts';
 import type { Host } from './host.ts';
 import { errorText, isResult, resultText } from './result-text.ts';
 
 const NOTE_LIMIT = 64 * 1024;
 
-interface CallParts extends Telling {
+interface CallParts extends FaultContext {
   readonly host: Host;
   readonly writeZod: WriteZod | undefined;
 }

@@ -55,8 +55,8 @@ export interface HttpReach {
  * undici's own limits of 300 s for headers and body are off: the caller sets the time limit.
  */
 export class HttpClient {
-  readonly #calls: Way;
-  readonly #streams: Way;
+  readonly #calls: Destination;
+  readonly #streams: Destination;
 
   /** Without `reach`, connections may lead anywhere; used only for another Assay of the same user. */
   constructor(origin: string, reach?: HttpReach) {
@@ -87,7 +87,7 @@ export class HttpClient {
   }
 }
 
-interface Way {
+interface Destination {
   readonly pool: Pool;
   readonly reach: HttpReach | undefined;
   /** Set if no connection may be made. */
@@ -107,7 +107,7 @@ function notAllowed(reaches: readonly Reach[], { chosenBy }: HttpReach): Connect
 }
 
 function dispatch(
-  { pool, reach, forbidden }: Way,
+  { pool, reach, forbidden }: Destination,
   request: HttpRequest,
   handler: ResponseHandler,
 ): () => void {

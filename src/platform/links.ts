@@ -7,7 +7,7 @@ export interface LinkOut {
   readonly target: string;
 }
 
-export interface Looking {
+export interface LinkOutOptions {
   /** Absolute real paths of the folders that may be accessed. */
   readonly within: readonly string[];
   /** Maximum number of entries inspected; the rest is ignored. */
@@ -17,7 +17,7 @@ export interface Looking {
 /** Finds a symbolic link in or below these folders that leads outside the accessible paths. Skips `node_modules`. */
 export async function findLinkOut(
   folders: readonly string[],
-  { within, most }: Looking,
+  { within, most }: LinkOutOptions,
 ): Promise<LinkOut | undefined> {
   const waiting = [...folders];
   let left = most;

@@ -58,7 +58,7 @@ export type FoundCommand =
   | { readonly kind: 'not executable'; readonly path: string }
   | { readonly kind: 'absent' };
 
-export interface Seeking {
+export interface FindCommandOptions {
   /** Base for relative paths. */
   readonly cwd: string;
   /** The PATH the process would have. */
@@ -66,7 +66,7 @@ export interface Seeking {
 }
 
 /** Finds a command the way starting a process would: names in the folders of PATH, anything with a slash as a path. */
-export async function findCommand(command: string, { cwd, path }: Seeking): Promise<FoundCommand> {
+export async function findCommand(command: string, { cwd, path }: FindCommandOptions): Promise<FoundCommand> {
   const isPath = HAS_MODES ? command.includes('/') : /[/\\]/.test(command);
   const folders = isPath ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
   let unfit: string | undefined;

@@ -84,7 +84,7 @@ function belowPaths(paths: readonly (readonly string[])[], key: string): readonl
   return paths.filter((path) => path[0] === key).map((path) => path.slice(1));
 }
 
-interface Wish {
+interface DefinitionEdits {
   /** Members to leave out. */
   readonly paths: readonly (readonly string[])[];
   readonly members: readonly Setting[];
@@ -95,7 +95,7 @@ interface Setting {
   readonly value: string | boolean;
 }
 
-function editing(object: JsonObject, { paths, members }: Wish): readonly Edit[] {
+function editing(object: JsonObject, { paths, members }: DefinitionEdits): readonly Edit[] {
   const keyOf = ({ path }: Setting): string => path[0] ?? '';
   const left = new Set(paths.filter((path) => path.length === 1).map(([key]) => key));
   const here = new Map(

@@ -24,7 +24,7 @@ it('A server that stands is said to, with its revision and how many tools it lis
       kind: 'up',
       era: 'modern',
       revision: '2026-07-28',
-      stoodAfterMs: 12,
+      readyAfterMs: 12,
       tools: [{ tool: 'x', readOnly: undefined, destructive: undefined }],
       listFaults: [],
       offered: undefined,
@@ -51,7 +51,7 @@ it.each([
     'tools/list failed: -32603 no; prompts/list was answered by a result that is not a list: it has no "prompts" array',
   ],
 ])('One that stands but could not list what it has is a problem, with each cause', (listFaults, told) => {
-  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 12 } as const;
+  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 12 } as const;
   const facts = down(EXITED, { condition: { ...condition, tools: [], listFaults, offered: undefined } });
   const [found] = checkServers([facts], NOBODY);
   expect([found?.level, found?.code, found?.message]).toEqual([

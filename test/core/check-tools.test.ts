@@ -12,7 +12,7 @@ function brief(findings: readonly Finding[]): readonly string[] {
 }
 
 function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts {
-  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 1 } as const;
+  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 1 } as const;
   return {
     name: 'a',
     isolation: 'shared',

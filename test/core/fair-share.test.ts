@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countBySubject, whoMakesRoom } from '../../src/core/fair-share.ts';
+import { countBySubject, evictionCandidate } from '../../src/core/fair-share.ts';
 
 const counts = (entries: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
   new Map(Object.entries(entries));
@@ -33,7 +33,7 @@ it.each([
   ['who asks, if it is alone', { local: 10 }, 'local', { subject: 'local', mayBeInUse: false }],
   ['nobody else in a pool without room', {}, 'new', { subject: 'new', mayBeInUse: false }],
 ])('%s makes room', (_, pool, asking, expected) => {
-  expect(whoMakesRoom(counts(pool), asking)).toEqual(expected);
+  expect(evictionCandidate(counts(pool), asking)).toEqual(expected);
 });
 
 it('entries are counted by subject', () => {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { countOf, ordered, outcomeOf, type Check, type Finding, type Level } from '../../src/core/finding.ts';
 
 function finding(check: Check, level: Level, about = 'x'): Finding {
-  const said = { check, about, message: 'It is so.' };
-  return level === 'ok' ? { ...said, level } : { ...said, level, remedy: 'Mend it.' };
+  const base = { check, about, message: 'It is so.' };
+  return level === 'ok' ? { ...base, level } : { ...base, level, remedy: 'Mend it.' };
 }
 
 it('Findings stand by check, the worst of each check first, and otherwise as they were found', () => {

@@ -55,9 +55,9 @@ async function cut(streams: SessionStreams, stream: Stream): Promise<string> {
 describe('what a session says that belongs to no request', () => {
   it('is heard by nobody where its client never listened, and then is not said later either', async () => {
     const { streams, listen } = await open();
-    expect(streams.say(message('a'))).toBe(false);
+    expect(streams.send(message('a'))).toBe(false);
     const get = await listen();
-    expect(streams.say(message('b'))).toBe(true);
+    expect(streams.send(message('b'))).toBe(true);
     await get.next('b', (one) => at(one, 'method') === 'b');
     expect(named(get)).toEqual(['b']);
   });
@@ -65,9 +65,9 @@ describe('what a session says that belongs to no request', () => {
   it('goes out on the GET stream alone where there is one, else on that of one call', async () => {
     const { streams, listen, call } = await open();
     const calls = [await call(), await call()];
-    expect(streams.say(message('a'))).toBe(true);
+    expect(streams.send(message('a'))).toBe(true);
     const get = await listen();
-    expect(streams.say(message('b'))).toBe(true);
+    expect(streams.send(message('b'))).toBe(true);
     await get.next('b', (one) => at(one, 'method') === 'b');
     await sleep(50);
     expect([...calls, get].map(named).toSorted()).toEqual([[], ['a'], ['b']]);
@@ -76,11 +76,11 @@ describe('what a session says that belongs to no request', () => {
   it('waits for a client that has listened before, and is then heard once', async () => {
     const { streams, listen } = await open();
     const lastEventId = await cut(streams, await listen());
-    expect(streams.say(message('a'))).toBe(true);
-    expect(streams.say(message('a'))).toBe(true);
-    for (const name of ['n', 'm', 'n']) streams.tell(name, message(name), () => message(name));
-    streams.tellSurely('changed');
-    streams.tellSurely('changed');
+    expect(streams.send(message('a'))).toBe(true);
+    expect(streams.send(message('a'))).toBe(true);
+    for (const name of ['n', 'm', 'n']) streams.sendLatest(name, message(name), () => message(name));
+    streams.sendAlways('changed');
+    streams.sendAlways('changed');
     const get = await listen(lastEventId);
     await get.next('changed', (one) => at(one, 'method') === 'changed');
     expect(named(get)).toEqual(['a', 'a', 'm', 'n', 'changed']);
@@ -93,9 +93,9 @@ describe('what a session says that belongs to no request', () => {
   it('is bounded while it waits, but a change of lists is not lost', async () => {
     const { streams, listen } = await open();
     await cut(streams, await listen());
-    streams.tellSurely('changed');
+    streams.sendAlways('changed');
     for (let index = 0; index < 1_000; index += 1)
-      streams.tell(String(index), message(`n${index}`), () => message('all'));
+      streams.sendLatest(String(index), message(`n${index}`), () => message('all'));
     const get = await listen();
     await get.next('changed', (one) => at(one, 'method') === 'changed');
     expect(named(get).slice(-3)).toEqual(['n998', 'n999', 'changed']);
@@ -106,7 +106,7 @@ describe('what a session says that belongs to no request', () => {
     const { streams, listen } = await open();
     const first = await listen();
     const lastEventId = (await until('an event', () => first.events[0])).id;
-    for (let index = 0; index < 1_000; index += 1) streams.say(message(`n${index}`));
+    for (let index = 0; index < 1_000; index += 1) streams.send(message(`n${index}`));
     await cut(streams, first);
     const get = await listen(lastEventId);
     await get.next('all/changed', (one) => at(one, 'method') === 'all/changed');

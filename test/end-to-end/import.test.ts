@@ -17,7 +17,7 @@ async function imported(user: User, ...args: readonly string[]): Promise<Json> {
 }
 function fates(report: Json): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    listAt(report, 'servers').map((one) => [textAt(one, 'name'), textAt(one, 'fate')]),
+    listAt(report, 'servers').map((one) => [textAt(one, 'name'), textAt(one, 'outcome')]),
   );
 }
 
@@ -172,7 +172,7 @@ describe('assay import', () => {
     expect(alone.stderr).toContain(`--project ${JSON.stringify(project)}`);
     const report = await imported(user, 'claude-code', '--project', project);
     expect(
-      listAt(report, 'servers').map((one) => [at(one, 'name'), at(one, 'fate'), at(one, 'isDisabled')]),
+      listAt(report, 'servers').map((one) => [at(one, 'name'), at(one, 'outcome'), at(one, 'isDisabled')]),
     ).toEqual([
       ['near', 'copied', false],
       ['both', 'copied', false],

@@ -165,8 +165,8 @@ describe('assay toolset import of a config.json of HyperTool', () => {
     const { stdout } = await run('toolset', 'import', file, '--json');
     expect(parseJson(stdout)).toEqual({
       imported: [
-        { name: 'old-one', fate: 'created' },
-        { name: 'dev', fate: 'created' },
+        { name: 'old-one', outcome: 'created' },
+        { name: 'dev', outcome: 'created' },
       ],
       equipped: 'dev',
       leftOut: [

@@ -58,7 +58,7 @@ function open(store: Store, recalled: readonly RecordChange[] = [], limits: Part
     connect: async (given, text) => {
       const instructions = instructionsOf(given);
       instructions.connected(given, text);
-      await review.saw(given, instructions.said);
+      await review.saw(given, instructions.declared);
       return instructions.passed(given);
     },
     told: (given) => ({ spec: given, instructions: instructionsOf(given) }),

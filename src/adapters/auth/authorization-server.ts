@@ -16,14 +16,14 @@ const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
 /** A server or issuer, and who chose its URL. */
-export interface Asked {
+export interface ServerUrl {
   readonly url: URL;
   readonly chooser: UrlChooser;
 }
 
 /** Opens a fetch for URLs named by the server at this URL. The caller closes it. */
 export async function openFetchFor(
-  { url, chooser }: Asked,
+  { url, chooser }: ServerUrl,
   rules: ReachRules,
   signal?: AbortSignal,
 ): Promise<CarefulFetch> {
@@ -57,7 +57,7 @@ export type Renewal =
 /** Exchanges the refresh token, which may be invalid afterwards, for a new access token (RFC 6749, section 6). */
 export async function renew(
   { tokens, client, server, resource }: CredentialContent,
-  { asked, rules }: { readonly asked: Asked; readonly rules: ReachRules },
+  { asked, rules }: { readonly asked: ServerUrl; readonly rules: ReachRules },
   nowMs: () => number,
 ): Promise<Renewal> {
   if (tokens?.refresh === undefined) return { kind: 'ended', cause: { code: 'TOKEN_EXPIRED' } };
@@ -100,7 +100,7 @@ function refusedRenewal({ code }: OAuthError): Renewal {
 /** RFC 7009. Whether the issuer revoked the token; false if it offers no revocation or is unreachable. */
 export async function revoke(
   { tokens, client, server }: CredentialContent,
-  asked: Asked,
+  asked: ServerUrl,
   rules: ReachRules,
 ): Promise<boolean> {
   const endpoint = revocationEndpoint(server);

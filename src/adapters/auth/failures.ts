@@ -7,7 +7,7 @@ interface FailuresOptions {
 }
 
 /** The source of a failure. */
-export interface Failing {
+export interface FailureSource {
   readonly address: string;
   /** Id of the claimed token, if it exists; all other guesses from an address are counted together. */
   readonly id: string | undefined;
@@ -36,7 +36,7 @@ export class Failures {
   }
 
   /** Remaining lockout in ms. Undefined if there is none. */
-  waitMs(failing: Failing): number | undefined {
+  waitMs(failing: FailureSource): number | undefined {
     if (this.#windows.size === 0) return undefined;
     const window = this.#windows.get(this.#keyOf(failing));
     if (window === undefined || window.count < this.#most) return undefined;
@@ -44,7 +44,7 @@ export class Failures {
     return waitMs > 0 ? waitMs : undefined;
   }
 
-  note(failing: Failing): void {
+  note(failing: FailureSource): void {
     const nowMs = this.#monotonicMs();
     this.#forget(nowMs);
     const key = this.#keyOf(failing);
@@ -52,7 +52,7 @@ export class Failures {
     this.#windows.set(key, { endsMs, count: count + 1 });
   }
 
-  #keyOf({ address, id = '' }: Failing): string {
+  #keyOf({ address, id = '' }: FailureSource): string {
     const key = `${id} ${addressBlock(address)}`;
     return this.#windows.size < MOST_KEYS || this.#windows.has(key) ? key : `${id} elsewhere`;
   }

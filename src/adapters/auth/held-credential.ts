@@ -8,13 +8,13 @@ import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
-import type { Asked, RenewalFault } from './authorization-server.ts';
+import type { ServerUrl, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { CredentialShelf, Shelved } from './credential-shelf.ts';
 
 export interface HeldOptions {
   readonly server: string;
-  readonly asked: Asked;
+  readonly asked: ServerUrl;
   readonly rules: ReachRules;
   readonly subject: string;
   readonly log: Log;
@@ -145,8 +145,8 @@ export class HeldCredential implements Authorizer {
       if (shelved?.content === undefined) return err(this.#needed());
       const { stored, content } = shelved;
       const nowMs = Date.now();
-      const wish = { holder, revision: stored.revision, nowMs, untilMs: nowMs + LEASE_MS };
-      const leased = await shelf.value.store.leaseCredential(stored, wish);
+      const request = { holder, revision: stored.revision, nowMs, untilMs: nowMs + LEASE_MS };
+      const leased = await shelf.value.store.leaseCredential(stored, request);
       if (!leased.ok) return leased;
       if (leased.value.kind === 'leased') return this.#renewAlone(content, shelf.value, holder);
       if (leased.value.kind === 'held') await pause(LEASE_POLL_MS);

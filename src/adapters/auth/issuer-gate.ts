@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Holder, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports/link.ts';
-import { type Failing, Failures } from './failures.ts';
+import { type FailureSource, Failures } from './failures.ts';
 import { REST_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
 import { secretDigest } from './mint-token.ts';
@@ -122,7 +122,7 @@ export class IssuerGate implements Gate {
       this.#tellAway(verdict);
       if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
       if (verdict.kind === 'unknown') return this.#unknown();
-      const failing: Failing = { address, id: verdict.isSigned ? key : GUESSED };
+      const failing: FailureSource = { address, id: verdict.isSigned ? key : GUESSED };
       this.#failures.note(failing);
       this.#options.log.debug('a token of the issuer was refused', { reason: verdict.reason });
       return err({ code: 'TOKEN_REQUIRED', reason: verdict.reason });

@@ -92,9 +92,10 @@ async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<stri
     if (document === undefined || typeof jwksUri !== 'string') continue;
     if (memberOf(document, 'issuer') !== issuer)
       throw new KeysUnavailable(
-        `calls itself otherwise in its metadata: ${said(memberOf(document, 'issuer'))}`,
+        `calls itself otherwise in its metadata: ${printed(memberOf(document, 'issuer'))}`,
       );
-    if (!URL.canParse(jwksUri)) throw new KeysUnavailable(`names a jwks_uri that is none: ${said(jwksUri)}`);
+    if (!URL.canParse(jwksUri))
+      throw new KeysUnavailable(`names a jwks_uri that is none: ${printed(jwksUri)}`);
     return jwksUri;
   }
   throw new KeysUnavailable('has no metadata with a jwks_uri; set auth.jwksUri');
@@ -125,6 +126,6 @@ function memberOf(document: unknown, name: string): unknown {
     : undefined;
 }
 
-function said(value: unknown): string {
+function printed(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 200);
 }

@@ -5,7 +5,7 @@ import type { OpenRedirect } from '../../platform/redirect.ts';
 /** Why a sign-in failed, as a phrase without secrets. */
 export class SignInFault extends Error {}
 
-export interface Answering {
+export interface AnswerSources {
   readonly redirect: OpenRedirect;
   readonly pasted: (signal: AbortSignal) => Promise<string | undefined>;
   readonly state: string;
@@ -13,7 +13,7 @@ export interface Answering {
 }
 
 /** The issuer's response, from the browser redirect or pasted by the user, whichever comes first. */
-export async function answerIn({ redirect, pasted, state, signal }: Answering): Promise<URLSearchParams> {
+export async function answerIn({ redirect, pasted, state, signal }: AnswerSources): Promise<URLSearchParams> {
   const over = new AbortController();
   const ended = AbortSignal.any([signal, over.signal]);
   const late = Promise.withResolvers<never>();

@@ -105,7 +105,7 @@ async function discover(url: URL, fetching: CarefulFetch): Promise<Place> {
   };
 }
 
-interface Wanted {
+interface RegistrationRequest {
   readonly issuer: string;
   readonly before: Shelved | undefined;
   readonly scope: string | undefined;
@@ -113,7 +113,12 @@ interface Wanted {
 }
 
 /** The earlier registration, if it can be reused. */
-function registeredAt({ issuer, before, scope, auth }: Wanted): CredentialContent['client'] | undefined {
+function registeredAt({
+  issuer,
+  before,
+  scope,
+  auth,
+}: RegistrationRequest): CredentialContent['client'] | undefined {
   const content = before?.stored.issuer === issuer ? before.content : undefined;
   // The issuer may have deleted the registration along with the tokens it revoked.
   if (content?.tokens === undefined || auth?.clientId !== undefined) return undefined;

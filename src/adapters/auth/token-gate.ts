@@ -46,7 +46,7 @@ const LOOK_UP_EVERY_MS = 100;
 /** After a lookup, the next one is delayed by this multiple of its duration. */
 const REST_SHARE = 10;
 /** A token from a request, and the address it came from. */
-interface Bringing {
+interface PresentedToken {
   readonly given: string;
   readonly parts: TokenParts | undefined;
   readonly address: string;
@@ -121,7 +121,7 @@ export class TokenGate implements Gate {
     return atMost(this.#lookUps.next(), LONGEST_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
   }
 
-  #judge({ given, parts, address }: Bringing, nowMs: number): Result<Identity, Refusal> {
+  #judge({ given, parts, address }: PresentedToken, nowMs: number): Result<Identity, Refusal> {
     const named = parts === undefined ? undefined : this.#known.get(parts.id);
     const failing = { address, id: named?.id };
     const waitMs = this.#failures.waitMs(failing);

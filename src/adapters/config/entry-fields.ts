@@ -1,10 +1,10 @@
 import type { Node } from 'jsonc-parser';
 import type { Complaints, Place } from './complaints.ts';
-import { ASKED, expand, type Surroundings } from './expand.ts';
+import { ASKED, expand, type VariableSources } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
 /** The values for variables in an entry, and the base of relative paths. */
-export interface Here extends Surroundings {
+export interface EntryContext extends VariableSources {
   readonly cwd: string;
 }
 
@@ -13,7 +13,7 @@ export interface Entry {
   readonly node: Node;
   readonly path: readonly string[];
   readonly fields: ReadonlyMap<string, Node>;
-  readonly here: Here;
+  readonly here: EntryContext;
   readonly complaints: Complaints;
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** Sources of variable values. */
-export interface Surroundings {
+export interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   /** The absolute folder of the config file. */
@@ -25,7 +25,7 @@ export const ASKED = 'input:';
  * Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` and `${configDir}`, not recursively: the values of
  * variables are not expanded. As in Claude Code, an empty variable counts as set.
  */
-export function expand(text: string, around: Surroundings): Expansion {
+export function expand(text: string, around: VariableSources): Expansion {
   const missing: string[] = [];
   let foreign = false;
   let out = '';
@@ -49,7 +49,7 @@ export function expandHome(text: string, home: string): string {
 
 const REFERENCE = /^(env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
 
-function expandReference(inner: string, around: Surroundings): Expansion {
+function expandReference(inner: string, around: VariableSources): Expansion {
   const [, explicit, name, fallback] = REFERENCE.exec(inner) ?? [];
   if (name === undefined) {
     const text = `\${${inner}}`;
@@ -64,12 +64,12 @@ function expandReference(inner: string, around: Surroundings): Expansion {
   return { text: '', missing: [name], foreign: false };
 }
 
-function ownVariable(name: string, { home, configDir }: Surroundings): string | undefined {
+function ownVariable(name: string, { home, configDir }: VariableSources): string | undefined {
   if (name === 'userHome') return home;
   return name === 'configDir' ? configDir : undefined;
 }
 
-function envOf(name: string, { env }: Surroundings): string | undefined {
+function envOf(name: string, { env }: VariableSources): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 

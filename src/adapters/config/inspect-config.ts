@@ -4,7 +4,7 @@ import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';
 import { keyOf, type ConfigProblem } from './complaints.ts';
 import { membersOf, parseJsonTree } from './json-tree.ts';
-import { type Config, type ConfigSurroundings, loadConfig } from './load-config.ts';
+import { type Config, type ConfigEnvironment, loadConfig } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
 
 /** Whether a variable or header with this name and value looks like a secret. */
@@ -19,7 +19,7 @@ export interface InspectedConfig {
 
 export async function inspectConfig(
   { path, origin }: ConfigLocation,
-  around: ConfigSurroundings,
+  around: ConfigEnvironment,
   looksSecret: LooksSecret,
 ): Promise<InspectedConfig> {
   const loaded = await loadConfig(path, around);

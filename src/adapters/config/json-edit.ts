@@ -143,13 +143,13 @@ function inserted(text: string, { parent, members, style, name, value }: Inserti
   return edited(text, edits, { line, shown: (isLined ? indent : '') + body, isReplaced: false });
 }
 
-interface Shown {
+interface InsertedLines {
   readonly line: number;
   readonly shown: string;
   readonly isReplaced: boolean;
 }
 
-function edited(text: string, edits: Edit[], { line, shown, isReplaced }: Shown): Edited {
+function edited(text: string, edits: Edit[], { line, shown, isReplaced }: InsertedLines): Edited {
   return { text: checked(applyEdits(text, edits)), line, lines: linesOf(shown), isReplaced };
 }
 

@@ -12,7 +12,7 @@ import { localSpec } from '../../core/sources/local-spec.ts';
 import { readText } from '../../platform/files.ts';
 import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
-import type { Here } from './entry-fields.ts';
+import type { EntryContext } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
@@ -33,7 +33,7 @@ export interface Config {
 }
 
 /** The environment for reading the file: the process' variables, working directory and user's home folder. */
-export interface ConfigSurroundings {
+export interface ConfigEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;
@@ -44,7 +44,7 @@ export interface ConfigSurroundings {
  * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object) or PATH_UNSAFE on
  * failure.
  */
-export async function loadConfig(path: string, around: ConfigSurroundings): Promise<Result<Config, Refusal>> {
+export async function loadConfig(path: string, around: ConfigEnvironment): Promise<Result<Config, Refusal>> {
   const file = resolve(around.cwd, path);
   const unsafe = await unsafePath(file, around);
   if (unsafe !== undefined) return err(unsafe);
@@ -59,7 +59,7 @@ export function emptyConfig(path: string): Config {
 }
 
 /** Reads a config from a text; `file` is its path. */
-export function configIn(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
+export function configIn(file: string, text: string, around: ConfigEnvironment): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
     const { line, column } = positionOf(text, offset);
     return err({ code: 'CONFIG_INVALID', path: file, reason: `line ${line}, column ${column}: ${reason}` });
@@ -103,7 +103,7 @@ interface TopLevel {
   readonly local: Parameters<typeof localSpec>[0];
 }
 
-function readTopLevel(root: Node, here: Here, complaints: Complaints): TopLevel {
+function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): TopLevel {
   const entries: ServerEntry[] = [];
   let settings: TopLevel['settings'] = new Map();
   let local: TopLevel['local'] = { tools: [], modules: [] };

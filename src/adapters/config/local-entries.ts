@@ -5,12 +5,12 @@ import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { Complaints, Place } from './complaints.ts';
-import { textAt, type Entry, type Here } from './entry-fields.ts';
+import { textAt, type Entry, type EntryContext } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
 /** `tools` of a config: requests by name. Invalid ones are reported and left out. */
-export function readTools(node: Node, here: Here, complaints: Complaints): readonly RestToolSpec[] {
+export function readTools(node: Node, here: EntryContext, complaints: Complaints): readonly RestToolSpec[] {
   return membersOf(node).flatMap(({ key, value }) => {
     const place: Place = { node: value, path: ['tools', key] };
     const entry = objectAt(place, { filled: FILLED_OF_TOOL, here, complaints });
@@ -23,7 +23,11 @@ export function readTools(node: Node, here: Here, complaints: Complaints): reado
 }
 
 /** `functions` of a config: modules, each given by its path or as an object. */
-export function readFunctions(node: Node, here: Here, complaints: Complaints): readonly FunctionModuleSpec[] {
+export function readFunctions(
+  node: Node,
+  here: EntryContext,
+  complaints: Complaints,
+): readonly FunctionModuleSpec[] {
   const absolute = (path: string): string => resolve(here.configDir, expandHome(path, here.home));
   return (node.children ?? []).flatMap((value, index) => {
     const place: Place = { node: value, path: ['functions', index] };
@@ -46,7 +50,7 @@ const FILLED_OF_MODULE: ReadonlySet<string> = new Set(['module', 'env', 'reads',
 
 interface Reading {
   readonly filled: ReadonlySet<string>;
-  readonly here: Here;
+  readonly here: EntryContext;
   readonly complaints: Complaints;
 }
 
@@ -82,7 +86,7 @@ function plain(node: Node): unknown {
   return getNodeValue(node) as unknown; // typed any by the library
 }
 
-function entryAt({ node, path }: Place, here: Here, complaints: Complaints): Entry {
+function entryAt({ node, path }: Place, here: EntryContext, complaints: Complaints): Entry {
   return { node, path: path.map(String), fields: new Map(), here, complaints };
 }
 

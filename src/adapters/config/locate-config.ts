@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AppOptions } from '../../core/command-options.ts';
 import { expandHome } from './expand.ts';
-import type { ConfigSurroundings } from './load-config.ts';
+import type { ConfigEnvironment } from './load-config.ts';
 
 /** A config file and what named it, so that messages can state both. */
 export interface ConfigLocation {
@@ -36,7 +36,7 @@ export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): strin
 }
 
 /** The surroundings of this process; `--home` takes precedence over the variable. */
-export function surroundings({ home, environment: env = process.env }: AppOptions): ConfigSurroundings {
+export function surroundings({ home, environment: env = process.env }: AppOptions): ConfigEnvironment {
   return {
     env: home === undefined ? env : { ...env, ASSAY_HOME: home },
     cwd: process.cwd(),

@@ -6,10 +6,10 @@ import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry, ReadLocal } from '../../gateway/ports/gateways.ts';
 import { keyOf } from './complaints.ts';
 import { expandHome } from './expand.ts';
-import { configIn, type ConfigSurroundings } from './load-config.ts';
+import { configIn, type ConfigEnvironment } from './load-config.ts';
 
 /** Reads registered entries like those of a config file in the home. */
-export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadEntry {
+export function entryReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadEntry {
   return (name, entry) => {
     const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
     if (!config.ok) return err([{ field: '', reason: 'It is no server.' }]);
@@ -27,7 +27,7 @@ export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'hom
 }
 
 /** Reads operators' own tools and modules as in a config file; relative paths start at the given folder. */
-export function localReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadLocal {
+export function localReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadLocal {
   return {
     tool: readRestTool,
     module: (entry) => readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home))),

@@ -2,7 +2,7 @@ import type { Node } from 'jsonc-parser';
 import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { Complaints } from './complaints.ts';
-import { optionAt, placeAt, type Entry, type Here, type Option } from './entry-fields.ts';
+import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
 import { HTTP_KEYS, readHttp } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
@@ -14,7 +14,11 @@ export interface ServerEntry extends TreeMember {
 }
 
 /** The server that an entry describes. Undefined if it is disabled, or invalid and reported as a problem. */
-export function readServer(member: ServerEntry, here: Here, complaints: Complaints): ServerSpec | undefined {
+export function readServer(
+  member: ServerEntry,
+  here: EntryContext,
+  complaints: Complaints,
+): ServerSpec | undefined {
   const { path, value: node, key: name } = member;
   if (node.type !== 'object') {
     complaints.problem({ node, path }, 'this is not an object', 'Write the server as an object in braces.');
@@ -118,10 +122,10 @@ const COMMON_KEYS: readonly string[] = [
   ...FOR_LATER.map(([key]) => key),
 ];
 
-type Way = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';
+type TransportType = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';
 
 /** VS Code's `http` falls back to the older transport if a server does not support the newer; other names are exact. */
-const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
+const TYPES: ReadonlyMap<unknown, TransportType> = new Map<unknown, TransportType>([
   ['stdio', 'stdio'],
   ['http', 'auto'],
   ['streamable-http', 'streamable'],
@@ -130,7 +134,7 @@ const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
   ['openapi', 'openapi'],
 ]);
 
-const TYPE: Option<Way> = {
+const TYPE: Option<TransportType> = {
   wanted: [...TYPES.keys()]
     .map((name) => JSON.stringify(name))
     .join(', ')
@@ -151,7 +155,7 @@ interface Reader {
   readonly read: (entry: Entry) => Transport | undefined;
 }
 
-const READERS: Readonly<Record<Way, Reader>> = {
+const READERS: Readonly<Record<TransportType, Reader>> = {
   stdio: { keys: STDIO_KEYS, read: readStdio },
   auto: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'auto') },
   streamable: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'streamable') },
@@ -159,7 +163,7 @@ const READERS: Readonly<Record<Way, Reader>> = {
   openapi: { keys: OPENAPI_KEYS, read: readOpenapi },
 };
 
-function wayByKeys({ fields, complaints, node, path }: Entry): Way | undefined {
+function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | undefined {
   if (fields.has('openapi')) return 'openapi';
   const [hasCommand, hasUrl] = [fields.has('command'), fields.has('url')];
   if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';

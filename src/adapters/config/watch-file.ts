@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { fileFacts, fileMarkOf, realPath } from '../../platform/files.ts';
 
-export interface Watching {
+export interface FileWatcher {
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ const POLL_MS = 1_000;
  * Calls `onChange` each time the file may have changed, debounced by QUIET_MS. Watches the folder, since most editors
  * save by replacing the file, and for a link also the folder of its target.
  */
-export async function watchFile(path: string, onChange: () => void): Promise<Watching> {
+export async function watchFile(path: string, onChange: () => void): Promise<FileWatcher> {
   const { watch } = await import('chokidar');
   let timer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;

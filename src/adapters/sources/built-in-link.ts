@@ -115,10 +115,10 @@ export class BuiltInLink implements Link {
   /** Who reads no page learns of each once. */
   #skip(skipped: readonly Skipped[]): void {
     const { server, log, mask } = this.#options;
-    const told = new Set(this.#skipped.map((one) => JSON.stringify(one)));
+    const known = new Set(this.#skipped.map((one) => JSON.stringify(one)));
     this.#skipped = skipped;
     for (const one of skipped)
-      if (!told.has(JSON.stringify(one)))
+      if (!known.has(JSON.stringify(one)))
         log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, {
           server,
           code: 'TOOL_UNUSABLE',

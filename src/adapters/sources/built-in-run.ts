@@ -83,8 +83,9 @@ export class BuiltInRun {
         this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
         if (!this.#isOverdue) this.#timer?.refresh();
         const token = progressTokenOf(this.#options.ask.message);
-        const said = JSON.stringify({ progress, total, message }).slice(1);
-        if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${said}`);
+        const members = JSON.stringify({ progress, total, message }).slice(1);
+        if (token !== undefined)
+          this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
       },
       log: (level, data) => {
         const least = this.#logLevel;
@@ -236,7 +237,7 @@ function resultText(result: BuiltInResult): string {
 }
 
 function answerOf({ kind, text }: ServerRequestAnswer): Result<Readonly<Record<string, unknown>>, string> {
-  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // the door has read it
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // already parsed once by the edge
   if (kind === 'result') return ok(value);
   const { message } = value;
   return err(`The client did not answer: ${typeof message === 'string' ? message : 'it gave no reason'}`);

@@ -74,13 +74,13 @@ export interface BuiltInSource {
 }
 
 /** A result of one text. */
-export function said(text: string): BuiltInResult {
+export function resultOfText(text: string): BuiltInResult {
   return { content: [{ type: 'text', text }] };
 }
 
 /** One that tells a model what went wrong. */
 export function refused(text: string): BuiltInResult {
-  return { ...said(text), isError: true };
+  return { ...resultOfText(text), isError: true };
 }
 
 const TEXTS = new WeakMap<Pick<BuiltInTool, 'definition'>, string>();

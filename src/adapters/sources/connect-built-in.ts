@@ -1,7 +1,7 @@
 import { chooserOf } from '../../core/reach.ts';
 import type { Cause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Connectors, Link, Log, Opening } from '../../gateway/ports/link.ts';
+import type { Connectors, Link, Log, OpenOptions } from '../../gateway/ports/link.ts';
 import type { CustomTools, ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';
@@ -66,7 +66,7 @@ interface Opened {
 
 async function open(
   { name: server }: ServerSpec,
-  { events, signal }: Opening,
+  { events, signal }: OpenOptions,
   opened: Opened,
 ): Promise<Result<Link, Cause>> {
   const first = await opened.source.read(signal);

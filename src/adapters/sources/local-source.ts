@@ -51,7 +51,7 @@ export class LocalSource implements BuiltInSource {
 
   async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     const { tools, modules } = this.#custom;
-    const found: Found[] = [];
+    const found: SkippedTool[] = [];
     const skipped: Skipped[] = [];
     for (const { name, made } of this.#makeTools(tools)) {
       if (made.ok) found.push({ tool: made.value, what: name });
@@ -157,7 +157,7 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
   return JSON.stringify(spec);
 }
 
-interface Found extends Pick<Skipped, 'what' | 'of'> {
+interface SkippedTool extends Pick<Skipped, 'what' | 'of'> {
   readonly tool: BuiltInTool;
 }
 
@@ -171,7 +171,7 @@ function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
 }
 
 /** The first of a name has it. */
-function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): BuiltInTools {
+function withoutTwins(found: readonly SkippedTool[], skipped: readonly Skipped[]): BuiltInTools {
   const names = new Set<string>();
   const tools: BuiltInTool[] = [];
   const twins: Skipped[] = [];

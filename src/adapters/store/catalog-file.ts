@@ -62,7 +62,7 @@ type FileDefinition = readonly [
 
 type Entries = Map<string, FileEntry>;
 
-interface Learnt {
+interface ServerSnapshot {
   readonly name: string;
   readonly identity: string;
   readonly snapshot: Snapshot;
@@ -71,7 +71,7 @@ interface Learnt {
 class WrittenMemory implements CatalogFile {
   readonly #options: CatalogFileOptions;
   readonly #known: Entries;
-  readonly #learnt = new Map<string, Learnt>();
+  readonly #learnt = new Map<string, ServerSnapshot>();
   readonly #snapshots = new Map<string, Snapshot>();
   #timer: NodeJS.Timeout | undefined;
   #attempts = 0;
@@ -132,7 +132,7 @@ class WrittenMemory implements CatalogFile {
   }
 
   /** Another process that read the file before us and wrote it after us does not know what we wrote. */
-  async #writeAgainIfLost(learnt: ReadonlyMap<string, Learnt>): Promise<void> {
+  async #writeAgainIfLost(learnt: ReadonlyMap<string, ServerSnapshot>): Promise<void> {
     await pause(LOST_AFTER_MS);
     const there = await readEntries(this.#options.path);
     for (const [key, one] of learnt)
@@ -200,7 +200,7 @@ function definitionOf([key, text, accepted, facts]: FileDefinition, isTool: bool
   return { key: key ?? undefined, bytes, fitness, parameters, ...(facts && { facts }) };
 }
 
-function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Learnt): FileEntry {
+function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: ServerSnapshot): FileEntry {
   const lists = Object.fromEntries(
     Object.entries(inventory).map(([kind, definitions]) => [kind, definitions.flatMap(writable)]),
   ) as unknown as FileEntry['lists']; // the same keys

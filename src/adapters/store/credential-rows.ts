@@ -42,18 +42,18 @@ export async function writeCredential(
 }
 
 /** A lease that ran out belongs to whoever asks next: its holder may have died. */
-export async function takeLease(trx: Trx, key: CredentialKey, wish: LeaseRequest): Promise<Leased> {
+export async function takeLease(trx: Trx, key: CredentialKey, request: LeaseRequest): Promise<Leased> {
   const found = await rowOf(trx, key);
-  if (found?.revision !== wish.revision) return { kind: 'changed' };
+  if (found?.revision !== request.revision) return { kind: 'changed' };
   const { lease_holder: holder, lease_until_ms: untilMs } = found;
-  const isFree = holder === null || untilMs === null || untilMs <= wish.nowMs || holder === wish.holder;
+  const isFree = holder === null || untilMs === null || untilMs <= request.nowMs || holder === request.holder;
   if (!isFree) return { kind: 'held', untilMs };
-  const isGivenBack = wish.untilMs <= wish.nowMs;
+  const isGivenBack = request.untilMs <= request.nowMs;
   await trx
     .updateTable('assay_credentials')
     .set({
-      lease_holder: isGivenBack ? null : wish.holder,
-      lease_until_ms: isGivenBack ? null : wish.untilMs,
+      lease_holder: isGivenBack ? null : request.holder,
+      lease_until_ms: isGivenBack ? null : request.untilMs,
     })
     .where('server', '=', key.server)
     .where('identity', '=', key.identity)

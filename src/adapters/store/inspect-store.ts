@@ -68,14 +68,17 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   });
 }
 
-type Whose = Pick<StoreFacts, 'kind' | 'place'>;
+type StoreIdentity = Pick<StoreFacts, 'kind' | 'place'>;
 
-async function judged(whose: Whose, look: () => Promise<Omit<StoreFacts, keyof Whose>>): Promise<StoreFacts> {
+async function judged(
+  store: StoreIdentity,
+  look: () => Promise<Omit<StoreFacts, keyof StoreIdentity>>,
+): Promise<StoreFacts> {
   try {
-    return { ...whose, ...(await look()) };
+    return { ...store, ...(await look()) };
   } catch (error) {
     const refusal = refusalOf(error);
     const fault = refusal?.code === 'STORE_UNAVAILABLE' ? refusal.reason : 'it cannot be read';
-    return { ...whose, is: 'at fault', fault };
+    return { ...store, is: 'at fault', fault };
   }
 }

@@ -52,7 +52,8 @@ function callsOf(transactions: Transactions): StoreCalls {
     credentials: () => read(readCredentials),
     saveCredential: (credential, revision) =>
       write('credentials', async (trx) => ok(await writeCredential(trx, credential, revision))),
-    leaseCredential: (key, wish) => write('credentials', async (trx) => ok(await takeLease(trx, key, wish))),
+    leaseCredential: (key, request) =>
+      write('credentials', async (trx) => ok(await takeLease(trx, key, request))),
     removeCredential: (key) => write('credentials', async (trx) => ok(await deleteCredential(trx, key))),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),

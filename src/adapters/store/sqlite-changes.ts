@@ -10,7 +10,7 @@ export interface Known {
   readonly revisions: ReadonlyMap<StorePart, number>;
 }
 
-export interface Look {
+export interface StoreChange {
   readonly changed: readonly StorePart[];
   readonly known: Known;
 }
@@ -21,7 +21,7 @@ export interface Look {
  */
 export class SqliteChanges {
   readonly #open: OpenSqlite;
-  readonly #tell: (look: Look) => void;
+  readonly #tell: (look: StoreChange) => void;
   readonly #inTurn: (work: () => Promise<void>) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -31,7 +31,7 @@ export class SqliteChanges {
   /** `inTurn` does something between two transactions of this process. */
   constructor(
     open: OpenSqlite,
-    tell: (look: Look) => void,
+    tell: (look: StoreChange) => void,
     inTurn: (work: () => Promise<void>) => Promise<void>,
   ) {
     this.#open = open;

@@ -6,7 +6,7 @@ import type { Log } from '../../gateway/ports/link.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';
-import type { Known, Look } from './sqlite-changes.ts';
+import type { Known, StoreChange } from './sqlite-changes.ts';
 import type { SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
 
 /** Values of the store's thread that live shortly are rows on their way. */
@@ -168,14 +168,14 @@ export class SqliteThread {
         freshMs: this.#restTimes.freshMs,
       } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#hear(word as Look), // `SqliteChanges` says nothing else
+      onWord: (word) => this.#hear(word as StoreChange), // `SqliteChanges` says nothing else
       onLost: (cause, error) => this.#lose(thread, cause, error),
     });
     this.#leave(this.#check(thread));
     return thread;
   }
 
-  #hear({ changed, known }: Look): void {
+  #hear({ changed, known }: StoreChange): void {
     if (!this.#isListening) return;
     this.#known = known;
     if (changed.length > 0) this.#options.tell(changed);

@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { Connectors, Opening as Asked } from '../../gateway/ports/link.ts';
-import type { Opening, UpstreamDeps } from './opening.ts';
+import type { Connectors, OpenOptions as Asked } from '../../gateway/ports/link.ts';
+import type { LinkAttempt, UpstreamDeps } from './opening.ts';
 
 /**
  * Opens links to MCP servers. Each transport's code is loaded with its first server: the HTTP client alone takes as
@@ -9,7 +9,7 @@ import type { Opening, UpstreamDeps } from './opening.ts';
  */
 export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connectors<'stdio' | 'http'> {
   const deps: UpstreamDeps = { ...given, suspects: new Map() };
-  const openingOf = (spec: ServerSpec, asked: Asked): Opening => {
+  const openingOf = (spec: ServerSpec, asked: Asked): LinkAttempt => {
     const { client } = asked;
     // A link shared by all clients acts for the user who runs Assay.
     const subject = client !== undefined && 'subject' in client ? client.subject : LOCAL.subject;

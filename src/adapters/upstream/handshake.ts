@@ -8,7 +8,7 @@ import {
   ownUpstreamRequest,
   type UpstreamRequest,
   type Capabilities,
-  type Opening,
+  type OpenOptions,
   type Reply,
 } from '../../gateway/ports/link.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
@@ -29,7 +29,7 @@ export type Probe = (ask: UpstreamRequest, to: Era) => Promise<Result<Reply, Ref
 export interface Identity {
   /** Assay's own name and version, as JSON text. */
   readonly ownInfo: string;
-  readonly profile: Opening['client'];
+  readonly profile: OpenOptions['client'];
 }
 
 /** `legacy`: no modern server would answer this way (2026-07-28, basic/transports/stdio#backward-compatibility). */

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { Attempt, httpReachOf, type Opening } from './opening.ts';
+import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
 import { causeOfHandshake, discover, initialize, type Facts } from './handshake.ts';
 import { authorizerOf } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
@@ -13,7 +13,7 @@ import { openSse } from './sse-link.ts';
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 
 /** Opens a link over the configured transport, or else the one the server turns out to speak. */
-export function connectHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
+export function connectHttp(opening: LinkAttempt, transport: HttpTransport): Promise<Result<Link, Cause>> {
   return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
 }
 
@@ -21,7 +21,7 @@ export function connectHttp(opening: Opening, transport: HttpTransport): Promise
  * Streamable HTTP in the era the server speaks, else the older transport, in the order given by
  * 2026-07-28, basic/transports/streamable-http#backward-compatibility.
  */
-async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
+async function openHttp(opening: LinkAttempt, transport: HttpTransport): Promise<Result<Link, Cause>> {
   const { spec, deps, events, signal } = opening;
   const attempt = new Attempt(events);
   const link = new HttpLink({
@@ -54,7 +54,7 @@ interface Failure {
   readonly mayBeOlder: boolean;
 }
 
-async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Facts, Failure>> {
+async function shakeHands(link: HttpLink, opening: LinkAttempt): Promise<Result<Facts, Failure>> {
   const { spec, deps, signal, client: profile } = opening;
   const identity = { ownInfo: deps.ownInfo, profile };
   const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => link.send(ask, to);

@@ -11,7 +11,7 @@ import { parameterHeaders } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
 import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
-import type { Opening } from './opening.ts';
+import type { LinkAttempt } from './opening.ts';
 
 interface HttpPostsOptions {
   readonly server: string;
@@ -122,6 +122,6 @@ const INCOMPLETE: Cause = { code: 'RESPONSE_INCOMPLETE' };
 const MOVED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The authorizer for a link's requests; undefined if the config provides the credentials. */
-export async function authorizerOf({ spec, deps, subject }: Opening): Promise<Authorizer | undefined> {
+export async function authorizerOf({ spec, deps, subject }: LinkAttempt): Promise<Authorizer | undefined> {
   return deps.credentials?.authorizer(spec, subject);
 }

@@ -9,7 +9,7 @@ import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts'
 /** Maximum number of unanswered server requests on one link. */
 const MOST_OPEN = 256;
 
-export interface Asked {
+export interface ServerRequestRoute {
   /** Receives the server request; undefined if the client cannot. */
   readonly to: ((serverRequest: ServerRequest) => void) | undefined;
   /** Sends the response. */
@@ -32,7 +32,7 @@ export class OpenServerRequests {
    * Takes a server request and returns a function that withdraws it. `ping` is answered at once
    * (2025-11-25, basic/utilities/ping).
    */
-  take(message: RequestMessage, asked: Asked): () => void {
+  take(message: RequestMessage, asked: ServerRequestRoute): () => void {
     const { method, idText } = message;
     if (method === 'ping') asked.send(resultMessage(idText, Buffer.from('{}')));
     else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
@@ -70,11 +70,11 @@ export class OpenServerRequests {
 
 class ServerQuestion implements ServerRequest {
   readonly message: RequestMessage;
-  readonly #asked: Asked;
+  readonly #asked: ServerRequestRoute;
   #isOver = false;
   #listener: (() => void) | undefined;
 
-  constructor(message: RequestMessage, asked: Asked) {
+  constructor(message: RequestMessage, asked: ServerRequestRoute) {
     this.message = message;
     this.#asked = asked;
   }

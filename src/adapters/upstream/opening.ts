@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Opening as Asked, LinkEvents, Log } from '../../gateway/ports/link.ts';
+import type { OpenOptions as Asked, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { ResolveName } from '../../platform/checked-lookup.ts';
 import type { Child } from '../../platform/child.ts';
@@ -29,7 +29,7 @@ export interface UpstreamDeps {
 }
 
 /** One attempt to open a link. */
-export interface Opening extends Asked {
+export interface LinkAttempt extends Asked {
   readonly spec: ServerSpec;
   readonly deps: UpstreamDeps;
   /** The user on whose behalf requests are made, if the server requires sign-in. */
@@ -37,7 +37,7 @@ export interface Opening extends Asked {
 }
 
 /** Where connections to a server may lead, depending on who chose its URL. */
-export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): HttpReach {
+export function httpReachOf({ spec, deps }: Pick<LinkAttempt, 'spec' | 'deps'>): HttpReach {
   const chooser = chooserOf(spec);
   const { rules, resolve } = deps;
   return { reaches: rules[chooser], chosenBy: chooser, resolve };

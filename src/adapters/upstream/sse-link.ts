@@ -9,7 +9,7 @@ import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, httpReachOf, type Opening } from './opening.ts';
+import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
@@ -21,7 +21,7 @@ import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchan
  * (2024-11-05, basic/transports#http-with-sse).
  */
 export async function openSse(
-  opening: Opening,
+  opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'http' }>,
 ): Promise<Result<Link, Cause>> {
   const attempt = new Attempt(opening.events);
@@ -51,7 +51,7 @@ class SseWire {
   /** Resolves when the server has named the address for messages. */
   readonly address: Promise<Result<string, Cause>>;
   readonly #client: HttpClient;
-  readonly #opening: Opening;
+  readonly #opening: LinkAttempt;
   readonly #headers: readonly string[];
   readonly #abort: () => void;
   readonly #asides: NotificationLimiter;
@@ -61,7 +61,7 @@ class SseWire {
   untakenBytes = 0;
 
   constructor(
-    opening: Opening,
+    opening: LinkAttempt,
     { url, headers }: Extract<Transport, { kind: 'http' }>,
     authorizer: Authorizer | undefined,
   ) {

@@ -17,7 +17,7 @@ import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/turns.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, type Opening } from './opening.ts';
+import { Attempt, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
@@ -35,7 +35,7 @@ const STDERR_LINE_LIMIT = 64 * 1024;
 
 /** Starts a server's process and shakes hands with it. The same process serves either era. */
 export async function openStdio(
-  opening: Opening,
+  opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Link, Cause>> {
   const { spec, deps } = opening;
@@ -58,21 +58,21 @@ interface Failure {
 }
 
 async function attempt(
-  { spec, events, deps, signal, client: profile }: Opening,
+  { spec, events, deps, signal, client: profile }: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
   const child = deps.takeStarted?.(spec) ?? deps.launcher.launch(transport);
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
-  const asides = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
+  const notifications = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
   const conversation = new Conversation({
     server: spec.name,
     ownInfo: deps.ownInfo,
     events: attempted,
     log: deps.log,
     send: (pieces, id) => {
-      if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
+      if (id !== undefined || notifications.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
     },
   });
   const output = connectStreams(child, conversation, { server: spec.name, log: deps.log });
@@ -81,7 +81,7 @@ async function attempt(
     conversation.end(cause);
   });
   child.onDrain(() => attempted.drained());
-  const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
+  const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
@@ -134,25 +134,25 @@ function idle(messages: InOrder): Promise<void> {
   return new Promise((resolve) => messages.whenIdle(resolve));
 }
 
-interface Shaking extends Identity {
+interface HandshakeOptions extends Identity {
   readonly recalled: Era | undefined;
   readonly signal: AbortSignal;
 }
 
-async function shakeHands(
+async function performHandshake(
   conversation: Conversation,
-  shaking: Shaking,
+  options: HandshakeOptions,
 ): Promise<Result<Facts, HandshakeFault>> {
-  const { recalled, signal } = shaking;
+  const { recalled, signal } = options;
   const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
   if (recalled === 'legacy') {
-    const facts = await initialize(probe, shaking, signal);
+    const facts = await initialize(probe, options, signal);
     if (facts.ok || signal.aborted) return facts;
   }
   const discovery = discover(probe, signal);
   const early = await atMost(discovery, PROBE_PATIENCE_MS);
   if (early?.kind === 'modern') return ok(early.facts);
-  const initialized = initialize(probe, shaking, signal);
+  const initialized = initialize(probe, options, signal);
   if (early !== undefined) return initialized;
   // Neither answered yet: a modern server answers the first, a legacy one the second.
   const modern = discovery.then((found) => (found.kind === 'modern' ? ok(found.facts) : initialized));

@@ -3,11 +3,11 @@ import type { SettingValue } from '../record.ts';
 import { toolsetJson } from '../toolset-json.ts';
 import type { Toolset } from '../toolset.ts';
 import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKind } from './bundle.ts';
-import type { SaidOfTool } from './bundle.ts';
-import { entryJson, saidJson } from './bundle-json.ts';
+import type { BundledOverride } from './bundle.ts';
+import { entryJson, bundledOverrideJson } from './bundle-json.ts';
 
 /** One item of a bundle; items are compared and imported individually. */
-export type BundleItem = Itself & {
+export type BundleItem = ItemValue & {
   /** Display name. */
   readonly name: string;
   /** Unique within the bundle. */
@@ -16,22 +16,22 @@ export type BundleItem = Itself & {
   readonly members: Readonly<Record<string, unknown>>;
 };
 
-type Itself =
+type ItemValue =
   | { readonly kind: EntryKind; readonly value: BundledEntry }
   | { readonly kind: 'trust'; readonly value: TrustRecord }
-  | { readonly kind: 'override'; readonly value: SaidOfTool }
+  | { readonly kind: 'override'; readonly value: BundledOverride }
   | { readonly kind: 'toolset'; readonly value: Toolset }
   | { readonly kind: 'equipped'; readonly value: string }
   | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: SettingValue } };
 
-export type ItemKind = Itself['kind'];
+export type ItemKind = ItemValue['kind'];
 
 /** All items of a bundle, each after the items it refers to. */
 export function itemsOf(bundle: Bundle): readonly BundleItem[] {
   return [
     ...ENTRY_KINDS.flatMap((kind) => bundle[ENTRY_LISTS[kind]].map((entry) => entryItem(kind, entry))),
     ...bundle.trust.map(trustItem),
-    ...bundle.overrides.map(saidItem),
+    ...bundle.overrides.map(overrideItem),
     ...bundle.toolsets.map(toolsetItem),
     ...(bundle.equipped === undefined ? [] : [equippedItem(bundle.equipped)]),
     ...[...bundle.preferences].map(([key, value]) => preferenceItem(key, value)),
@@ -48,14 +48,14 @@ function trustItem(value: TrustRecord): BundleItem {
   return { kind: 'trust', value, name, key: keyOf('trust', name, identity), members: { trust } };
 }
 
-function saidItem(value: SaidOfTool): BundleItem {
-  const { server, identity, name, hints, ...said } = saidJson(value);
+function overrideItem(value: BundledOverride): BundleItem {
+  const { server, identity, name, hints, ...override } = bundledOverrideJson(value);
   return {
     kind: 'override',
     value,
     name: `${server}.${name}`,
     key: keyOf('override', server, identity, name),
-    members: { ...hints, ...said },
+    members: { ...hints, ...override },
   };
 }
 

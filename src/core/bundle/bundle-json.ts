@@ -2,7 +2,7 @@ import { HINTS } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
-import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, SaidOfTool, SealedText } from './bundle.ts';
+import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
 /** The file format of a bundle. The same state gives the same bytes, except for `exportedAt` and `sealed`. */
 export interface BundleJson {
@@ -13,7 +13,7 @@ export interface BundleJson {
   readonly tools: readonly EntryJson[];
   readonly functions: readonly EntryJson[];
   readonly trust: readonly { readonly server: string; readonly identity: string; readonly trust: boolean }[];
-  readonly overrides: readonly SaidJson[];
+  readonly overrides: readonly BundledOverrideJson[];
   readonly toolsets: readonly ToolsetJson[];
   readonly equipped: string | null;
   readonly preferences: Entry;
@@ -30,7 +30,7 @@ export interface EntryJson {
   readonly createdBy: string;
 }
 
-export interface SaidJson {
+export interface BundledOverrideJson {
   readonly server: string;
   readonly identity: string;
   readonly name: string;
@@ -48,13 +48,16 @@ interface OverrideJson {
   readonly seen?: Aspects;
 }
 
-export interface Enclosed {
+export interface BundleJsonOptions {
   readonly exportedMs: number;
   readonly sealed?: SealedText | undefined;
   readonly leftOut?: readonly LeftOutOfBundle[];
 }
 
-export function bundleJson(bundle: Bundle, { exportedMs, sealed, leftOut = [] }: Enclosed): BundleJson {
+export function bundleJson(
+  bundle: Bundle,
+  { exportedMs, sealed, leftOut = [] }: BundleJsonOptions,
+): BundleJson {
   const { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences } = bundle;
   return {
     assay: 1,
@@ -66,7 +69,11 @@ export function bundleJson(bundle: Bundle, { exportedMs, sealed, leftOut = [] }:
       trust.map(({ server, identity, trust: isTrusted }) => ({ server, identity, trust: isTrusted })),
       ({ server, identity }) => [server, identity],
     ),
-    overrides: sorted(overrides.map(saidJson), ({ server, identity, name }) => [server, identity, name]),
+    overrides: sorted(overrides.map(bundledOverrideJson), ({ server, identity, name }) => [
+      server,
+      identity,
+      name,
+    ]),
     toolsets: sorted(toolsets.map(toolsetJson), ({ name }) => [name]),
     equipped: equipped ?? null,
     preferences: withSortedKeys(Object.fromEntries(preferences)),
@@ -85,7 +92,14 @@ export function entryJson({ name, entry, withheld, createdMs, author }: BundledE
   };
 }
 
-export function saidJson({ server, identity, name, overrides, title, isDisabled }: SaidOfTool): SaidJson {
+export function bundledOverrideJson({
+  server,
+  identity,
+  name,
+  overrides,
+  title,
+  isDisabled,
+}: BundledOverride): BundledOverrideJson {
   const hints = HINTS.flatMap((hint) => {
     const override = overrides[hint];
     return override === undefined ? [] : [[hint, overrideJson(override)] as const];

@@ -11,7 +11,7 @@ export interface Bundle {
   /** Function modules, each named by its path. */
   readonly functions: readonly BundledEntry[];
   readonly trust: readonly TrustRecord[];
-  readonly overrides: readonly SaidOfTool[];
+  readonly overrides: readonly BundledOverride[];
   readonly toolsets: readonly Toolset[];
   /** Name of one of the toolsets. */
   readonly equipped: string | undefined;
@@ -34,7 +34,7 @@ export interface BundledEntry {
 }
 
 /** An operator's overrides for one tool. Observed drift is not exported: it belongs to the gateway that observed it. */
-export type SaidOfTool = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
+export type BundledOverride = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
 
 /** A bundle as read from a file. */
 export interface BundleFile extends Bundle {

@@ -33,7 +33,7 @@ export type Refilled =
   | { readonly kind: 'elsewhere' };
 
 /** Restores the withheld members of an entry from the given ones. */
-export function withSecrets(bundled: BundledEntry, { place, members }: Given): Refilled {
+export function withSecrets(bundled: BundledEntry, { place, members }: EntrySecretValues): Refilled {
   const back = bundled.withheld.filter((name) => Object.hasOwn(members, name));
   const missing = bundled.withheld.filter((name) => !back.includes(name));
   const entry = { ...bundled.entry, ...Object.fromEntries(back.map((name) => [name, members[name]])) };
@@ -41,7 +41,7 @@ export function withSecrets(bundled: BundledEntry, { place, members }: Given): R
   return { kind: 'refilled', entry: { ...bundled, entry, withheld: missing }, missing };
 }
 
-export type Given = Pick<EntrySecrets, 'place' | 'members'>;
+export type EntrySecretValues = Pick<EntrySecrets, 'place' | 'members'>;
 
 /** Where the secrets of an entry go: the origins of its URLs, its command line, or its module. URL paths may differ. */
 export function placeOf({ url, openapi, baseUrl, command, args, module }: Entry): string {

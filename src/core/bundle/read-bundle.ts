@@ -19,7 +19,7 @@ import { isSettingKey, SETTINGS } from '../settings.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
 import type { BundledEntry, BundleFile } from './bundle.ts';
 import { onlyMembers, readSealed } from './read-sealed.ts';
-import { readSaid, readTrust } from './read-said.ts';
+import { readBundledOverride, readTrust } from './read-bundled-override.ts';
 
 const MEMBERS: readonly string[] = [
   ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
@@ -48,7 +48,11 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
     tools: entriesAt(at('tools')),
     functions: entriesAt(at('functions')),
     trust: distinctAt(at('trust'), readTrust, ({ server, identity }) => [server, identity]),
-    overrides: distinctAt(at('overrides'), readSaid, (said) => [said.server, said.identity, said.name]),
+    overrides: distinctAt(at('overrides'), readBundledOverride, (override) => [
+      override.server,
+      override.identity,
+      override.name,
+    ]),
     toolsets: toolsetsAt(at('toolsets')),
     equipped: at('equipped').value === null ? undefined : textIfGiven(at('equipped')),
     preferences: preferencesAt(at('preferences')),

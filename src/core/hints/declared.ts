@@ -1,11 +1,11 @@
 import { hiddenTexts, type HiddenText } from './hidden-text.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
-import { type Hint, HINTS, saidHints, type SaidHints } from './hint.ts';
+import { type Hint, HINTS, declaredHints, type DeclaredHints } from './hint.ts';
 import type { ToolFacts } from './tool-facts.ts';
 
 /** What a definition declares apart from its schemas, parsed once. */
 export interface Declared {
-  readonly hints: SaidHints;
+  readonly hints: DeclaredHints;
   /** Hints that are present but not booleans; lists omit them. */
   readonly broken: readonly Hint[];
   /** Display name: `title`, else `annotations.title` (2025-11-25, schema#tool). */
@@ -25,11 +25,13 @@ export function declaredIn(text: string, facts?: Pick<ToolFacts, 'method'>): Dec
   const members = isMembers(read) ? read : {};
   const given = own(members, 'annotations');
   const annotations = isMembers(given) ? given : undefined;
-  const said = annotations ?? {};
-  const title = textOf(own(members, 'title')) ?? textOf(own(said, 'title'));
+  const hintMembers = annotations ?? {};
+  const title = textOf(own(members, 'title')) ?? textOf(own(hintMembers, 'title'));
   return {
-    hints: saidHints(said),
-    broken: HINTS.filter((hint) => Object.hasOwn(said, hint) && typeof said[hint] !== 'boolean'),
+    hints: declaredHints(hintMembers),
+    broken: HINTS.filter(
+      (hint) => Object.hasOwn(hintMembers, hint) && typeof hintMembers[hint] !== 'boolean',
+    ),
     title,
     description: textOf(own(members, 'description')),
     method: facts?.method,

@@ -29,16 +29,16 @@ export function hintMeant(key: string): Hint | undefined {
 }
 
 /** Stated hints; an absent one is not false. */
-export type SaidHints = Readonly<Partial<Record<Hint, boolean>>>;
+export type DeclaredHints = Readonly<Partial<Record<Hint, boolean>>>;
 
 /** The hints among these members whose values are booleans. */
-export function saidHints(members: Readonly<Record<string, unknown>>): SaidHints {
-  const said = HINTS.filter((hint) => Object.hasOwn(members, hint) && typeof members[hint] === 'boolean');
-  return Object.fromEntries(said.map((hint) => [hint, members[hint]]));
+export function declaredHints(members: Readonly<Record<string, unknown>>): DeclaredHints {
+  const declared = HINTS.filter((hint) => Object.hasOwn(members, hint) && typeof members[hint] === 'boolean');
+  return Object.fromEntries(declared.map((hint) => [hint, members[hint]]));
 }
 
 /** A tool cannot be both read-only and destructive. No setting disables this rule. Defaults never count. */
-export function isContradiction({ readOnlyHint, destructiveHint }: SaidHints): boolean {
+export function isContradiction({ readOnlyHint, destructiveHint }: DeclaredHints): boolean {
   return readOnlyHint === true && destructiveHint === true;
 }
 

@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import type { Declared } from './declared.ts';
-import { DEFAULTS, type Hint, HINTS, isContradiction, type SaidHints } from './hint.ts';
+import { DEFAULTS, type Hint, HINTS, isContradiction, type DeclaredHints } from './hint.ts';
 import { inferFromMethod } from './infer.ts';
 
 export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints' | 'hidden-text';
@@ -31,7 +31,7 @@ interface Linted {
   readonly name: string;
   readonly declared: Declared;
   /** The hints shown in lists. */
-  readonly emitted: SaidHints;
+  readonly emitted: DeclaredHints;
 }
 
 /** Problems with a tool's hints, worst first. Rules that are off are skipped. */
@@ -95,7 +95,7 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
 }
 
 /** An explicit hint wins over the one its method implies. POST implies nothing: many APIs use it for searches. */
-function methodFaults(method: string | undefined, emitted: SaidHints): readonly Fault[] {
+function methodFaults(method: string | undefined, emitted: DeclaredHints): readonly Fault[] {
   const inferred = method === undefined || method === 'POST' ? undefined : inferFromMethod(method)?.hints;
   if (method === undefined || inferred === undefined) return [];
   const says = (hint: Hint, doubt: string): readonly Fault[] => [
@@ -115,7 +115,7 @@ function methodFaults(method: string | undefined, emitted: SaidHints): readonly 
 /** Two hints have no meaning for a read-only tool (2025-11-25, schema#toolannotations). */
 const MEANINGLESS: ReadonlySet<Hint> = new Set(['destructiveHint', 'idempotentHint']);
 
-function missingFaults(emitted: SaidHints): readonly Fault[] {
+function missingFaults(emitted: DeclaredHints): readonly Fault[] {
   const isReading = emitted.readOnlyHint === true;
   const missing = HINTS.filter(
     (hint) => emitted[hint] === undefined && !(isReading && MEANINGLESS.has(hint)),

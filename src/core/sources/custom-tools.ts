@@ -1,4 +1,4 @@
-import type { SaidHints } from '../hints/hint.ts';
+import type { DeclaredHints } from '../hints/hint.ts';
 
 /** How a request says who it comes from. */
 export type RestAuth =
@@ -27,7 +27,7 @@ export interface RestToolSpec {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** What was said of the tool when it was made. */
-  readonly annotations: SaidHints;
+  readonly annotations: DeclaredHints;
   /** Arguments that go into the query, and under which name. */
   readonly queryMapping: Readonly<Record<string, string>>;
   /** Arguments that go into a header, and into which one. */

@@ -1,13 +1,13 @@
 /** What the process of a function module is told: one JSON text on a line. */
 export type ToRunner =
-  | Loading
+  | LoadMessage
   | { readonly kind: 'call'; readonly id: number; readonly tool: string; readonly args: string }
   | { readonly kind: 'cancel'; readonly id: number }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: AskAnswer }
   | { readonly kind: 'ping'; readonly id: number };
 
 /** The first thing that it is told. */
-export interface Loading {
+export interface LoadMessage {
   readonly kind: 'load';
   /** What begins each line that is the runner's: whatever else comes is the module's own. */
   readonly mark: string;

@@ -1,4 +1,4 @@
-import { HINTS, isContradiction, saidHints, type SaidHints } from '../hints/hint.ts';
+import { HINTS, isContradiction, declaredHints, type DeclaredHints } from '../hints/hint.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
   complainAt,
@@ -177,7 +177,7 @@ function readTexts(
   );
 }
 
-function readHints(place: Place): SaidHints {
+function readHints(place: Place): DeclaredHints {
   if (!isGiven(place)) return {};
   for (const [name, member] of membersAt(place)) {
     if (HINTS.some((hint) => hint === name)) flagAt(member, false);
@@ -187,10 +187,10 @@ function readHints(place: Place): SaidHints {
   const members = Object.fromEntries(
     membersAt({ ...place, faults: [] }).map(([name, { value }]) => [name, value]),
   );
-  const said = saidHints(members);
-  if (isContradiction(said))
+  const declared = declaredHints(members);
+  if (isContradiction(declared))
     complainAt(place, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
-  return said;
+  return declared;
 }
 
 function readBodyType(place: Place): RestToolSpec['bodyType'] {

@@ -4,12 +4,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Whether somebody sits at the terminal and can answer. */
-export function hasSomebody(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /** What somebody types without seeing it; undefined: he would rather not answer. */
-function askUnseen(question: string): Promise<string | undefined> {
+function askHidden(question: string): Promise<string | undefined> {
   // Without an output nothing is echoed, and as a terminal the system does not echo either.
   const lines = createInterface({ input: process.stdin, terminal: true });
   // Not before: who answers at once would be seen.
@@ -28,7 +28,7 @@ function askUnseen(question: string): Promise<string | undefined> {
 }
 
 /** Whether somebody says yes. */
-export function askYes(question: string): Promise<boolean> {
+export function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     lines.once('close', () => resolve(false));
@@ -55,8 +55,8 @@ export async function passphraseFor(
   }
   const given = process.env['ASSAY_PASSPHRASE'] ?? '';
   if (given !== '') return ok(given);
-  if (!hasSomebody()) return ok(undefined);
-  const typed = await askUnseen(question);
+  if (!isInteractive()) return ok(undefined);
+  const typed = await askHidden(question);
   if (typed === undefined) return err({ code: 'CANCELLED' });
   return ok(typed === '' ? undefined : typed);
 }

@@ -2,7 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { answerOwn } from '../../gateway/relay/own-call.ts';
-import { complain, printError, printJson, printText } from './output.ts';
+import { printComplaint, printError, printJson, printText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
@@ -17,9 +17,9 @@ export interface CallOptions {
 /** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
-  if (typeof given === 'string') return complain({ code: 'ARGUMENTS_INVALID', reason: given });
+  if (typeof given === 'string') return printComplaint({ code: 'ARGUMENTS_INVALID', reason: given });
   const opened = await runtime.openCatalog(options);
-  if (!opened.ok) return complain(opened.error);
+  if (!opened.ok) return printComplaint(opened.error);
   const { catalog, close } = opened.value;
   try {
     await catalog.settled();
@@ -29,7 +29,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
       params: { name, arguments: given },
       onProgress: (text) => printError(printable(text)),
     });
-    if (called.kind === 'refused') return complain(called.refusal);
+    if (called.kind === 'refused') return printComplaint(called.refusal);
     if (called.kind === 'error') {
       if (options.json === true) printJson({ error: called.error });
       printError(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);

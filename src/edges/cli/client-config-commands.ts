@@ -6,7 +6,7 @@ import type { ImportOptions } from './import.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The commands that deal with the config files of other clients. `done` gets the exit code. */
-export function neighbourCommands(runtime: Runtime, done: Done): readonly Command[] {
+export function clientConfigCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('import')
       .argument(

@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { printComplaint, print, printError, printJson, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
@@ -30,10 +30,10 @@ export async function connect(
     options.undo === true
       ? await runtime.undoConnect({ client, project, dryRun }, options)
       : await runtime.connectClient({ client, name, url, project, force, dryRun }, options);
-  if (!done.ok) return complain(done.error);
+  if (!done.ok) return printComplaint(done.error);
   const report = done.value;
   if (options.json === true) printJson(report);
-  else for (const line of [told(report), ...report.preview.map(coloured)]) print(line);
+  else for (const line of [reportText(report), ...report.preview.map(coloured)]) print(line);
   for (const warning of report.warnings) printError(printable(`warning: ${warning}`));
   if (options.json === true) return EXIT.done;
   if (!report.isDryRun && report.change !== 'same') printError(`next: ${report.next}`);
@@ -47,7 +47,7 @@ export async function connect(
   return EXIT.done;
 }
 
-function told({ client, path, change, isDryRun, names }: ConnectReport): string {
+function reportText({ client, path, change, isDryRun, names }: ConnectReport): string {
   const file = printable(path);
   const entries = names.map((name) => JSON.stringify(name)).join(' and ');
   const lead = isDryRun ? 'Dry run: ' : '';

@@ -100,7 +100,7 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
       const ended = await runtime.runStdio(options);
       if (ended.ok) done(EXIT.done);
       else {
-        const { complain } = await import('./output.ts');
+        const { printComplaint: complain } = await import('./output.ts');
         done(complain(ended.error));
       }
     });

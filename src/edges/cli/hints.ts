@@ -23,9 +23,9 @@ export function toolHints(runtime: Runtime, name: string, options: HintsOptions)
     const found = namedTool(await allTools(services), name);
     if (!found.ok) return found;
     const isChange = options.set !== undefined;
-    const wish = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
+    const patch = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
     const tool = isChange
-      ? await services.tools.change(found.value.id, wish, { subject: LOCAL.subject })
+      ? await services.tools.change(found.value.id, patch, { subject: LOCAL.subject })
       : found;
     if (!tool.ok) return tool;
     if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });

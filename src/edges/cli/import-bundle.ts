@@ -3,8 +3,8 @@ import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
-import { askYes, hasSomebody, passphraseFor } from './ask.ts';
-import { complain, print, printError, printJson, style, tableOf } from './output.ts';
+import { confirm, isInteractive, passphraseFor } from './ask.ts';
+import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
@@ -36,21 +36,21 @@ export async function importBundle(
   const passphrase = isSealed
     ? await passphraseFor(runtime, options.passphraseFile, question)
     : ok(undefined);
-  if (!passphrase.ok) return complain(passphrase.error);
+  if (!passphrase.ok) return printComplaint(passphrase.error);
   const { apply = false, keep = false, json = false } = options;
   const onConflict = keep ? 'keep' : 'replace';
   return withOpened(runtime.openServices(options), async ({ bundles }) => {
-    const wish = { bundle, passphrase: passphrase.value, onConflict } as const;
+    const input = { bundle, passphrase: passphrase.value, onConflict } as const;
     const importer = { subject: LOCAL.subject, executeRefusal: undefined };
-    const planned = await bundles.import({ ...wish, apply }, importer);
+    const planned = await bundles.import({ ...input, apply }, importer);
     if (!planned.ok) return planned;
     tell(planned.value, json);
     if (apply || !isChanging(planned.value)) return planned;
-    if (json || !hasSomebody() || !(await askYes('Do this?'))) {
+    if (json || !isInteractive() || !(await confirm('Do this?'))) {
       printError('Nothing was changed; --apply does it.');
       return planned;
     }
-    const done = await bundles.import({ ...wish, apply: true }, importer);
+    const done = await bundles.import({ ...input, apply: true }, importer);
     if (done.ok) print(closing(done.value));
     return done;
   });

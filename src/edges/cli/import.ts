@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
-import { complain, print, printError, printJson, style, tableOf } from './output.ts';
+import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
@@ -20,7 +20,7 @@ export async function importFrom(
 ): Promise<number> {
   const { project, overwrite = false, dryRun = false } = options;
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
-  if (!done.ok) return complain(done.error);
+  if (!done.ok) return printComplaint(done.error);
   if (options.json === true) {
     printJson(done.value);
     return EXIT.done;
@@ -32,8 +32,13 @@ export async function importFrom(
 }
 
 function row(server: FoundServer): readonly string[] {
-  const { name, kind, fate, isDisabled, what } = server;
-  return [name, kind, isDisabled && fate !== 'skipped' ? `${fate}, disabled` : COLOURED[fate](fate), what];
+  const { name, kind, outcome, isDisabled, what } = server;
+  return [
+    name,
+    kind,
+    isDisabled && outcome !== 'skipped' ? `${outcome}, disabled` : COLOURED[outcome](outcome),
+    what,
+  ];
 }
 
 const COLOURED: Readonly<Record<ImportOutcome, (text: string) => string>> = {
@@ -45,7 +50,7 @@ const COLOURED: Readonly<Record<ImportOutcome, (text: string) => string>> = {
 };
 
 function closing({ sources, target, backup, isDryRun, servers }: ImportReport): string {
-  const count = servers.filter(({ fate }) => fate === 'copied' || fate === 'replaced').length;
+  const count = servers.filter(({ outcome }) => outcome === 'copied' || outcome === 'replaced').length;
   const from = printable(sources.join(', '));
   const to = printable(target);
   if (count === 0) return `Nothing to copy from ${from} to ${to}.`;
@@ -56,8 +61,8 @@ function closing({ sources, target, backup, isDryRun, servers }: ImportReport): 
 }
 
 function remarks({ servers, elsewhere }: ImportReport): readonly string[] {
-  const lines = servers.flatMap(({ name, fate, reason, file, line, column, leftOut, variables }) => [
-    ...(reason === undefined ? [] : [`${fate} ${name}: ${reason} (${file}:${line}:${column})`]),
+  const lines = servers.flatMap(({ name, outcome, reason, file, line, column, leftOut, variables }) => [
+    ...(reason === undefined ? [] : [`${outcome} ${name}: ${reason} (${file}:${line}:${column})`]),
     ...(leftOut.length === 0
       ? []
       : [`note: ${name}: left out, as Assay has no use for it: ${leftOut.join(', ')}`]),

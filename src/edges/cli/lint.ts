@@ -10,7 +10,7 @@ import { declaredOf } from '../../gateway/catalog/definition-facts.ts';
 import { lintOf } from '../../gateway/services/tools/tool-view.ts';
 import { countedIn } from '../../gateway/services/tools/review-counts.ts';
 import type { Entry } from '../../gateway/catalog/listing.ts';
-import { complain, print, printError, printJson, style } from './output.ts';
+import { printComplaint, print, printError, printJson, style } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { OpenTools, Runtime } from './runtime.ts';
@@ -35,30 +35,30 @@ export async function lintTools(
   options: LintOptions,
 ): Promise<number> {
   const opened = await runtime.openCatalog(options);
-  if (!opened.ok) return complain(opened.error);
+  if (!opened.ok) return printComplaint(opened.error);
   try {
     const levels = levelsOf(options.rule ?? [], opened.value.lintLevels);
     return levels.ok
       ? await lintOpened(opened.value, { server, options, levels: levels.value })
-      : complain(levels.error);
+      : printComplaint(levels.error);
   } finally {
     await opened.value.close();
   }
 }
 
-interface Linting {
+interface LintInput {
   readonly server: string | undefined;
   readonly options: LintOptions;
   readonly levels: LintLevels;
 }
 
-async function lintOpened({ catalog }: OpenTools, { server, options, levels }: Linting): Promise<number> {
+async function lintOpened({ catalog }: OpenTools, { server, options, levels }: LintInput): Promise<number> {
   const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
   await Promise.race([Promise.all(asked.map((one) => one.settled())), catalog.settled()]);
   const known = serverStatuses(catalog);
   const conditions = known.filter(({ name }) => server === undefined || name === server);
   if (server !== undefined && conditions.length === 0)
-    return complain({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
+    return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
   const { entries, disabled } = catalog.all.listing('tools');
   const looked = [...entries, ...disabled].filter(
     (entry) => server === undefined || entry.server.spec.name === server,

@@ -6,7 +6,16 @@ import { LOCAL } from '../../core/subject.ts';
 import { noteJson, type NoteJson } from '../../core/toolset-json.ts';
 import { acceptNotes, changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import { argumentFault, complain, print, printError, printJson, quoted, style, tableOf } from './output.ts';
+import {
+  argumentFault,
+  printComplaint,
+  print,
+  printError,
+  printJson,
+  quoted,
+  style,
+  tableOf,
+} from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -49,7 +58,7 @@ export async function addNote(
   options: JsonOptions,
 ): Promise<number> {
   const wrong = argumentFault('name', noteNameFault(place.name)) ?? argumentFault('text', noteFault(text));
-  if (wrong !== undefined) return complain(wrong);
+  if (wrong !== undefined) return printComplaint(wrong);
   const written = noteOf(place.name, text);
   return changeNotes(runtime, { place, options, done: 'Added' }, (toolset) => {
     const added = withNotes(toolset, place.tool, [written]);
@@ -74,7 +83,7 @@ export async function editNote(
   options: JsonOptions,
 ): Promise<number> {
   const wrong = argumentFault('text', noteFault(text));
-  if (wrong !== undefined) return complain(wrong);
+  if (wrong !== undefined) return printComplaint(wrong);
   const written = noteOf(place.name, text);
   return changeNotes(runtime, { place, options, done: 'Changed' }, (toolset) =>
     changeNote(toolset, noteIn(place), () => written),

@@ -7,7 +7,7 @@ import { LOCAL } from '../../core/subject.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import { complain, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -31,12 +31,12 @@ export async function importOpenapi(
 ): Promise<number> {
   if (options.remove === true) return removeOpenapi(runtime, document, options);
   const entry = entryOf(document, options);
-  if (!entry.ok) return complain(entry.error);
+  if (!entry.ok) return printComplaint(entry.error);
   const name = options.name ?? nameOf(document);
   return withOpened(runtime.openServices(options), async (services) => {
     const isNameGiven = options.name !== undefined;
-    const wish = { name, isNameGiven, entry: entry.value, trust: options.trust };
-    const done = await services.importDocument(wish, LOCAL.subject);
+    const input = { name, isNameGiven, entry: entry.value, trust: options.trust };
+    const done = await services.importDocument(input, LOCAL.subject);
     if (!done.ok) return done;
     const { tools } = await services.tools.page({ server: name }, { limit: MOST_TOOLS });
     tell(done.value, tools, options);

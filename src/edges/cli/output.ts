@@ -62,7 +62,7 @@ export function argumentFault(field: string, reason: string | undefined): Refusa
 }
 
 /** Says on stderr what was refused; gives the exit code. */
-export function complain(refusal: Refusal): number {
+export function printComplaint(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
   return facesOf(refusal).exit;
 }

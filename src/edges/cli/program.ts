@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import type { AuthOptions } from './auth.ts';
-import { neighbourCommands } from './client-config-commands.ts';
+import { clientConfigCommands } from './client-config-commands.ts';
 import { type Done, withConfig, withHome } from './common-options.ts';
 import type { ExportBundleOptions } from './export.ts';
 import { gatewayCommands } from './gateway-commands.ts';
@@ -22,7 +22,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .showHelpAfterError('(assay --help shows all commands)');
   for (const command of [
     ...gatewayCommands(runtime, done),
-    ...neighbourCommands(runtime, done),
+    ...clientConfigCommands(runtime, done),
     exportCommand(runtime, done),
     ...sourceCommands(runtime, done),
     toolsetCommand(runtime, done),

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { complain, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 import { isJsonObject, parsedJson } from '../../core/json-object.ts';
@@ -18,19 +18,19 @@ export interface AddRestOptions extends JsonOptions {
   readonly entry?: string;
 }
 
-interface Adding {
+interface AddRestInput {
   readonly name: string;
   readonly url: string;
   readonly options: AddRestOptions;
 }
 
 /** `assay rest add`: from now on the tool is there, also for a server that runs. */
-export async function addRestTool(runtime: Runtime, { name, url, options }: Adding): Promise<number> {
+export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
   const headers = pairsIn('--header', options.header ?? [], ':');
-  if (!headers.ok) return complain(headers.error);
+  if (!headers.ok) return printComplaint(headers.error);
   const members = membersIn(options.entry ?? '{}');
-  if (!members.ok) return complain(members.error);
+  if (!members.ok) return printComplaint(members.error);
   const entry = {
     ...members.value,
     url,

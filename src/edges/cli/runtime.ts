@@ -31,7 +31,7 @@ import type { FunctionModuleService } from '../../gateway/services/sources/funct
 import type { Mint } from '../../gateway/ports/link.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import type { Selecting } from '../../gateway/services/toolsets/selection.ts';
+import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 
@@ -51,7 +51,7 @@ export interface OpenTools extends OpenCatalog {
 }
 
 export interface OpenServe extends OpenCatalog {
-  /** Origin and port of the HTTP door. */
+  /** Origin and port of the HTTP server. */
   readonly url: string;
   /** Whether every client must bring a token. */
   readonly needsToken: boolean;
@@ -75,7 +75,7 @@ export interface OpenToolsets {
   /** The tools of all servers of the config, which are started when this is first asked. */
   readonly tools: () => Promise<Result<ToolIndex, Refusal>>;
   /** Those servers, and whether toolsets serve tools whose definition has changed; empty before they are started. */
-  readonly circumstances: () => Pick<Selecting, 'servers' | 'showsChanged'>;
+  readonly circumstances: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
   readonly close: () => Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export interface OpenServices {
   readonly local: CustomToolService;
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;
-  readonly importDocument: (wish: DocumentInput, subject: string) => Promise<Result<GatewayView, Refusal>>;
+  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<GatewayView, Refusal>>;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
   /** What is accepted and what has changed of the instructions of these servers. */

@@ -4,14 +4,14 @@ import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { serverStatuses } from '../../gateway/catalog/server-status.ts';
-import { complain, print, printError, style, tableOf } from './output.ts';
+import { printComplaint, print, printError, style, tableOf } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
 /** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
-  if (!opened.ok) return complain(opened.error);
+  if (!opened.ok) return printComplaint(opened.error);
   const { url, catalog, configPath, needsToken, adminTokenPath, equipped, hasModes } = opened.value;
   const endpoint = `${url}/mcp`;
   print(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);

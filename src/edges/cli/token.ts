@@ -5,7 +5,7 @@ import { LOCAL } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
-import { complain, print, printError, printJson, style, tableOf } from './output.ts';
+import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
@@ -26,12 +26,12 @@ export async function createToken(
   options: CreateTokenOptions,
 ): Promise<number> {
   const scopes = scopesOf(options.scope);
-  if (!scopes.ok) return complain({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
+  if (!scopes.ok) return printComplaint({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
   const lifetime = options.expires === undefined ? undefined : lifetimeMsOf(options.expires);
-  if (lifetime?.ok === false) return complain({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
-  const wish = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
+  if (lifetime?.ok === false) return printComplaint({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
+  const input = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
   return withStore(runtime, options, async (store) => {
-    const created = await create(wish, {
+    const created = await create(input, {
       store,
       mint: runtime.mintToken,
       nowMs: Date.now(),

@@ -14,7 +14,7 @@ import {
 } from '../../gateway/services/tools/tool-view.ts';
 import type { Entry } from '../../gateway/catalog/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/services/toolsets/tool-index.ts';
-import { complain, print, printError, printJson, tableOf } from './output.ts';
+import { printComplaint, print, printError, printJson, tableOf } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -25,7 +25,7 @@ export async function listTools(
   options: AppOptions & { readonly json?: boolean },
 ): Promise<number> {
   const opened = await runtime.openCatalog(options);
-  if (!opened.ok) return complain(opened.error);
+  if (!opened.ok) return printComplaint(opened.error);
   const { catalog, close, lintLevels } = opened.value;
   await catalog.settled();
   const { entries, disabled } = catalog.all.listing('tools');

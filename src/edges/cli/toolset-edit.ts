@@ -13,7 +13,7 @@ import {
   withTools,
 } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
+import { argumentFault, printComplaint, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';
 
@@ -30,13 +30,13 @@ export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
 }
 
 /** `assay toolset create` */
-export async function createToolset(runtime: Runtime, wish: ToolsetInput<CreateOptions>): Promise<number> {
-  const { name, refs, options } = wish;
+export async function createToolset(runtime: Runtime, input: ToolsetInput<CreateOptions>): Promise<number> {
+  const { name, refs, options } = input;
   const { description, equip = false } = options;
   const wrong =
     argumentFault('name', toolsetNameFault(name)) ??
     argumentFault('--description', description === undefined ? undefined : descriptionFault(description));
-  if (wrong !== undefined) return complain(wrong);
+  if (wrong !== undefined) return printComplaint(wrong);
   return withToolsets(runtime, options, async (open) => {
     const { toolsets } = open;
     // Before servers are started for nothing.
@@ -119,7 +119,7 @@ export async function renameToolset(
 ): Promise<number> {
   const { from, to } = names;
   const wrong = argumentFault('new name', toolsetNameFault(to));
-  if (wrong !== undefined) return complain(wrong);
+  if (wrong !== undefined) return printComplaint(wrong);
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const renamed = await change(toolsets, from, (toolset) =>
       ok(from === to ? toolset : { ...toolset, name: to }),
@@ -137,7 +137,7 @@ export async function describeToolset(
   options: JsonOptions,
 ): Promise<number> {
   const wrong = argumentFault('text', descriptionFault(text));
-  if (wrong !== undefined) return complain(wrong);
+  if (wrong !== undefined) return printComplaint(wrong);
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const description = text === '' ? undefined : text;
     const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));

@@ -8,7 +8,7 @@ import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/services/toolsets/unserved.ts';
-import { complain, jsonText, print, printError, printJson, quoted } from './output.ts';
+import { printComplaint, jsonText, print, printError, printJson, quoted } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -59,9 +59,9 @@ export async function importToolsets(
   options: ImportToolsetsOptions,
 ): Promise<number> {
   const text = await runtime.readFile(file);
-  if (!text.ok) return complain(text.error);
+  if (!text.ok) return printComplaint(text.error);
   const read = readToolsetJson(text.value, Date.now());
-  if (!read.ok) return complain(read.error);
+  if (!read.ok) return printComplaint(read.error);
   return withToolsets(runtime, options, async (open) => {
     const restored = await restore(open.toolsets, read.value, options.replace === true);
     if (!restored.ok) return restored;
@@ -78,7 +78,7 @@ export async function importToolsets(
 }
 
 interface Restored {
-  readonly imported: readonly { readonly name: string; readonly fate: 'created' | 'replaced' }[];
+  readonly imported: readonly { readonly name: string; readonly outcome: 'created' | 'replaced' }[];
   /** What was equipped by it. */
   readonly equipped?: string;
 }
@@ -95,8 +95,8 @@ async function restore(
   const kept = await toolsets.restore(given, { by: LOCAL.subject, replaces, equip: equipped });
   if (!kept.ok) return kept;
   const imported = given.map(({ name }) => {
-    const fate = taken.includes(name) ? ('replaced' as const) : ('created' as const);
-    return { name, fate };
+    const outcome = taken.includes(name) ? ('replaced' as const) : ('created' as const);
+    return { name, outcome };
   });
   return ok({ imported, ...(kept.value !== undefined && { equipped: kept.value }) });
 }
@@ -109,8 +109,8 @@ function takenReason(names: readonly string[]): string {
 }
 
 function summaryOf({ imported, equipped }: Restored): string {
-  const names = imported.map(({ name, fate }) =>
-    fate === 'created' ? quoted(name) : `${quoted(name)} (replaced)`,
+  const names = imported.map(({ name, outcome }) =>
+    outcome === 'created' ? quoted(name) : `${quoted(name)} (replaced)`,
   );
   const count = counted(imported.length, 'toolset');
   const what = names.length === 0 ? `Imported ${count}.` : `Imported ${count}: ${names.join(', ')}.`;

@@ -1,6 +1,6 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { whoMakesRoom } from '../../core/fair-share.ts';
+import { evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
@@ -26,18 +26,18 @@ interface Connection {
   /** When it last changed between idle and busy, in changes counted over all connections. */
   changedAt: number;
   /** The connections of the subject last admitted on this one, if any. */
-  owned: Owned | undefined;
+  owner: Owner | undefined;
 }
 
 /** The connections of one subject. */
-interface Owned {
+interface Owner {
   readonly subject: string;
   readonly isAdmin: boolean;
   readonly connections: Set<Connection>;
 }
 
 /** Refusals are logged at most once in this many ms. */
-const TELL_EVERY_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 /** When its token is revoked, an exchange is cut off after this many ms even if its response has not begun. */
 const LAST_ANSWER_MS = 2_000;
 
@@ -50,12 +50,12 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
   /** By subject; administrators have separate entries. */
-  readonly #owned = new Map<string, Owned>();
+  readonly #owners = new Map<string, Owner>();
   /** Connections of subjects that are not administrators. */
   #ordinary = 0;
   #changes = 0;
   #refused = 0;
-  #telling: NodeJS.Timeout | undefined;
+  #logTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -74,9 +74,9 @@ export class Connections {
   watch(server: HttpServer): void {
     // Node reports connections without traffic for this long, including idle ones.
     server.setTimeout(this.#options.limits['limits.unreadMs']);
-    server.on('timeout', (socket: Socket) => this.#stoodStill(socket));
-    server.on('connection', (socket) => this.#came(socket));
-    server.prependListener('request', ({ socket }, response) => this.#began(socket, response));
+    server.on('timeout', (socket: Socket) => this.#onTimeout(socket));
+    server.on('connection', (socket) => this.#onConnection(socket));
+    server.prependListener('request', ({ socket }, response) => this.#onRequest(socket, response));
   }
 
   /** Admits a request under this identity. Returns false if the subject may not have another connection. */
@@ -85,10 +85,10 @@ export class Connections {
     const exchange = connection?.exchanges.find((one) => one.response === response);
     if (connection === undefined || exchange === undefined) return true;
     const isAdmin = allows(identity, 'admin');
-    const { owned } = connection;
-    const isOwner = owned?.subject === identity.subject && owned.isAdmin === isAdmin;
-    if (!isOwner && !this.#own(connection, identity.subject, isAdmin)) {
-      this.#refuse();
+    const { owner } = connection;
+    const isOwner = owner?.subject === identity.subject && owner.isAdmin === isAdmin;
+    if (!isOwner && !this.#assignOwner(connection, identity.subject, isAdmin)) {
+      this.#countRefused();
       return false;
     }
     exchange.holder = identity;
@@ -100,17 +100,17 @@ export class Connections {
     const nowMs = performance.now();
     for (const { exchanges } of this.#open.values())
       for (const { response, beganMs, holder } of [...exchanges]) {
-        const isUnderWay = response.headersSent || nowMs - beganMs > LAST_ANSWER_MS;
-        if (holder !== undefined && isUnderWay && !response.writableEnded && !isHolder(holder))
+        const isInFlight = response.headersSent || nowMs - beganMs > LAST_ANSWER_MS;
+        if (holder !== undefined && isInFlight && !response.writableEnded && !isHolder(holder))
           response.destroy();
       }
   }
 
-  #came(socket: Socket): void {
+  #onConnection(socket: Socket): void {
     const { 'limits.connections': most, 'limits.adminConnections': reserve } = this.#options.limits;
-    if (this.#open.size >= most + reserve && !this.#makeAnyRoom()) {
+    if (this.#open.size >= most + reserve && !this.#evictAny()) {
       socket.destroy();
-      this.#refuse();
+      this.#countRefused();
       return;
     }
     const connection: Connection = {
@@ -118,7 +118,7 @@ export class Connections {
       exchanges: [],
       hasServed: false,
       changedAt: ++this.#changes,
-      owned: undefined,
+      owner: undefined,
     };
     this.#open.set(socket, connection);
     socket.once('close', () => {
@@ -129,16 +129,16 @@ export class Connections {
     });
   }
 
-  #began(socket: Socket, response: ServerResponse): void {
+  #onRequest(socket: Socket, response: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     const exchange: Exchange = { response, beganMs: performance.now(), holder: undefined };
     connection.exchanges.push(exchange);
     connection.changedAt = ++this.#changes;
-    response.on('close', () => this.#ended(connection, exchange));
+    response.on('close', () => this.#onResponseClosed(connection, exchange));
   }
 
-  #ended(connection: Connection, exchange: Exchange): void {
+  #onResponseClosed(connection: Connection, exchange: Exchange): void {
     const at = connection.exchanges.indexOf(exchange);
     if (at >= 0) connection.exchanges.splice(at, 1);
     connection.hasServed = true;
@@ -146,60 +146,60 @@ export class Connections {
   }
 
   /** A client may be silent while it waits for us. A client that has not sent a request yet has its own time limit. */
-  #stoodStill(socket: Socket): void {
+  #onTimeout(socket: Socket): void {
     const connection = this.#open.get(socket);
     const isKept = connection === undefined || (connection.hasServed && connection.exchanges.length === 0);
     if (isKept || socket.writableLength > 0) socket.destroy();
   }
 
-  #own(connection: Connection, subject: string, isAdmin: boolean): boolean {
-    const before = connection.owned;
-    this.#disown(connection);
+  #assignOwner(connection: Connection, subject: string, isAdmin: boolean): boolean {
+    const before = connection.owner;
+    this.#clearOwner(connection);
     const most = this.#options.limits['limits.connections'];
-    if (!isAdmin && this.#ordinary >= most && !this.#makeRoomFor(subject)) {
-      if (before !== undefined) this.#enter(connection, before);
+    if (!isAdmin && this.#ordinary >= most && !this.#evictFor(subject)) {
+      if (before !== undefined) this.#setOwner(connection, before);
       return false;
     }
     const key = keyOf(subject, isAdmin);
-    const owned = this.#owned.get(key) ?? { subject, isAdmin, connections: new Set() };
-    this.#owned.set(key, owned);
-    this.#enter(connection, owned);
+    const owner = this.#owners.get(key) ?? { subject, isAdmin, connections: new Set() };
+    this.#owners.set(key, owner);
+    this.#setOwner(connection, owner);
     return true;
   }
 
-  #enter(connection: Connection, owned: Owned): void {
-    connection.owned = owned;
-    owned.connections.add(connection);
-    if (!owned.isAdmin) this.#ordinary += 1;
+  #setOwner(connection: Connection, owner: Owner): void {
+    connection.owner = owner;
+    owner.connections.add(connection);
+    if (!owner.isAdmin) this.#ordinary += 1;
   }
 
-  #disown(connection: Connection): void {
-    const { owned } = connection;
-    if (owned?.connections.delete(connection) !== true) return;
-    connection.owned = undefined;
-    if (!owned.isAdmin) this.#ordinary -= 1;
-    if (owned.connections.size === 0) this.#owned.delete(keyOf(owned.subject, owned.isAdmin));
+  #clearOwner(connection: Connection): void {
+    const { owner } = connection;
+    if (owner?.connections.delete(connection) !== true) return;
+    connection.owner = undefined;
+    if (!owner.isAdmin) this.#ordinary -= 1;
+    if (owner.connections.size === 0) this.#owners.delete(keyOf(owner.subject, owner.isAdmin));
   }
 
   /** Makes room for a connection whose owner is unknown: closes one without an owner, else an idle one. */
-  #makeAnyRoom(): boolean {
-    const unowned = [...this.#open.values()].filter(({ owned }) => owned === undefined);
-    return this.#close(this.#least(unowned) ?? this.#least(this.#open.values()));
+  #evictAny(): boolean {
+    const unowned = [...this.#open.values()].filter(({ owner }) => owner === undefined);
+    return this.#close(this.#leastNeeded(unowned) ?? this.#leastNeeded(this.#open.values()));
   }
 
   /** Makes room for another connection of this subject. Closes one in use only if its subject has far more of them. */
-  #makeRoomFor(subject: string): boolean {
+  #evictFor(subject: string): boolean {
     const counts = new Map<string, number>();
-    for (const owned of this.#owned.values())
-      if (!owned.isAdmin) counts.set(owned.subject, owned.connections.size);
-    const maker = whoMakesRoom(counts, subject);
-    const connections = this.#owned.get(keyOf(maker.subject, false))?.connections ?? [];
-    const oldest = maker.mayBeInUse ? oldestOf(connections) : undefined;
-    return this.#close(this.#least(connections) ?? oldest);
+    for (const owner of this.#owners.values())
+      if (!owner.isAdmin) counts.set(owner.subject, owner.connections.size);
+    const candidate = evictionCandidate(counts, subject);
+    const connections = this.#owners.get(keyOf(candidate.subject, false))?.connections ?? [];
+    const oldest = candidate.mayEvictInUse ? oldestOf(connections) : undefined;
+    return this.#close(this.#leastNeeded(connections) ?? oldest);
   }
 
   /** The connection that is needed least. Undefined if all are in use. */
-  #least(connections: Iterable<Connection>): Connection | undefined {
+  #leastNeeded(connections: Iterable<Connection>): Connection | undefined {
     const longest: Partial<Record<Need, Connection>> = {};
     let unproven = 0;
     for (const connection of connections) {
@@ -221,20 +221,20 @@ export class Connections {
 
   #forget(connection: Connection): void {
     this.#open.delete(connection.socket);
-    this.#disown(connection);
+    this.#clearOwner(connection);
   }
 
-  #refuse(): void {
+  #countRefused(): void {
     this.#refused += 1;
-    if (this.#telling !== undefined) return;
-    this.#tell();
-    this.#telling = setInterval(() => this.#tell(), TELL_EVERY_MS).unref();
+    if (this.#logTimer !== undefined) return;
+    this.#logRefused();
+    this.#logTimer = setInterval(() => this.#logRefused(), LOG_INTERVAL_MS).unref();
   }
 
-  #tell(): void {
+  #logRefused(): void {
     if (this.#refused === 0) {
-      clearInterval(this.#telling);
-      this.#telling = undefined;
+      clearInterval(this.#logTimer);
+      this.#logTimer = undefined;
       return;
     }
     const { limits, log } = this.#options;

@@ -54,12 +54,12 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
   readonly catalog: Catalog;
   readonly meter: Meter;
   /** The server whose connections are counted. */
-  readonly door: HttpServer;
+  readonly httpServer: HttpServer;
 }
 
 /** Sends all metrics of this process in Prometheus format. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
-  const { catalog, meter, door, sessions, subscriptions } = sources;
+  const { catalog, meter, httpServer, sessions, subscriptions } = sources;
   const servers = catalog.servers.map(({ spec, state, restarts, queue, privateLinks }) => ({
     name: spec.name,
     state: state.state,
@@ -67,7 +67,7 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
     waiting: queue.waiting,
     privateLinks: privateLinks.size,
   }));
-  const connections = await connectionsOf(door);
+  const connections = await connectionsOf(httpServer);
   const { type, text } = await meter.expose({
     servers,
     states: STATES,
@@ -90,6 +90,8 @@ const EACH_STATE: Readonly<Record<ServerState['state'], true>> = {
 };
 const STATES: readonly string[] = Object.keys(EACH_STATE);
 
-function connectionsOf(door: HttpServer): Promise<number> {
-  return new Promise((resolve) => door.getConnections((error, count) => resolve(error === null ? count : 0)));
+function connectionsOf(httpServer: HttpServer): Promise<number> {
+  return new Promise((resolve) =>
+    httpServer.getConnections((error, count) => resolve(error === null ? count : 0)),
+  );
 }

@@ -41,7 +41,7 @@ export interface OpenSubscription {
  * The caller, and its requests that it may cancel. `inFlight` is undefined for modern clients, which cancel by
  * disconnecting.
  */
-export interface Asking {
+export interface RequestSource {
   readonly caller: Caller;
   readonly identity: Identity;
   readonly inFlight: InFlight | undefined;
@@ -52,12 +52,12 @@ export interface Asking {
 /** Refuses the HTTP exchange itself, with the status of the refusal's code in either era. */
 export function refuse(
   { response }: Pick<Post, 'response'>,
-  what: Refusal,
-  whose: { readonly idText: string | undefined; readonly era: Era },
+  refused: Refusal,
+  target: { readonly idText: string | undefined; readonly era: Era },
 ): void {
-  const { pieces } = refusal(whose.idText, whose.era, what);
-  const { status } = refusal(undefined, whose.era, what);
-  sendJson(response, status, { headers: HEADERS[what.code] ?? {}, pieces });
+  const { pieces } = refusal(target.idText, target.era, refused);
+  const { status } = refusal(undefined, target.era, refused);
+  sendJson(response, status, { headers: HEADERS[refused.code] ?? {}, pieces });
 }
 
 const HEADERS: Readonly<Partial<Record<RefusalCode, OutgoingHttpHeaders>>> = {
@@ -67,7 +67,7 @@ const HEADERS: Readonly<Partial<Record<RefusalCode, OutgoingHttpHeaders>>> = {
 };
 
 /** Limits the requests of one client. */
-export interface Places {
+export interface RequestSlots {
   readonly limit: number;
   /** Takes up to `wanted` free slots until the response is closed, and returns how many. */
   take(response: ServerResponse, wanted: number): number;
@@ -76,11 +76,11 @@ export interface Places {
 /** Whether the client may have another request under way. If not, the refusal has been sent. */
 export function isAdmitted(
   post: Post,
-  places: Places,
-  whose: { readonly idText: string; readonly era: Era },
+  slots: RequestSlots,
+  target: { readonly idText: string; readonly era: Era },
 ): boolean {
-  if (places.take(post.response, 1) === 1) return true;
-  refuse(post, { code: 'CLIENT_BUSY', limit: places.limit }, whose);
+  if (slots.take(post.response, 1) === 1) return true;
+  refuse(post, { code: 'CLIENT_BUSY', limit: slots.limit }, target);
   return false;
 }
 
@@ -111,7 +111,7 @@ export async function answerRequest(
     openRequests,
   }: Pick<Post, 'response' | 'openRequests'> & { readonly answer: HttpAnswer },
   message: RequestMessage,
-  { caller, identity, inFlight, session }: Asking,
+  { caller, identity, inFlight, session }: RequestSource,
 ): Promise<void> {
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {

@@ -20,7 +20,7 @@ import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
 import { answerMetadata, refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
-import { answerDelete, answerGet, type SessionVisit } from './legacy-get.ts';
+import { answerDelete, answerGet, type SessionRequest } from './legacy-get.ts';
 import { listen } from './subscription.ts';
 import { namesModern } from './modern-rules.ts';
 import { readBody } from './read-message.ts';
@@ -57,7 +57,7 @@ export interface McpHttpServer {
 const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
 /** How often in ms tokens of streams and sessions are rechecked and idle sessions are ended. */
-const LOOK_EVERY_MS = 2_000;
+const SWEEP_INTERVAL_MS = 2_000;
 
 /** Starts the HTTP server. It answers at once, even if upstream servers are not ready. */
 export async function openHttpServer(options: HttpServerOptions): Promise<Result<McpHttpServer, Refusal>> {
@@ -65,31 +65,34 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const connections = new Connections({ limits: settings, log });
-  const door = new McpServer(options, connections, () => server);
+  const mcpServer = new McpServer(options, connections, () => httpServer);
   // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { createServer } = process.getBuiltinModule('node:http');
-  const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
-    door.answer(request, response).catch((error: unknown) => {
-      log.error('a request failed inside Assay', {
-        error: error instanceof Error ? error.stack : String(error),
+  const httpServer: HttpServer = createServer(
+    { ...timeLimits(settings), noDelay: true },
+    (request, response) => {
+      mcpServer.answer(request, response).catch((error: unknown) => {
+        log.error('a request failed inside Assay', {
+          error: error instanceof Error ? error.stack : String(error),
+        });
+        sendRefusal(response, { code: 'INTERNAL' });
       });
-      sendRefusal(response, { code: 'INTERNAL' });
-    });
-  });
+    },
+  );
   // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
-  server.maxHeadersCount = 0;
-  connections.watch(server);
-  const listening = await listen(server, host, port);
+  httpServer.maxHeadersCount = 0;
+  connections.watch(httpServer);
+  const listening = await listen(httpServer, host, port);
   if (!listening.ok) return listening;
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return ok({
     url: `http://${shown}:${listening.value}`,
     close: async () => {
-      await door.close();
+      await mcpServer.close();
       await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-        setTimeout(() => server.closeAllConnections(), 1_000).unref();
+        httpServer.close(() => resolve());
+        httpServer.closeIdleConnections();
+        setTimeout(() => httpServer.closeAllConnections(), 1_000).unref();
       });
     },
   });
@@ -105,19 +108,19 @@ class McpServer {
   readonly #openRequests = new OpenRequests();
   readonly #subscriptions = new Set<OpenSubscription>();
   readonly #connections: Connections;
-  readonly #looking: NodeJS.Timeout;
+  readonly #sweepTimer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
   readonly #startedMs = performance.now();
 
-  constructor(options: HttpServerOptions, connections: Connections, server: () => HttpServer) {
+  constructor(options: HttpServerOptions, connections: Connections, httpServer: () => HttpServer) {
     this.#options = options;
-    this.#server = server;
+    this.#server = httpServer;
     this.#guard = guard(options);
     this.#closedGuard = guard({ ...options, isOpen: false });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
     this.#connections = connections;
-    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
   }
 
@@ -131,7 +134,7 @@ class McpServer {
     request.url = target.value;
     const path = pathOf(request);
     if (!IS_OWN.test(path)) {
-      await this.#answerElsewhere(request, response, path);
+      await this.#answerOtherPath(request, response, path);
       return;
     }
     const given = this.#guard(request);
@@ -162,8 +165,9 @@ class McpServer {
     // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
       sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
-    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, identity }));
-    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, identity }));
+    else if (request.method === 'GET') answerGet(this.#sessionRequest(request, response, { view, identity }));
+    else if (request.method === 'DELETE')
+      answerDelete(this.#sessionRequest(request, response, { view, identity }));
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -181,7 +185,7 @@ class McpServer {
     else await this.#options.others.answer(request, response, err(refusal));
   }
 
-  async #answerElsewhere(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async #answerOtherPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { host, log, others, resource } = this.#options;
     const isPlaced = placeFault(request, isLoopback(host)) === undefined;
     if (isPlaced && resource !== undefined && answerMetadata(request, response, { path, resource })) return;
@@ -211,16 +215,16 @@ class McpServer {
     for (const subscription of [...this.#subscriptions]) subscription.end();
     this.#options.others.close();
     await drained;
-    clearInterval(this.#looking);
+    clearInterval(this.#sweepTimer);
     this.#unsubscribe();
     this.#sessions.endAll();
   }
 
-  #visit(request: IncomingMessage, response: ServerResponse, visit: Visit): SessionVisit {
-    return { request, response, ...visit, sessions: this.#sessions, openRequests: this.#openRequests };
+  #sessionRequest(request: IncomingMessage, response: ServerResponse, admitted: Admitted): SessionRequest {
+    return { request, response, ...admitted, sessions: this.#sessions, openRequests: this.#openRequests };
   }
 
-  #look(): void {
+  #sweep(): void {
     this.#endOthers(Date.now());
     this.#sessions.sweep(performance.now());
   }
@@ -234,7 +238,7 @@ class McpServer {
     this.#connections.endOthers((holder) => gate.isHolder(holder, undefined, nowMs));
   }
 
-  async #post(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<void> {
+  async #post(request: IncomingMessage, response: ServerResponse, admitted: Admitted): Promise<void> {
     const type = request.headers['content-type'] ?? '';
     const { accept } = request.headers;
     if (!/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -253,8 +257,8 @@ class McpServer {
           request,
           response,
           body: body.value,
-          view: visit.view,
-          identity: visit.identity,
+          view: admitted.view,
+          identity: admitted.identity,
           settings,
           sessions: this.#sessions,
           loads: this.#loads,
@@ -265,12 +269,16 @@ class McpServer {
     }
   }
 
-  async #answerMetrics({ method }: IncomingMessage, response: ServerResponse, who: Identity): Promise<void> {
+  async #answerMetrics(
+    { method }: IncomingMessage,
+    response: ServerResponse,
+    identity: Identity,
+  ): Promise<void> {
     const { size: sessions } = this.#sessions;
     const { size: subscriptions } = this.#subscriptions;
-    if (!allows(who, 'read')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'read' });
+    if (!allows(identity, 'read')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'read' });
     else if (method === 'GET')
-      await sendMetrics(response, { ...this.#options, door: this.#server(), sessions, subscriptions });
+      await sendMetrics(response, { ...this.#options, httpServer: this.#server(), sessions, subscriptions });
     else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
   }
 
@@ -289,4 +297,4 @@ class McpServer {
 }
 
 /** The identity of a request and the view of its endpoint. */
-type Visit = Pick<Post, 'view' | 'identity'>;
+type Admitted = Pick<Post, 'view' | 'identity'>;

@@ -69,16 +69,16 @@ export class InputBuffer {
 }
 
 /** Resolves when all input is processed. `onTaken` is called after a first pass and may add more input. */
-export async function allHeard(
-  intake: InputBuffer,
+export async function allProcessed(
+  inputBuffer: InputBuffer,
   messages: InOrder,
   onTaken: () => unknown,
 ): Promise<void> {
   const idle = async (): Promise<void> => {
     do {
-      intake.flush();
+      inputBuffer.flush();
       await new Promise<void>((resolve) => messages.whenIdle(resolve));
-    } while (!intake.isEmpty || !messages.isIdle);
+    } while (!inputBuffer.isEmpty || !messages.isIdle);
   };
   await idle();
   onTaken();

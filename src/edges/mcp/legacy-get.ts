@@ -8,7 +8,7 @@ import type { Session, Sessions } from './session.ts';
 import type { OpenRequests } from './in-flight.ts';
 
 /** A GET or DELETE of a legacy client to an MCP endpoint. */
-export interface SessionVisit {
+export interface SessionRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly view: View;
@@ -21,13 +21,13 @@ export interface SessionVisit {
  * Opens the stream for messages that belong to none of the client's requests. With `Last-Event-ID`, resumes the stream
  * of that event (2025-11-25, basic/transports#resumability-and-redelivery).
  */
-export function answerGet(visit: SessionVisit): void {
-  const { request, response, openRequests } = visit;
+export function answerGet(sessionRequest: SessionRequest): void {
+  const { request, response, openRequests } = sessionRequest;
   if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
     sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     return;
   }
-  const session = visited(visit, 'GET');
+  const session = visited(sessionRequest, 'GET');
   if (session === undefined) return;
   const lastEventId = request.headers[headers.LAST_EVENT_ID];
   if (typeof lastEventId === 'string' && lastEventId !== '') resume(session, response, lastEventId);
@@ -35,11 +35,11 @@ export function answerGet(visit: SessionVisit): void {
   else session.streams.listen(response);
 }
 
-export function answerDelete(visit: SessionVisit): void {
-  const session = visited(visit, 'DELETE');
+export function answerDelete(sessionRequest: SessionRequest): void {
+  const session = visited(sessionRequest, 'DELETE');
   if (session === undefined) return;
-  visit.sessions.end(session);
-  visit.response.writeHead(204).end();
+  sessionRequest.sessions.end(session);
+  sessionRequest.response.writeHead(204).end();
 }
 
 function resume(session: Session, response: ServerResponse, lastEventId: string): void {
@@ -56,8 +56,9 @@ function resume(session: Session, response: ServerResponse, lastEventId: string)
 }
 
 /** Undefined if there is no such session; the refusal has been sent. */
-function visited(visit: SessionVisit, method: string): Session | undefined {
-  if (visit.request.headers[headers.SESSION_ID] !== undefined) return sessionOf(visit, undefined);
-  sendRefusal(visit.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });
+function visited(sessionRequest: SessionRequest, method: string): Session | undefined {
+  if (sessionRequest.request.headers[headers.SESSION_ID] !== undefined)
+    return sessionOf(sessionRequest, undefined);
+  sendRefusal(sessionRequest.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });
   return undefined;
 }

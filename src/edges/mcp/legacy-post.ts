@@ -10,7 +10,7 @@ import { resultMessage, resultText } from '../../protocol/reply.ts';
 import { refusal } from './handle-request.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
-import { batchFault, hearNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
+import { batchFault, handleNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
 import { readBatch } from './read-message.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
@@ -31,11 +31,11 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
     const { response, openRequests } = post;
     const answer = openAnswer(post, undefined, session.streams);
     const { identity } = post;
-    const asking = { caller: session, identity, inFlight: session.inFlight, session };
-    await answerRequest({ response, openRequests, answer }, message, asking);
+    const source = { caller: session, identity, inFlight: session.inFlight, session };
+    await answerRequest({ response, openRequests, answer }, message, source);
     return;
   }
-  if (message.kind === 'notification') hearNotification(message, session);
+  if (message.kind === 'notification') handleNotification(message, session);
   else session.forwarded.hear(message);
   post.response.writeHead(202).end();
 }
@@ -100,11 +100,11 @@ function beginSession(post: Post, message: RequestMessage): void {
 
 /** Answers a batch, a feature of 2025-03-26 only (2025-03-26, basic/transports#sending-messages-to-the-server). */
 export async function answerBatch(post: Post): Promise<void> {
-  const whose = { idText: undefined, era: 'legacy' } as const;
+  const target = { idText: undefined, era: 'legacy' } as const;
   const read = await readBatch(post.body);
   if (post.request.socket.destroyed) return;
   if (!read.ok) {
-    refuse(post, read.error, whose);
+    refuse(post, read.error, target);
     return;
   }
   const messages = read.value;
@@ -112,11 +112,11 @@ export async function answerBatch(post: Post): Promise<void> {
   if (session === undefined) return;
   const reason = batchFault(messages, session.version);
   if (reason !== undefined) {
-    refuse(post, { code: 'MESSAGE_INVALID', reason }, whose);
+    refuse(post, { code: 'MESSAGE_INVALID', reason }, target);
     return;
   }
   for (const message of messages)
-    if (message.kind === 'notification') hearNotification(message, session);
+    if (message.kind === 'notification') handleNotification(message, session);
     else if (message.kind === 'response') session.forwarded.hear(message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {
@@ -124,19 +124,19 @@ export async function answerBatch(post: Post): Promise<void> {
     return;
   }
   if (post.openRequests.isStopping) {
-    refuse(post, { code: 'SHUTTING_DOWN' }, whose);
+    refuse(post, { code: 'SHUTTING_DOWN' }, target);
     return;
   }
   const { response, openRequests } = post;
   const answer = openAnswer(post, { size: requests.length }, session.streams);
   const { identity } = post;
-  const asking = { caller: session, identity, inFlight: session.inFlight, session };
+  const source = { caller: session, identity, inFlight: session.inFlight, session };
   const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
-  let places = session.take(response, requests.length);
+  let slots = session.take(response, requests.length);
   const each = requests.map(async (message) => {
     if (message.kind === 'none')
       answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
-    else if (places-- > 0) await answerRequest({ response, openRequests, answer }, message, asking);
+    else if (slots-- > 0) await answerRequest({ response, openRequests, answer }, message, source);
     else answer.respond(refusal(message.idText, 'legacy', busy));
   });
   await Promise.all(each);

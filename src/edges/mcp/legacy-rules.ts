@@ -55,7 +55,7 @@ function withoutTasks(capabilities: string): string {
 }
 
 /** The sender of a notification. */
-interface Speaker {
+interface NotificationSender {
   readonly view: View;
   readonly session: ClientSession;
   readonly inFlight: InFlight;
@@ -63,14 +63,14 @@ interface Speaker {
 }
 
 /** `roots/list_changed` goes to the servers that requested roots. Other notifications are not relayed to servers. */
-export function hearNotification(message: NotificationMessage, speaker: Speaker): void {
-  if (message.method === 'notifications/cancelled') hearCancelled(message, speaker.inFlight);
-  else if (message.method === 'notifications/progress') speaker.forwarded.progress(message);
+export function handleNotification(message: NotificationMessage, sender: NotificationSender): void {
+  if (message.method === 'notifications/cancelled') handleCancelled(message, sender.inFlight);
+  else if (message.method === 'notifications/progress') sender.forwarded.progress(message);
   else if (message.method === 'notifications/roots/list_changed')
-    speaker.view.say(speaker.session, message.bytes);
+    sender.view.say(sender.session, message.bytes);
 }
 
-export function hearCancelled(message: NotificationMessage, inFlight: InFlight): void {
+export function handleCancelled(message: NotificationMessage, inFlight: InFlight): void {
   const id = memberOf(message.params, 'requestId');
   const reason = textOf(message.bytes, memberOf(message.params, 'reason'));
   if (id !== undefined) inFlight.cancel(rawOf(message.bytes, id), reason);

@@ -6,24 +6,21 @@ import { withoutSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';
 
 /** Sends a notification about a topic. `whole` builds the one that says the whole topic may have changed. */
-export type Tell = (matter: string, bytes: Buffer, whole: () => Buffer) => void;
+export type Tell = (topic: string, bytes: Buffer, whole: () => Buffer) => void;
 
 /** The owner of the subscriptions. */
 export interface LegacyClient {
   readonly view: View;
-  readonly allowance: SubscriptionQuota;
+  readonly quota: SubscriptionQuota;
   readonly session: ClientSession;
 }
 
 /** The subscriptions of a client that subscribes to resources one by one and is notified on its own stream. */
-export function legacySubscriptions(
-  { view, allowance, session }: LegacyClient,
-  tell: Tell,
-): ClientSubscriptions {
+export function legacySubscriptions({ view, quota, session }: LegacyClient, tell: Tell): ClientSubscriptions {
   const { subject, clientInfo } = session.profile;
   return new ClientSubscriptions({
     view,
-    allowance,
+    quota,
     client: { era: 'legacy', message: undefined, subject, clientInfo, session },
     hear: (uri, note) => {
       const own = (): Buffer => notificationMessage(RESOURCE_UPDATED, { uri });

@@ -61,7 +61,7 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
     : missingEnvelope();
 }
 
-function openSubscription(post: Post, message: RequestMessage, allowance: SubscriptionQuota): void {
+function openSubscription(post: Post, message: RequestMessage, quota: SubscriptionQuota): void {
   // Messages sent while it opens are buffered: a refusal needs its own HTTP status.
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
@@ -70,7 +70,7 @@ function openSubscription(post: Post, message: RequestMessage, allowance: Subscr
     view: post.view,
     subject: post.identity.subject,
     message,
-    allowance,
+    quota,
     send,
   });
   if (!opened.ok) {

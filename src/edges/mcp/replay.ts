@@ -9,7 +9,7 @@ export interface KeptEvent {
   readonly bytes: Buffer;
   readonly replay: Replay;
   /** Called when the event is evicted to make room. */
-  readonly onGivenUp: () => void;
+  readonly onEvicted: () => void;
   inReplay: Link<KeptEvent> | undefined;
   inAll: Link<KeptEvent> | undefined;
 }
@@ -54,7 +54,7 @@ export class ReplaySpace {
     while (this.#bytes > this.#mostBytes) {
       const oldest = this.#largest()?.events.oldest;
       if (oldest === undefined) break;
-      oldest.replay.giveUp(oldest);
+      oldest.replay.evict(oldest);
     }
   }
 
@@ -96,19 +96,19 @@ export class Replay {
   }
 
   /** Call only if `hasRoomFor` is true. May evict older events. */
-  keep(bytes: Buffer, onGivenUp: () => void): KeptEvent {
-    const event: KeptEvent = { bytes, replay: this, onGivenUp, inReplay: undefined, inAll: undefined };
+  keep(bytes: Buffer, onEvicted: () => void): KeptEvent {
+    const event: KeptEvent = { bytes, replay: this, onEvicted, inReplay: undefined, inAll: undefined };
     event.inReplay = this.#events.add(event);
     this.#bytes += costOf(event);
     this.#space.add(event);
     while (this.#bytes > this.#space.mostPerSession && this.#events.oldest !== undefined)
-      this.giveUp(this.#events.oldest);
+      this.evict(this.#events.oldest);
     return event;
   }
 
-  giveUp(event: KeptEvent): void {
+  evict(event: KeptEvent): void {
     this.drop(event);
-    event.onGivenUp();
+    event.onEvicted();
   }
 
   /** Removes an event that is no longer needed. */

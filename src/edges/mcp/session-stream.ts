@@ -114,10 +114,10 @@ export class SessionStream implements MessageSink {
   #number(bytes: Buffer): void {
     const { replay } = this.#options;
     this.#newest += 1;
-    if (replay.hasRoomFor(bytes.length)) this.#kept.push(replay.keep(bytes, () => this.#gaveUpOldest()));
+    if (replay.hasRoomFor(bytes.length)) this.#kept.push(replay.keep(bytes, () => this.#oldestEvicted()));
   }
 
-  #gaveUpOldest(): void {
+  #oldestEvicted(): void {
     this.#kept.shift();
     if (this.#isOver && this.#kept.length === 0) this.#options.onForgotten();
   }

@@ -31,10 +31,10 @@ export class SessionStreams {
   #mark: string | undefined;
   #standing: SessionStream | undefined;
   /** Kept for the next connection of the standing stream, by topic. */
-  readonly #unsaid = new Map<string, KeptEvent>();
+  readonly #held = new Map<string, KeptEvent>();
   #named = 0;
   /** Idempotent notifications for the next connection of the standing stream. */
-  readonly #unheard = new Set<string>();
+  readonly #heldMethods = new Set<string>();
 
   constructor(options: SessionStreamsOptions) {
     this.#options = options;
@@ -60,7 +60,7 @@ export class SessionStreams {
   listen(response: ServerResponse): void {
     this.#standing?.close();
     this.#standing = this.open(response);
-    this.#sayUnsaid(this.#standing);
+    this.#sendHeld(this.#standing);
   }
 
   /**
@@ -75,8 +75,8 @@ export class SessionStreams {
     if (stream.isOver && stream.newest === after) return 'over';
     const isWhole = stream.attach(response, after);
     if (stream === this.#standing) {
-      if (!isWhole) for (const method of this.#options.allChanged()) this.#unheard.add(method);
-      this.#sayUnsaid(stream);
+      if (!isWhole) for (const method of this.#options.allChanged()) this.#heldMethods.add(method);
+      this.#sendHeld(stream);
     }
     return 'going on';
   }
@@ -85,10 +85,10 @@ export class SessionStreams {
    * Sends a message that belongs to no request: on the standing stream, else on that of a request, else when a client
    * that has listened before reconnects. Returns false if it can be neither sent nor kept.
    */
-  say(bytes: Buffer): boolean {
+  send(bytes: Buffer): boolean {
     const heard = this.#standing?.isConnected === true ? this.#standing : this.#anyConnected();
     if (heard === undefined)
-      return this.#standing !== undefined && this.#keepUnsaid(String((this.#named += 1)), bytes);
+      return this.#standing !== undefined && this.#hold(String((this.#named += 1)), bytes);
     heard.send(bytes);
     return true;
   }
@@ -97,23 +97,23 @@ export class SessionStreams {
    * Sends a notification about a topic on the standing stream, or as soon as the client listens. At most one per topic
    * is kept; a second is replaced by `whole`, which says that the whole topic may have changed.
    */
-  tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
+  sendLatest(topic: string, bytes: Buffer, whole: () => Buffer): void {
     if (this.#standing?.isConnected === true) {
       this.#standing.send(bytes);
       return;
     }
-    const kept = this.#unsaid.get(matter);
+    const kept = this.#held.get(topic);
     if (kept !== undefined) {
       this.#replay.drop(kept);
-      this.#unsaid.delete(matter);
+      this.#held.delete(topic);
     }
-    this.#keepUnsaid(matter, kept === undefined ? bytes : whole());
+    this.#hold(topic, kept === undefined ? bytes : whole());
   }
 
   /** Like `tell`, for a notification without params. It is never dropped. */
-  tellSurely(method: string): void {
+  sendAlways(method: string): void {
     if (this.#standing?.isConnected === true) this.#standing.send(notificationMessage(method));
-    else this.#unheard.add(method);
+    else this.#heldMethods.add(method);
   }
 
   /** Drops streams that the client has presumably received. */
@@ -126,8 +126,8 @@ export class SessionStreams {
     this.#replay.close();
     for (const stream of [...this.#streams.values()]) stream.close();
     this.#streams.clear();
-    this.#unsaid.clear();
-    this.#unheard.clear();
+    this.#held.clear();
+    this.#heldMethods.clear();
   }
 
   #begin(): SessionStream {
@@ -150,21 +150,21 @@ export class SessionStreams {
     return undefined;
   }
 
-  #keepUnsaid(name: string, bytes: Buffer): boolean {
+  #hold(name: string, bytes: Buffer): boolean {
     if (!this.#replay.hasRoomFor(bytes.length)) return false;
-    const event = this.#replay.keep(ownCopy([bytes]), () => this.#unsaid.delete(name));
-    this.#unsaid.set(name, event);
+    const event = this.#replay.keep(ownCopy([bytes]), () => this.#held.delete(name));
+    this.#held.set(name, event);
     return true;
   }
 
-  #sayUnsaid(stream: SessionStream): void {
-    const unsaid = [...this.#unsaid.values()];
-    this.#unsaid.clear();
-    for (const event of unsaid) {
+  #sendHeld(stream: SessionStream): void {
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    for (const event of held) {
       this.#replay.drop(event);
       stream.send(event.bytes);
     }
-    for (const method of this.#unheard) stream.send(notificationMessage(method));
-    this.#unheard.clear();
+    for (const method of this.#heldMethods) stream.send(notificationMessage(method));
+    this.#heldMethods.clear();
   }
 }

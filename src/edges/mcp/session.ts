@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
+import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
 import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
@@ -63,9 +63,9 @@ export class Session implements Caller, ClientSession {
     const replay = space.open(holder.subject);
     this.streams = new SessionStreams({ version, replay, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const { quota: allowance } = this.#load;
-    this.subscriptions = legacySubscriptions({ view, allowance, session: this }, (...told) =>
-      this.streams.tell(...told),
+    const { quota } = this.#load;
+    this.subscriptions = legacySubscriptions({ view, quota, session: this }, (...told) =>
+      this.streams.sendLatest(...told),
     );
   }
 
@@ -75,17 +75,17 @@ export class Session implements Caller, ClientSession {
 
   /** Uses the stream of a request if possible, else the session's own. */
   readonly ask = (serverRequest: ServerRequest, first?: Send): void => {
-    this.forwarded.ask(serverRequest, (bytes) => first?.(bytes) === true || this.say(bytes));
+    this.forwarded.ask(serverRequest, (bytes) => first?.(bytes) === true || this.send(bytes));
   };
 
   hear(note: NotificationMessage): void {
     if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))
-      this.say(note.bytes);
+      this.send(note.bytes);
   }
 
   /** Sends a message that belongs to no request, on exactly one stream. Returns false if it cannot be delivered. */
-  say(bytes: Buffer): boolean {
-    return this.streams.say(bytes);
+  send(bytes: Buffer): boolean {
+    return this.streams.send(bytes);
   }
 
   get isIdle(): boolean {
@@ -110,7 +110,7 @@ export class Session implements Caller, ClientSession {
   }
 
   #changed(kinds: readonly ListKind[]): void {
-    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.streams.tellSurely(method);
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.streams.sendAlways(method);
   }
 }
 
@@ -146,7 +146,7 @@ export class Sessions {
 
   /** Undefined if all sessions are in use and no other subject has more of them. */
   begin(options: SessionOptions): Session | undefined {
-    if (this.#sessions.size >= this.#limits['limits.sessions'] && !this.#makeRoomFor(options.holder.subject))
+    if (this.#sessions.size >= this.#limits['limits.sessions'] && !this.#evictFor(options.holder.subject))
       return undefined;
     const session = new Session(options, this.#limits, this.#space);
     this.#sessions.set(session.id, session);
@@ -159,9 +159,9 @@ export class Sessions {
     return session;
   }
 
-  #makeRoomFor(asking: string): boolean {
+  #evictFor(asking: string): boolean {
     const all = [...this.#sessions.values()];
-    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(all), asking);
+    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(countBySubject(all), asking);
     const theirs = all.filter((session) => session.subject === subject);
     const idle = theirs.filter((session) => session.isIdle);
     const candidates = idle.length > 0 || !mayBeInUse ? idle : theirs;

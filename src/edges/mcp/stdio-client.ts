@@ -16,7 +16,7 @@ interface StdioClientOptions {
   readonly profile: ClientProfile;
   readonly version: string;
   readonly send: Send;
-  readonly allowance: SubscriptionQuota;
+  readonly quota: SubscriptionQuota;
   /** Time limit in ms for answering a server request. */
   readonly questionMs: number;
 }
@@ -35,16 +35,13 @@ export class StdioClient implements Caller, ClientSession {
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ view, profile, version, send, allowance, questionMs }: StdioClientOptions) {
+  constructor({ view, profile, version, send, quota, questionMs }: StdioClientOptions) {
     this.view = view;
     this.profile = profile;
     this.clientInfo = profile.clientInfo;
     this.version = version;
     this.#send = send;
-    this.subscriptions = legacySubscriptions(
-      { view, allowance, session: this },
-      (_, bytes) => void send(bytes),
-    );
+    this.subscriptions = legacySubscriptions({ view, quota, session: this }, (_, bytes) => void send(bytes));
     this.forwarded = new ForwardedRequests({ capabilities: profile.capabilities, limitMs: questionMs });
   }
 
@@ -81,7 +78,7 @@ export class StdioOutput {
   /**
    * Sends a message that is not a response. It is dropped if the client does not read, which limits the bytes queued.
    */
-  readonly say = (bytes: Buffer): boolean => {
+  readonly notify = (bytes: Buffer): boolean => {
     const { output, mostUnreadBytes, log } = this.#options;
     if (output.writableLength < mostUnreadBytes) {
       this.send([bytes]);

@@ -17,7 +17,7 @@ import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { handleRequest, type Outcome, refusal } from './handle-request.ts';
 import type { Caller } from '../../gateway/relay/call.ts';
 import { InFlight, OpenRequests } from './in-flight.ts';
-import { allHeard, InputBuffer } from './input-buffer.ts';
+import { allProcessed, InputBuffer } from './input-buffer.ts';
 import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { readBatch, readFromClient } from './read-message.ts';
@@ -46,21 +46,21 @@ const FLUSH_MS = 2_000;
  * and all requests are answered, or refused after `limits.drainMs`.
  */
 export async function runStdioServer(options: StdioServerOptions): Promise<void> {
-  const door = new StdioDoor(options);
-  await door.run();
+  const server = new StdioServer(options);
+  await server.run();
 }
 
 /** The client before it has introduced itself. */
 const LOCAL_CALLER = { clientInfo: undefined, logLevel: undefined } as const;
 
-class StdioDoor {
+class StdioServer {
   readonly #options: StdioServerOptions;
   readonly #output: StdioOutput;
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
   /** Covers everything that the client subscribes to, in either era. */
-  readonly #allowance: SubscriptionQuota;
+  readonly #quota: SubscriptionQuota;
   readonly #openRequests = new OpenRequests();
   /** Set by a legacy handshake. */
   #legacy: StdioClient | undefined;
@@ -70,15 +70,15 @@ class StdioDoor {
     this.#options = options;
     const { output, settings, log } = options;
     this.#output = new StdioOutput({ output, mostUnreadBytes: settings['limits.unreadBytes'], log });
-    this.#allowance = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);
+    this.#quota = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);
   }
 
   async run(): Promise<void> {
     const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
     const mostBytes = settings['limits.unreadBytes'];
-    const take = (line: Buffer): Promise<void> | undefined => this.#hear(line);
-    const messages = new InOrder({ take, hold: (isHeld) => intake.hold(isHeld) });
+    const take = (line: Buffer): Promise<void> | undefined => this.#receive(line);
+    const messages = new InOrder({ take, hold: (isHeld) => inputBuffer.hold(isHeld) });
     const lines = new LineSplitter(maxBodyBytes, {
       line: (line) => messages.push(line),
       tooLong: () =>
@@ -86,8 +86,8 @@ class StdioDoor {
     });
     this.#options.sole.shows = (server) => view.servers.some(({ spec }) => spec.name === server);
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const intake = new InputBuffer({ input, output, mostBytes }, (chunk) => lines.push(chunk));
-    input.on('data', (chunk: Buffer) => intake.take(chunk));
+    const inputBuffer = new InputBuffer({ input, output, mostBytes }, (chunk) => lines.push(chunk));
+    input.on('data', (chunk: Buffer) => inputBuffer.take(chunk));
     await new Promise<void>((resolve) => {
       input.once('end', resolve);
       input.once('error', () => resolve());
@@ -96,7 +96,7 @@ class StdioDoor {
       stopping.addEventListener('abort', () => resolve());
       if (stopping.aborted) resolve();
     });
-    await allHeard(intake, messages, () => input.readableEnded && lines.end());
+    await allProcessed(inputBuffer, messages, () => input.readableEnded && lines.end());
     // A client that closed its side sends no more answers.
     if (!stopping.aborted) this.#legacy?.forwarded.end();
     // A signal after the client closed its side ends the wait early, for our servers too.
@@ -114,18 +114,18 @@ class StdioDoor {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
-  #hear(line: Buffer): Promise<void> | undefined {
-    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) return this.#hearBatch(line);
+  #receive(line: Buffer): Promise<void> | undefined {
+    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) return this.#receiveBatch(line);
     const message = readFromClient(line);
-    if (message instanceof Promise) return message.then((read) => this.#heard(read));
-    this.#heard(message);
+    if (message instanceof Promise) return message.then((read) => this.#dispatch(read));
+    this.#dispatch(message);
     return undefined;
   }
 
-  #heard(message: Message | NoMessage): void {
+  #dispatch(message: Message | NoMessage): void {
     if (message.kind === 'none') this.#refuse(message.idText, this.#era(), rules.noMessage(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
-    else this.#note(message);
+    else this.#receiveOneWay(message);
   }
 
   /** Before a handshake the client is assumed to be modern; modern errors have no null id. */
@@ -133,15 +133,15 @@ class StdioDoor {
     return this.#legacy === undefined ? 'modern' : 'legacy';
   }
 
-  #note(message: Exclude<Message, RequestMessage>): void {
+  #receiveOneWay(message: Exclude<Message, RequestMessage>): void {
     if (message.kind === 'response') {
       this.#legacy?.forwarded.hear(message);
       return;
     }
     const legacy = this.#legacy;
-    if (legacy === undefined) rules.hearCancelled(message, this.#inFlight);
+    if (legacy === undefined) rules.handleCancelled(message, this.#inFlight);
     else
-      rules.hearNotification(message, {
+      rules.handleNotification(message, {
         view: legacy.view,
         session: legacy,
         forwarded: legacy.forwarded,
@@ -203,8 +203,8 @@ class StdioDoor {
       view,
       profile,
       version: version.value,
-      send: this.#output.say,
-      allowance: this.#allowance,
+      send: this.#output.notify,
+      quota: this.#quota,
       questionMs: this.#options.settings['limits.questionMs'],
     });
     this.#options.sole.introduce(profile, this.#legacy);
@@ -224,7 +224,7 @@ class StdioDoor {
       });
     const place = this.#openRequests.begin(cancellation);
     try {
-      const notify = (bytes: Buffer): void => void this.#output.say(bytes);
+      const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
       const ask = caller.session?.ask;
       const outcome = await handleRequest({ caller, identity: LOCAL, message, cancellation, notify, ask });
       if (this.#openRequests.isGivenUp(cancellation))
@@ -247,16 +247,16 @@ class StdioDoor {
     const limit = settings['limits.requestsPerClient'];
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
-    const send = (bytes: Buffer): void => void this.#output.say(bytes);
+    const send = (bytes: Buffer): void => void this.#output.notify(bytes);
     const { subject } = LOCAL;
-    const opened = Subscription.open({ view, subject, message, allowance: this.#allowance, send });
+    const opened = Subscription.open({ view, subject, message, quota: this.#quota, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
   }
 
   /** A batch is answered by an array (JSON-RPC 2.0, section 6). */
-  async #hearBatch(line: Buffer): Promise<void> {
+  async #receiveBatch(line: Buffer): Promise<void> {
     const read = await readBatch(line);
     if (!read.ok) {
       this.#refuse(undefined, this.#era(), read.error);
@@ -276,7 +276,7 @@ class StdioDoor {
       if (message.kind === 'request') return this.#answer(message);
       if (message.kind === 'none')
         return Promise.resolve(refusal(message.idText, 'legacy', rules.noMessage(message)));
-      this.#note(message);
+      this.#receiveOneWay(message);
       return Promise.resolve(undefined);
     });
     const outcomes = (await Promise.all(answers)).filter((outcome) => outcome !== undefined);
@@ -290,7 +290,7 @@ class StdioDoor {
   #changed(kinds: readonly ListKind[]): void {
     if (this.#legacy === undefined) return;
     for (const method of new Set(kinds.map((kind) => rules.LIST_CHANGED[kind])))
-      this.#output.say(notificationMessage(method));
+      this.#output.notify(notificationMessage(method));
   }
 
   #refuse(idText: string | undefined, era: Era, what: Refusal): void {

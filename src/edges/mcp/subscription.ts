@@ -5,7 +5,7 @@ import { OWN_INFO } from '../../core/identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports/link.ts';
-import type { HearUpdate } from '../../gateway/catalog/resource-subscriptions.ts';
+import type { UpdateListener } from '../../gateway/catalog/resource-subscriptions.ts';
 import { type SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import { TASKS_MISSING } from '../../gateway/relay/task-requests.ts';
 import type { View } from '../../gateway/catalog/view.ts';
@@ -24,7 +24,7 @@ interface SubscriptionOptions {
   readonly view: View;
   readonly message: RequestMessage;
   /** The client's quota across all its subscriptions. */
-  readonly allowance: SubscriptionQuota;
+  readonly quota: SubscriptionQuota;
   readonly subject: string;
   readonly send: (bytes: Buffer) => void;
 }
@@ -36,40 +36,40 @@ interface SubscriptionOptions {
 export class Subscription {
   readonly #idText: string;
   readonly #filter: Filter;
-  readonly #wishes: ClientSubscriptions;
+  readonly #subscriptions: ClientSubscriptions;
   /** Cancelled when the wait for servers ends. One per resource, as each has one listener. */
   readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
   #send: (bytes: Buffer) => void;
   /** Notifications held until the acknowledgement, which must come first. Undefined afterwards. */
-  #unheard: Unheard | undefined = new Unheard();
+  #held: HeldNotifications | undefined = new HeldNotifications();
 
   private constructor(options: SubscriptionOptions, filter: Filter) {
-    const { message, view, subject, allowance, send } = options;
+    const { message, view, subject, quota, send } = options;
     this.#idText = message.idText;
     this.#filter = filter;
     this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
     this.#send = send;
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const hear: HearUpdate = (uri, note) => {
+    const hear: UpdateListener = (uri, note) => {
       const own = (): Buffer =>
         notificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
-      this.#tell(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
+      this.#notify(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
     };
     const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
-    this.#wishes = new ClientSubscriptions({ view, allowance, client, hear });
+    this.#subscriptions = new ClientSubscriptions({ view, quota, client, hear });
     if (filter.uris.length === 0) this.#acknowledge([]);
     else void this.#open();
   }
 
   /** SUBSCRIPTION_LIMIT: the client would exceed its quota of resources. */
   static open(options: SubscriptionOptions): Result<Subscription, Refusal> {
-    const { message, allowance } = options;
+    const { message, quota } = options;
     const filter = filterOf(message);
     if (!filter.ok) return filter;
-    return allowance.has(filter.value.uris.length)
+    return quota.has(filter.value.uris.length)
       ? ok(new Subscription(options, filter.value))
-      : err({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
+      : err({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
   }
 
   /** The client has left or cancelled. Nothing more is sent. */
@@ -77,12 +77,12 @@ export class Subscription {
     this.#send = () => undefined;
     this.#stopWaiting();
     this.#unsubscribe();
-    this.#wishes.end();
+    this.#subscriptions.end();
   }
 
   /** Assay ends the subscription; an empty result marks a regular end. */
   finish(): void {
-    if (this.#unheard !== undefined) this.#acknowledge([]);
+    if (this.#held !== undefined) this.#acknowledge([]);
     const meta = this.#meta(`,"io.modelcontextprotocol/serverInfo":${JSON.stringify(OWN_INFO)}`);
     this.#send(resultMessage(this.#idText, Buffer.from(`{"resultType":"complete","_meta":${meta}}`)));
     this.cancel();
@@ -92,12 +92,12 @@ export class Subscription {
   async #open(): Promise<void> {
     const honoured = new Set<string>();
     const asked = [...this.#waiting].map(async ([uri, waiting]) => {
-      const answer = await this.#wishes.want(uri, waiting);
+      const answer = await this.#subscriptions.subscribe(uri, waiting);
       if (answer.kind === 'honoured') honoured.add(uri);
     });
     await atMost(Promise.all(asked), ACKNOWLEDGE_MS);
     this.#stopWaiting();
-    if (this.#unheard !== undefined) this.#acknowledge(this.#filter.uris.filter((uri) => honoured.has(uri)));
+    if (this.#held !== undefined) this.#acknowledge(this.#filter.uris.filter((uri) => honoured.has(uri)));
   }
 
   #stopWaiting(): void {
@@ -107,26 +107,29 @@ export class Subscription {
   #acknowledge(uris: readonly string[]): void {
     const { lists, uris: wanted } = this.#filter;
     const agreed = new Set(uris);
-    for (const uri of wanted) if (!agreed.has(uri)) this.#wishes.leave(uri);
-    const told = JSON.stringify({ ...lists, ...(uris.length > 0 && { resourceSubscriptions: uris }) });
-    const params = `{"_meta":${this.#meta()},"notifications":${told}}`;
+    for (const uri of wanted) if (!agreed.has(uri)) this.#subscriptions.unsubscribe(uri);
+    const notifications = JSON.stringify({
+      ...lists,
+      ...(uris.length > 0 && { resourceSubscriptions: uris }),
+    });
+    const params = `{"_meta":${this.#meta()},"notifications":${notifications}}`;
     this.#send(notificationText('notifications/subscriptions/acknowledged', params));
-    const unheard = this.#unheard?.take() ?? [];
-    this.#unheard = undefined;
-    for (const [matter, bytes] of unheard) if (agreed.has(matter) || IS_LIST.has(matter)) this.#send(bytes);
+    const held = this.#held?.take() ?? [];
+    this.#held = undefined;
+    for (const [topic, bytes] of held) if (agreed.has(topic) || IS_LIST.has(topic)) this.#send(bytes);
   }
 
   #changed(kinds: readonly ListKind[]): void {
     const wanted = kinds.filter((kind) => this.#filter.lists[LIST_FIELDS[kind]] === true);
     for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind]))) {
       const bytes = notificationText(method, `{"_meta":${this.#meta()}}`);
-      this.#tell(method, bytes, () => bytes);
+      this.#notify(method, bytes, () => bytes);
     }
   }
 
-  #tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
-    if (this.#unheard === undefined) this.#send(bytes);
-    else this.#unheard.keep(matter, bytes, whole);
+  #notify(topic: string, bytes: Buffer, whole: () => Buffer): void {
+    if (this.#held === undefined) this.#send(bytes);
+    else this.#held.keep(topic, bytes, whole);
   }
 
   /** Copies the id as the client wrote it; a JavaScript number could not hold every id. */
@@ -165,15 +168,15 @@ function filterOf(message: RequestMessage): Result<Filter, Refusal> {
   ).notifications;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return err({ code: 'PARAMS_INVALID', field: 'params.notifications', reason: 'it must be an object' });
-  const wishes = given as Readonly<Record<string, unknown>>;
-  if (wishes['taskIds'] !== undefined && !declaresTasks(message)) return err(TASKS_MISSING);
+  const fields = given as Readonly<Record<string, unknown>>;
+  if (fields['taskIds'] !== undefined && !declaresTasks(message)) return err(TASKS_MISSING);
   const lists: Partial<Record<ListField, true>> = {};
   for (const field of new Set(Object.values(LIST_FIELDS))) {
-    const wish = wishes[field];
-    if (wish !== undefined && typeof wish !== 'boolean') return wrong(field, 'it must be true or false');
-    if (wish === true) lists[field] = true;
+    const value = fields[field];
+    if (value !== undefined && typeof value !== 'boolean') return wrong(field, 'it must be true or false');
+    if (value === true) lists[field] = true;
   }
-  const uris = wishes['resourceSubscriptions'] ?? [];
+  const uris = fields['resourceSubscriptions'] ?? [];
   return isTexts(uris)
     ? ok({ lists, uris: [...new Set(uris)] })
     : wrong('resourceSubscriptions', 'it must be a list of URIs');
@@ -188,13 +191,13 @@ function wrong(field: string, reason: string): Result<never, Refusal> {
 }
 
 /** Notifications held until the client can receive them: at most one per topic, so the number of topics limits them. */
-class Unheard {
+class HeldNotifications {
   #kept = new Map<string, Buffer>();
 
   /** If another notification on the topic is held already, `whole` says that all of it may have changed. */
-  keep(matter: string, bytes: Buffer, whole: () => Buffer): void {
-    const kept = this.#kept.get(matter);
-    this.#kept.set(matter, kept === undefined || kept.equals(bytes) ? bytes : whole());
+  keep(topic: string, bytes: Buffer, whole: () => Buffer): void {
+    const kept = this.#kept.get(topic);
+    this.#kept.set(topic, kept === undefined || kept.equals(bytes) ? bytes : whole());
   }
 
   /** Removes and returns the held notifications by topic, in order of first arrival. */

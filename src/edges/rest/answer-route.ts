@@ -10,23 +10,23 @@ import { readJson } from './read-json.ts';
 import type { Call, Reply, Route, RouteSpec } from './route.ts';
 
 /** A request that matched a route. */
-interface Visit {
+interface MatchedRequest {
   readonly request: Request;
   readonly identity: Identity;
   readonly param: (name: string) => string;
 }
 
 /** Checks scope, query and body in this order, then answers. */
-export async function answerRoute(route: Route, visit: Visit): Promise<Result<Response, Failure>> {
+export async function answerRoute(route: Route, matched: MatchedRequest): Promise<Result<Response, Failure>> {
   const { spec } = route;
-  const { request, identity } = visit;
+  const { request, identity } = matched;
   const scope = scopeOf(spec);
   if (!allows(identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
   const query = readQueryOf(spec, new URL(request.url).searchParams);
   if (!query.ok) return query;
   const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, request);
   if (!body.ok) return body;
-  const replied = await route.answer(callOf(visit, query.value, body.value));
+  const replied = await route.answer(callOf(matched, query.value, body.value));
   return replied.ok ? ok(responseOf(replied.value, spec, request)) : replied;
 }
 
@@ -72,7 +72,7 @@ function readQueryOf(spec: Route['spec'], given: URLSearchParams): Result<ReadQu
 }
 
 function callOf(
-  { request, identity, param }: Visit,
+  { request, identity, param }: MatchedRequest,
   { page, query }: ReadQuery,
   body: ReadBody<unknown>,
 ): Call<unknown, unknown> {

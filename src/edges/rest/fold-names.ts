@@ -19,7 +19,7 @@ export interface Sent {
   readonly base: string;
 }
 
-interface Folding extends Pick<Sent, 'noun'> {
+interface FoldState extends Pick<Sent, 'noun'> {
   readonly fieldErrors: FieldError[];
   /** JSON pointers into the body as sent, by those into the folded body. */
   readonly sent: Map<string, string>;
@@ -35,7 +35,7 @@ interface Place {
  * and members given under both names, are reported as fieldErrors.
  */
 export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent): Folded {
-  const folding: Folding = { noun, fieldErrors: [], sent: new Map() };
+  const folding: FoldState = { noun, fieldErrors: [], sent: new Map() };
   const value = folded(schema, given, { here: '', there: base }, folding);
   return { value, fieldErrors: folding.fieldErrors, pointerTo: (path) => pointerTo(path, folding.sent) };
 }
@@ -53,7 +53,7 @@ export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefin
 }
 
 // eslint-disable-next-line @typescript-eslint/max-params -- what is folded, by what, where, and what came of it
-function folded(schema: Schema, value: unknown, { here, there }: Place, folding: Folding): unknown {
+function folded(schema: Schema, value: unknown, { here, there }: Place, folding: FoldState): unknown {
   folding.sent.set(here, there);
   const inner = (key: PropertyKey): Place => ({ here: here + step(key), there: there + step(key) });
   if (Array.isArray(value)) {
@@ -77,7 +77,7 @@ function foldedMembers(
   members: ReadonlyMap<string, Schema>,
   value: object,
   { here, there }: Place,
-  folding: Folding,
+  folding: FoldState,
 ): unknown {
   const found = new Map<string, unknown>();
   for (const [key, one] of Object.entries(value)) {
@@ -95,7 +95,7 @@ function foldedMembers(
 
 const LONGEST_KEY = 100;
 
-function unknown(key: string, known: readonly string[], { noun }: Folding): string {
+function unknown(key: string, known: readonly string[], { noun }: FoldState): string {
   const meant = nearest(camelCase(key), known);
   if (meant !== undefined) return `there is no such ${noun}; did you mean ${JSON.stringify(meant)}`;
   return known.length === 0

@@ -114,9 +114,9 @@ function registerRoute(deps: AdminDeps): Route {
       const { name, trust, ...fields } = call.body;
       const denied = runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const wish = { entry: entryIn(fields), trust };
+      const input = { entry: entryIn(fields), trust };
       const { subject } = call.identity;
-      return blamed(call, oneOf(await gateways.register(name, wish, { subject })));
+      return blamed(call, oneOf(await gateways.register(name, input, { subject })));
     },
   );
 }
@@ -154,8 +154,8 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
       const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const wish: ServerInput = { entry, trust };
-      return blamed(call, oneOf(await gateways.change(call.param('id'), wish, changerOf(call))));
+      const input: ServerInput = { entry, trust };
+      return blamed(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
     },
   );
 }

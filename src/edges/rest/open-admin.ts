@@ -60,7 +60,7 @@ interface Env {
   };
 }
 
-type Here = Context<Env>;
+type RequestContext = Context<Env>;
 
 export function openAdmin(deps: AdminDeps): Admin {
   const app = appOf(routesOf(deps), deps);
@@ -92,7 +92,7 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
   describeCommon(registry);
   for (const route of routes) {
     describeRoute(registry, route);
-    app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: Here) => {
+    app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: RequestContext) => {
       const { admitted } = c.env;
       const visit = { request: c.req.raw, param: (name: string) => c.req.param(name) ?? '' };
       return responseOf(
@@ -115,7 +115,11 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
   return app;
 }
 
-async function answerDocs(c: Here, routes: readonly Route[], { asset }: AdminDeps): Promise<Response> {
+async function answerDocs(
+  c: RequestContext,
+  routes: readonly Route[],
+  { asset }: AdminDeps,
+): Promise<Response> {
   const page = await docsPage(pathOf(c), asset);
   if (page === undefined) return responseOf(c, unmatched(c, routes));
   return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
@@ -127,11 +131,11 @@ function ownResponse(type: string, text: string): Response {
   });
 }
 
-function responseOf(c: Here, done: Result<Response, Failure>): Response {
+function responseOf(c: RequestContext, done: Result<Response, Failure>): Response {
   return done.ok ? done.value : refused(c, done.error);
 }
 
-function refused(c: Here, failure: Failure): Response {
+function refused(c: RequestContext, failure: Failure): Response {
   const { path, method } = c.req;
   const { resource } = c.env;
   const protection = resource && protectionOf(resource, { path, method, host: c.req.header('host') ?? '' });
@@ -139,12 +143,12 @@ function refused(c: Here, failure: Failure): Response {
 }
 
 /** Why the caller may not see even what needs no token. */
-function mayRead({ env: { admitted } }: Here): Result<never, Refusal> | undefined {
+function mayRead({ env: { admitted } }: RequestContext): Result<never, Refusal> | undefined {
   return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
 }
 
 /** Answers OPTIONS, unsupported methods and unknown paths. */
-function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure> {
+function unmatched(c: RequestContext, routes: readonly Route[]): Result<Response, Failure> {
   const path = pathOf(c);
   const { admitted } = c.env;
   const fitting = routes.filter(({ spec }) => patternOf(spec.path).test(path));
@@ -162,7 +166,7 @@ function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure>
 }
 
 /** Ignores a trailing slash. */
-function pathOf({ req }: Here): string {
+function pathOf({ req }: RequestContext): string {
   return req.path.length > 1 ? req.path.replace(/\/$/, '') : req.path;
 }
 

@@ -130,7 +130,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
   );
 }
 
-interface Shown {
+interface ShownPreferences {
   readonly preferences: readonly z.output<typeof PREFERENCE>[];
 }
 
@@ -151,7 +151,7 @@ function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure
   });
 }
 
-interface Wanted {
+interface PreferenceChange {
   readonly key: SettingKey;
   /** Null resets to the default. */
   readonly value: SettingValue | null;
@@ -162,9 +162,9 @@ interface Wanted {
 function changesOf(
   { preferences }: AdminDeps,
   call: Changes,
-  before: Shown,
-): Result<readonly Wanted[], Failure> {
-  const changes: Wanted[] = [];
+  before: ShownPreferences,
+): Result<readonly PreferenceChange[], Failure> {
+  const changes: PreferenceChange[] = [];
   for (const key of KEYS) {
     const value = call.body[key];
     if (value === undefined) continue;
@@ -180,7 +180,7 @@ function changesOf(
 
 /** Why a setting cannot get this value here. */
 function faultOf(
-  { key, value, preferences }: Omit<Wanted, 'former'> & Pick<AdminDeps, 'preferences'>,
+  { key, value, preferences }: Omit<PreferenceChange, 'former'> & Pick<AdminDeps, 'preferences'>,
   pointer: string,
 ): Failure | undefined {
   const { changedBy, env } = SETTINGS[key];
@@ -192,12 +192,19 @@ function faultOf(
   return value === null || isStorable(key, value) ? undefined : fieldError(pointer, 'it does not fit');
 }
 
-function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferences'][number] | undefined {
+function preferenceOf(
+  { preferences }: ShownPreferences,
+  key: SettingKey,
+): ShownPreferences['preferences'][number] | undefined {
   return preferences.find((one) => one.key === key);
 }
 
 /** Records the value for the next start, before and after. */
-function eventOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): AuditEvent {
+function eventOf(
+  { nowMs }: AdminDeps,
+  { identity }: Changes,
+  { key, value, former }: PreferenceChange,
+): AuditEvent {
   return {
     atMs: nowMs(),
     subject: identity.subject,
@@ -208,7 +215,7 @@ function eventOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, form
   };
 }
 
-function shownPreferences({ preferences, records }: AdminDeps): Result<Shown, Refusal> {
+function shownPreferences({ preferences, records }: AdminDeps): Result<ShownPreferences, Refusal> {
   const { env, file, running } = preferences;
   const stored = records.settings();
   const fitting = new Map([...stored].filter(([key, value]) => isStorable(key, value)));

@@ -26,7 +26,7 @@ const NEW_TOKEN = TOKEN.extend({
   token: z.string().openapi({ description: 'The token itself; it is shown this once.' }),
 }).openapi('NewToken');
 
-const WISH = z
+const CREATE_INPUT = z
   .object({
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)).min(1).default(['mcp']),
@@ -90,7 +90,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       about:
         'It grants at most what the token has with which it is asked for; `execute` too only by one that has it.',
       body: {
-        schema: WISH,
+        schema: CREATE_INPUT,
         wrapper: 'token',
         examples: { token: { name: 'ci', scopes: ['read', 'mcp'], expiresIn: '30d' } },
       },
@@ -111,12 +111,12 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       const now = nowMs();
       const lifetimeMs = lifetimeOf(call, now);
       if (!lifetimeMs.ok) return lifetimeMs;
-      const wish = {
+      const input = {
         name,
         scopes: SCOPES.filter((scope) => scopes.includes(scope)),
         lifetimeMs: lifetimeMs.value,
       };
-      const created = await createToken(wish, { store, mint, nowMs: now, by: call.identity.subject });
+      const created = await createToken(input, { store, mint, nowMs: now, by: call.identity.subject });
       if (!created.ok) return created;
       const { text: token, kept } = created.value;
       return ok({ kind: 'one', body: { ...shown(kept, now), token } });
@@ -124,9 +124,9 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
   );
 }
 
-type Wish = Call<unknown, z.output<typeof WISH>>;
+type CreateCall = Call<unknown, z.output<typeof CREATE_INPUT>>;
 
-function lifetimeOf(call: Wish, nowMs: number): Result<number | undefined, Failure> {
+function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;
   if (expiresIn !== undefined && expiresAt !== undefined)
     return err(fieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give one of the two'));

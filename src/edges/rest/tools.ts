@@ -123,7 +123,7 @@ function readRoute({ tools }: AdminDeps): Route {
   );
 }
 
-type WishCall = Call<unknown, z.output<typeof TOOL_INPUT>>;
+type PatchCall = Call<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
   put: 'Changes the fields that it names. `annotations` replace all that was said before by hand: a hint that is not among them is what its server declares.',
@@ -160,16 +160,16 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       ],
     },
     async (call) => {
-      const wish = wishOf(call, method === 'put');
-      if (!wish.ok) return wish;
+      const patch = patchOf(call, method === 'put');
+      if (!patch.ok) return patch;
       const id = call.param('id');
       const request = requestIn(call.body);
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
       const changed =
         request === undefined
-          ? await tools.change(id, wish.value, changerOf(call))
-          : await local.change(id, { request, wish: wish.value }, changerOf(call));
+          ? await tools.change(id, patch.value, changerOf(call))
+          : await local.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed);
       const failure = atHints(call, changed.error);
       return 'code' in failure ? blamed(call, failure) : err(failure);
@@ -177,12 +177,12 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
   );
 }
 
-function atHints(call: WishCall, failure: Failure): Failure {
+function atHints(call: PatchCall, failure: Failure): Failure {
   const isOfHints = 'code' in failure && failure.code === 'HINTS_CONTRADICT';
   return isOfHints ? { refusal: failure, pointer: call.pointerTo('annotations') } : failure;
 }
 
-function wishOf(call: WishCall, replaces: boolean): Result<ToolPatch, Failure> {
+function patchOf(call: PatchCall, replaces: boolean): Result<ToolPatch, Failure> {
   const { annotations, title, enabled, reason } = call.body;
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
@@ -192,12 +192,12 @@ function wishOf(call: WishCall, replaces: boolean): Result<ToolPatch, Failure> {
 }
 
 function annotationsOf(
-  { title, ...said }: NonNullable<z.output<typeof TOOL_INPUT>['annotations']>,
+  { title, ...given }: NonNullable<z.output<typeof TOOL_INPUT>['annotations']>,
   replaces: boolean,
 ): AnnotationPatch {
   const hints: Partial<Record<Hint, boolean | null>> = {};
   for (const hint of HINTS) {
-    const value = said[hint];
+    const value = given[hint];
     if (value !== undefined) hints[hint] = value;
   }
   return { replaces, hints, title };

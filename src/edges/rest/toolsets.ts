@@ -49,7 +49,7 @@ function listRoute({ toolsets }: AdminDeps): Route {
   );
 }
 
-const WISH = z
+const CREATE_INPUT = z
   .object({
     name: NAME,
     description: DESCRIPTION.optional(),
@@ -67,7 +67,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       summary: 'Save a toolset',
       about: 'A tool that is named by refId is held to its definition as it is now.',
       body: {
-        schema: WISH,
+        schema: CREATE_INPUT,
         wrapper: 'toolset',
         examples: { triage: { name: 'triage', tools: ['linear.list_issues', 'linear.create_issue'] } },
       },

@@ -9,7 +9,7 @@ import {
 } from '../../core/hints/tool-record.ts';
 
 /** The result of comparing a tool. */
-export interface Found {
+export interface Comparison {
   /** Undefined: the definition is the accepted one. */
   readonly drift: Drift | undefined;
   /** Whether this is the first comparison in this connection. */
@@ -17,7 +17,7 @@ export interface Found {
 }
 
 /** The record to store for a tool that has changed. */
-export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Found): ToolRecord {
+export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Comparison): ToolRecord {
   const { drift: _, ...rest } = before;
   const change = changeBetween(before.drift, drift);
   const isCounted = isNewlyConnected || change === 'behaviour';
@@ -58,7 +58,7 @@ export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
 }
 
 /** For the log. */
-export function driftSays(record: ToolRecord, prose: ProsePolicy): string {
+export function driftMessage(record: ToolRecord, prose: ProsePolicy): string {
   const { name, drift } = record;
   const tool = JSON.stringify(name);
   if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;

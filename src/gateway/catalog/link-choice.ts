@@ -42,20 +42,20 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * A legacy server learns the client's capabilities when its link is opened, and on stdio nothing tells to which request
  * a server request belongs. So each client that can be asked gets its own link where possible (docs/adr/0019).
  */
-export function linkChoice(who: LinkUser, whom: LinkTarget, link: Link): LinkChoice {
-  const { spec, sole } = whom;
+export function linkChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoice {
+  const { spec, sole } = target;
   const { era, correlatesServerRequests: tiesQuestions } = link;
   // The shared link belongs to the operator, and no subject may act on behalf of another.
-  const isForeign = who.subject !== LOCAL.subject && whom.isPersonal;
+  const isForeign = user.subject !== LOCAL.subject && target.isPersonal;
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
-  const { session, subject, message } = who;
+  const { session, subject, message } = user;
   const isProcess = startsProcess(spec.transport);
   if (era === 'modern' && !isForeign && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, profile: session.profile };
   const profile =
-    message !== undefined && who.era === 'modern'
+    message !== undefined && user.era === 'modern'
       ? profileIn(message, subject)
-      : { capabilities: '{}', clientInfo: who.clientInfo, subject };
+      : { capabilities: '{}', clientInfo: user.clientInfo, subject };
   const { capabilities, clientInfo } = profile;
   if (isProcess || (!tiesQuestions && acceptsServerRequests(capabilities))) return { kind: 'once', profile };
   return { kind: 'own', key: `${subject}\n${clientInfo}\n${capabilities}`, profile };

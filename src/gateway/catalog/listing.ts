@@ -7,7 +7,7 @@ import type { Era } from '../../protocol/eras.ts';
 import { modernMembers } from '../../protocol/translate.ts';
 import { LISTS } from './inventory.ts';
 import { forPeople, listReports } from './list-reports.ts';
-import type { Said } from './tool-claims.ts';
+import type { OperatorSettings } from './tool-claims.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
 
@@ -22,7 +22,7 @@ export interface Entry {
   /** An operator's note on it, for models to read. */
   readonly notes?: string | undefined;
   /** What operators say of a tool. */
-  readonly said?: Said | undefined;
+  readonly settings?: OperatorSettings | undefined;
 }
 
 /** What a list shows of an entry. Also fits Assay's own tools, which have no server. */
@@ -91,13 +91,13 @@ export class Listing {
     const [these, those] = [this.#all, other.#all];
     return (
       these.length === those.length &&
-      these.every(({ key, definition, notes, said }, index) => {
+      these.every(({ key, definition, notes, settings }, index) => {
         const twin = those[index];
         return (
           twin?.key === key &&
           twin.definition === definition &&
           twin.notes === notes &&
-          twin.said?.members === said?.members
+          twin.settings?.members === settings?.members
         );
       })
     );
@@ -202,21 +202,21 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
       });
   }
   const known = [...byKey.values()];
-  const entries = known.filter(({ said }) => said?.isDisabled !== true);
+  const entries = known.filter(({ settings }) => settings?.isDisabled !== true);
   return new Listing({
     kind,
     entries,
-    disabled: known.filter(({ said }) => said?.isDisabled === true),
+    disabled: known.filter(({ settings }) => settings?.isDisabled === true),
     contested: given.contested,
     reports: [...reports, ...listReports(entries, { servers, kind })].map(forPeople),
   });
 }
 
 function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
-  const said =
-    kind === 'tools' ? source.server.claims.saidOf(source.server.spec, source.definition) : undefined;
+  const settings =
+    kind === 'tools' ? source.server.claims.settingsOf(source.server.spec, source.definition) : undefined;
   // Always the same object shape: calls read entries of two shapes more slowly.
-  return { ...source, key, said };
+  return { ...source, key, settings };
 }
 
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
@@ -229,6 +229,6 @@ function shownDefinition(entry: ListedEntry, era: Era): Buffer {
     name: entry.key === entry.name ? undefined : entry.key,
     notes: entry.notes,
     without: fitness.kind === 'without' ? fitness.paths : [],
-    members: entry.said?.members,
+    members: entry.settings?.members,
   });
 }

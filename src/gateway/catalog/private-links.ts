@@ -1,4 +1,4 @@
-import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
+import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -31,7 +31,7 @@ interface LastingLinkRequest extends PrivateLinkRequest {
 /** Subscriptions of a client outlast the links that serve them. */
 interface Kept {
   readonly subscriptions: ResourceSubscriptions;
-  readonly wish: LastingLinkRequest;
+  readonly request: LastingLinkRequest;
 }
 
 /** Delay in ms before a broken link with subscriptions is reopened. Doubles up to the maximum. */
@@ -59,10 +59,14 @@ export class PrivateLinks {
    * Returns the link for a request, and opens it if needed. The caller must call `release` once. Errors:
    * SERVER_UNREACHED, SERVER_BUSY, AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE if it is not ready in time; CANCELLED.
    */
-  async take(wish: PrivateLinkRequest, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
-    const { choice } = wish;
+  async take(
+    request: PrivateLinkRequest,
+    patience: Patience,
+    vain = 0,
+  ): Promise<Result<PrivateLink, Refusal>> {
+    const { choice } = request;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
-    const link = known ?? this.#make(wish, vain);
+    const link = known ?? this.#make(request, vain);
     if (link === undefined) return err(this.#full());
     link.hold();
     if (link.link !== undefined) return ok(link);
@@ -105,15 +109,15 @@ export class PrivateLinks {
     for (const [key, kept] of old.#kept) {
       if (kept.subscriptions.isEmpty) continue;
       this.#kept.set(key, kept);
-      this.#reopenLater(kept.wish, 0);
+      this.#reopenLater(kept.request, 0);
     }
   }
 
-  #make(wish: PrivateLinkRequest, vain: number): PrivateLink | undefined {
-    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoomFor(wish)))
+  #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
+    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#evictFor(request)))
       return undefined;
     const { spec, connect, log } = this.#deps;
-    const lasting = isLasting(wish) ? wish : undefined;
+    const lasting = isLasting(request) ? request : undefined;
     const subscriptions = this.#subscriptionsFor(lasting);
     const onEnd = (): void => {
       this.#all.delete(link);
@@ -121,18 +125,28 @@ export class PrivateLinks {
       if (lasting !== undefined && this.#byKey.get(lasting.choice.key) === link)
         this.#lost(lasting, link.link === undefined ? vain + 1 : 0);
     };
-    const link: PrivateLink = new PrivateLink({ spec: spec(), connect, log, ...wish, subscriptions, onEnd });
+    const link: PrivateLink = new PrivateLink({
+      spec: spec(),
+      connect,
+      log,
+      ...request,
+      subscriptions,
+      onEnd,
+    });
     if (this.#all.size === 0) this.#sweep();
     this.#all.add(link);
     if (lasting !== undefined) this.#byKey.set(lasting.choice.key, link);
     return link;
   }
 
-  #subscriptionsFor(wish: LastingLinkRequest | undefined): ResourceSubscriptions {
+  #subscriptionsFor(request: LastingLinkRequest | undefined): ResourceSubscriptions {
     const { spec, log } = this.#deps;
-    if (wish === undefined) return new ResourceSubscriptions(spec().name, log);
-    const { key } = wish.choice;
-    const kept = this.#kept.get(key) ?? { wish, subscriptions: new ResourceSubscriptions(spec().name, log) };
+    if (request === undefined) return new ResourceSubscriptions(spec().name, log);
+    const { key } = request.choice;
+    const kept = this.#kept.get(key) ?? {
+      request,
+      subscriptions: new ResourceSubscriptions(spec().name, log),
+    };
     this.#kept.set(key, kept);
     return kept.subscriptions;
   }
@@ -140,22 +154,22 @@ export class PrivateLinks {
   /**
    * Handles the end of a link. A client that only listens for updates would never request it again, so it is reopened.
    */
-  #lost(wish: LastingLinkRequest, vain: number): void {
-    const { key } = wish.choice;
+  #lost(request: LastingLinkRequest, vain: number): void {
+    const { key } = request.choice;
     this.#byKey.delete(key);
     if (this.#stopped === undefined && this.#kept.get(key)?.subscriptions.isEmpty === false)
-      this.#reopenLater(wish, vain);
+      this.#reopenLater(request, vain);
     else this.#kept.delete(key);
   }
 
-  #reopenLater(wish: LastingLinkRequest, vain: number): void {
+  #reopenLater(request: LastingLinkRequest, vain: number): void {
     const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), LONGEST_REOPEN_MS);
-    setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
+    setTimeout(() => void this.#reopen(request, vain), waitMs).unref();
   }
 
   /** Skipped if the client has disconnected or unsubscribed meanwhile. */
-  async #reopen(wish: LastingLinkRequest, vain: number): Promise<void> {
-    const { key } = wish.choice;
+  async #reopen(request: LastingLinkRequest, vain: number): Promise<void> {
+    const { key } = request.choice;
     const wanted = this.#kept.get(key);
     if (wanted === undefined || this.#byKey.has(key) || this.#stopped !== undefined) return;
     if (wanted.subscriptions.isEmpty) {
@@ -163,9 +177,9 @@ export class PrivateLinks {
       return;
     }
     const patience = { timeoutMs: START_LIMIT_MS, cancellation: undefined };
-    const taken = await this.take(wish, patience, vain);
+    const taken = await this.take(request, patience, vain);
     if (taken.ok) taken.value.release();
-    else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(wish, vain + 1);
+    else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(request, vain + 1);
   }
 
   #most(): number {
@@ -176,8 +190,11 @@ export class PrivateLinks {
   /**
    * Closes the longest idle link of the subject with the most links. False if all of that subject's links are in use.
    */
-  #makeRoomFor({ choice }: PrivateLinkRequest): boolean {
-    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.profile.subject);
+  #evictFor({ choice }: PrivateLinkRequest): boolean {
+    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(
+      countBySubject(this.#all),
+      choice.profile.subject,
+    );
     const theirs = [...this.#all].filter((link) => link.subject === subject);
     const idle = theirs.filter(({ isIdle }) => isIdle);
     const oldest = (idle.length > 0 || !mayBeInUse ? idle : theirs).reduce<PrivateLink | undefined>(
@@ -211,8 +228,8 @@ function limitOf({ transport }: ServerSpec): 'limits.processesPerServer' | 'limi
   return startsProcess(transport) ? 'limits.processesPerServer' : 'limits.linksPerServer';
 }
 
-function isLasting(wish: PrivateLinkRequest): wish is LastingLinkRequest {
-  return wish.choice.kind === 'own';
+function isLasting(request: PrivateLinkRequest): request is LastingLinkRequest {
+  return request.choice.kind === 'own';
 }
 
 function refusalOf(cause: Cause, server: string): Refusal {

@@ -1,6 +1,6 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
-import { whoMakesRoom } from '../../core/fair-share.ts';
+import { evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 
@@ -175,16 +175,16 @@ export class RequestQueue {
     const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
     const tooMany: Cause = { code: 'QUEUE_FULL', waiting: this.#waiting };
     const tooLarge: Cause = { code: 'QUEUE_TOO_LARGE' };
-    if (this.#waiting >= mostWaiting && !this.#makeRoomFor(subject, tooMany)) return this.#busy(tooMany);
+    if (this.#waiting >= mostWaiting && !this.#evictFor(subject, tooMany)) return this.#busy(tooMany);
     while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
-      if (!this.#makeRoomFor(subject, tooLarge)) return this.#busy(tooLarge);
+      if (!this.#evictFor(subject, tooLarge)) return this.#busy(tooLarge);
     return undefined;
   }
 
   /** Evicts the oldest request of the subject with far more waiting requests. False if there is no such subject. */
-  #makeRoomFor(asking: string, cause: Cause): boolean {
+  #evictFor(asking: string, cause: Cause): boolean {
     const counts = new Map([...this.#queues].map(([subject, { size }]) => [subject, size]));
-    const { subject, mayBeInUse } = whoMakesRoom(counts, asking);
+    const { subject, mayEvictInUse: mayBeInUse } = evictionCandidate(counts, asking);
     const [oldest] = mayBeInUse ? (this.#queues.get(subject) ?? []) : [];
     oldest?.end(this.#busy(cause));
     return oldest !== undefined;

@@ -6,12 +6,12 @@ import { ownUpstreamRequest, type Link, type Log, type SubscriptionAnswer } from
  * Called when a resource has changed, with the URI that was subscribed to. Without a notification it only may have
  * changed: the server could not be heard for a while.
  */
-export type HearUpdate = (uri: string, note: NotificationMessage | undefined) => void;
+export type UpdateListener = (uri: string, note: NotificationMessage | undefined) => void;
 
 /** The subscription to one resource: its listeners, and the link on which the server agreed. */
-interface Wish {
+interface Subscription {
   readonly uri: string;
-  readonly hearers: Set<HearUpdate>;
+  readonly listeners: Set<UpdateListener>;
   /** The link on which the server agreed. */
   on: Link | undefined;
   /** Whether the server ever agreed, so that it is asked again after each reconnect. */
@@ -24,14 +24,14 @@ const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
 /** Maximum number of concurrent renewals after a reconnect. */
 const MOST_AT_ONCE = 32;
 /** Maximum number of URIs that a URI is checked against as a part, and its maximum length for that check. */
-const MOST_WHOLES = 64;
+const MAX_PARENTS = 64;
 const LONGEST_PART = 2_048;
 
 /**
  * Subscriptions to resources of one server. The server is asked once per resource, however many listeners there are.
  */
 export class ResourceSubscriptions {
-  readonly #wishes = new Map<string, Wish>();
+  readonly #subscriptions = new Map<string, Subscription>();
   readonly #server: string;
   readonly #log: Log;
   #link: Link | undefined;
@@ -44,31 +44,34 @@ export class ResourceSubscriptions {
 
   /** Whether there are no subscriptions. */
   get isEmpty(): boolean {
-    return this.#wishes.size === 0;
+    return this.#subscriptions.size === 0;
   }
 
   /** Subscribes, unless the server already reports this resource. It may report updates before it has answered. */
-  async want(uri: string, hear: HearUpdate): Promise<SubscriptionAnswer> {
-    const wish = this.#wishes.get(uri) ?? newWish(uri);
-    this.#wishes.set(uri, wish);
-    wish.hearers.add(hear);
-    const answer = await this.#bringUp(wish);
-    if (answer.kind !== 'honoured') this.leave(uri, hear);
+  async subscribe(uri: string, hear: UpdateListener): Promise<SubscriptionAnswer> {
+    const subscription = this.#subscriptions.get(uri) ?? newSubscription(uri);
+    this.#subscriptions.set(uri, subscription);
+    subscription.listeners.add(hear);
+    const answer = await this.#reconcile(subscription);
+    if (answer.kind !== 'honoured') this.unsubscribe(uri, hear);
     return answer;
   }
 
-  leave(uri: string, hear: HearUpdate): void {
-    const wish = this.#wishes.get(uri);
-    if (wish?.hearers.delete(hear) === true && wish.hearers.size === 0) void this.#bringUp(wish);
+  unsubscribe(uri: string, hear: UpdateListener): void {
+    const subscription = this.#subscriptions.get(uri);
+    if (subscription?.listeners.delete(hear) === true && subscription.listeners.size === 0)
+      void this.#reconcile(subscription);
   }
 
   /** Renews subscriptions on a new link. Their resources may have changed meanwhile. */
   async linkReady(link: Link, timeoutMs: number): Promise<void> {
     this.#link = link;
     this.#timeoutMs = timeoutMs;
-    const wishes = [...this.#wishes.values()].filter(({ wasReady }) => wasReady);
-    for (let from = 0; from < wishes.length && this.#link === link; from += MOST_AT_ONCE)
-      await Promise.all(wishes.slice(from, from + MOST_AT_ONCE).map((wish) => this.#renew(wish)));
+    const subscriptions = [...this.#subscriptions.values()].filter(({ wasReady }) => wasReady);
+    for (let from = 0; from < subscriptions.length && this.#link === link; from += MOST_AT_ONCE)
+      await Promise.all(
+        subscriptions.slice(from, from + MOST_AT_ONCE).map((subscription) => this.#renew(subscription)),
+      );
   }
 
   linkLost(): void {
@@ -77,7 +80,8 @@ export class ResourceSubscriptions {
 
   /** The server could not be heard for a while. */
   missed(): void {
-    for (const wish of this.#wishes.values()) if (wish.wasReady) tellMissed(wish);
+    for (const subscription of this.#subscriptions.values())
+      if (subscription.wasReady) notifyMissed(subscription);
   }
 
   /**
@@ -85,49 +89,53 @@ export class ResourceSubscriptions {
    * ResourceUpdatedNotification).
    */
   updated(uri: string, note: NotificationMessage): void {
-    const told = new Set<HearUpdate>();
-    for (const wished of withWholes(uri))
-      for (const hear of this.#wishes.get(wished)?.hearers ?? []) {
-        if (!told.has(hear)) hear(wished, note);
-        told.add(hear);
+    const notified = new Set<UpdateListener>();
+    for (const subscribedUri of withParents(uri))
+      for (const hear of this.#subscriptions.get(subscribedUri)?.listeners ?? []) {
+        if (!notified.has(hear)) hear(subscribedUri, note);
+        notified.add(hear);
       }
-    if (told.size > 0) return;
+    if (notified.size > 0) return;
     this.#log.debug('server told of a resource that nobody asked for', { server: this.#server, uri });
   }
 
-  async #renew(wish: Wish): Promise<void> {
-    const answer = await this.#bringUp(wish);
+  async #renew(subscription: Subscription): Promise<void> {
+    const answer = await this.#reconcile(subscription);
     if (answer.kind !== 'honoured')
-      this.#log.warn('server does not tell of a resource any more', { server: this.#server, uri: wish.uri });
-    tellMissed(wish);
+      this.#log.warn('server does not tell of a resource any more', {
+        server: this.#server,
+        uri: subscription.uri,
+      });
+    notifyMissed(subscription);
   }
 
-  #bringUp(wish: Wish): Promise<SubscriptionAnswer> {
-    const work = wish.last.then(() => this.#work(wish));
-    wish.last = work;
+  #reconcile(subscription: Subscription): Promise<SubscriptionAnswer> {
+    const work = subscription.last.then(() => this.#reconcileNow(subscription));
+    subscription.last = work;
     return work;
   }
 
   /** Repeats until the server's state matches the current listeners on the current link. */
-  async #work(wish: Wish): Promise<SubscriptionAnswer> {
+  async #reconcileNow(subscription: Subscription): Promise<SubscriptionAnswer> {
     for (;;) {
       const link = this.#link;
-      const isWanted = wish.hearers.size > 0;
-      if (!isWanted && (link === undefined || wish.on !== link)) {
-        if (this.#wishes.get(wish.uri) === wish) this.#wishes.delete(wish.uri);
+      const isWanted = subscription.listeners.size > 0;
+      if (!isWanted && (link === undefined || subscription.on !== link)) {
+        if (this.#subscriptions.get(subscription.uri) === subscription)
+          this.#subscriptions.delete(subscription.uri);
         return HONOURED;
       }
       if (link === undefined) return { kind: 'failed', refusal: this.#ended() };
-      if (isWanted && wish.on === link) return HONOURED;
-      wish.on = undefined;
+      if (isWanted && subscription.on === link) return HONOURED;
+      subscription.on = undefined;
       if (!isWanted) {
-        await this.#unsubscribe(link, wish.uri);
+        await this.#unsubscribe(link, subscription.uri);
         continue;
       }
-      const answer = await this.#subscribe(link, wish.uri);
+      const answer = await this.#subscribe(link, subscription.uri);
       if (answer.kind !== 'honoured') return answer;
-      wish.on = link;
-      wish.wasReady = true;
+      subscription.on = link;
+      subscription.wasReady = true;
     }
   }
 
@@ -154,19 +162,19 @@ export class ResourceSubscriptions {
   }
 }
 
-function newWish(uri: string): Wish {
-  return { uri, hearers: new Set(), on: undefined, wasReady: false, last: Promise.resolve() };
+function newSubscription(uri: string): Subscription {
+  return { uri, listeners: new Set(), on: undefined, wasReady: false, last: Promise.resolve() };
 }
 
-function tellMissed({ uri, hearers }: Wish): void {
-  for (const hear of [...hearers]) hear(uri, undefined);
+function notifyMissed({ uri, listeners }: Subscription): void {
+  for (const hear of [...listeners]) hear(uri, undefined);
 }
 
 /** The URI, and all URIs it may be part of, by path, query or fragment. */
-function withWholes(uri: string): readonly string[] {
+function withParents(uri: string): readonly string[] {
   const wholes = [uri];
   if (uri.length > LONGEST_PART) return wholes;
-  for (let at = uri.length - 1; at > 0 && wholes.length < MOST_WHOLES; at -= 1) {
+  for (let at = uri.length - 1; at > 0 && wholes.length < MAX_PARENTS; at -= 1) {
     if (!PART_MARKS.includes(uri[at] ?? '')) continue;
     if (at < uri.length - 1) wholes.push(uri.slice(0, at + 1));
     wholes.push(uri.slice(0, at));

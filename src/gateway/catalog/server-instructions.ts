@@ -10,7 +10,7 @@ type Deps = Pick<ServerDeps, 'limits' | 'instructions' | 'onInstructions'>;
 /** The instructions of one server, within the size limit, and the part that models get. */
 export class ServerInstructions {
   /** Last seen. Undefined: none. For a remembered text the digest is that of the truncated text. */
-  said: InstructionsText | undefined;
+  declared: InstructionsText | undefined;
   isCut = false;
   readonly #deps: Deps;
 
@@ -30,36 +30,37 @@ export class ServerInstructions {
   /** Records the instructions of a new connection. The comparison with the accepted text runs in the background. */
   connected(spec: ServerSpec, text: string | undefined): void {
     this.#take(text);
-    this.#deps.onInstructions?.(spec, this.said);
+    this.#deps.onInstructions?.(spec, this.declared);
   }
 
   /** What models get. */
   passed(spec: ServerSpec): string | undefined {
     const { instructions } = this.#deps;
-    const text = instructions === undefined ? this.said?.text : instructions.passed(spec, this.said);
+    const text = instructions === undefined ? this.declared?.text : instructions.passed(spec, this.declared);
     return text === undefined ? undefined : boundedInstructions(text, this.mostBytes).text;
   }
 
   /** Whether the current text waits for a review. */
   hasDrifted(spec: ServerSpec): boolean {
-    return this.said !== undefined && this.#deps.instructions?.stateOf(spec)?.changed !== undefined;
+    return this.declared !== undefined && this.#deps.instructions?.stateOf(spec)?.changed !== undefined;
   }
 
   #take(text: string | undefined): void {
     const bounded = boundedInstructions(text ?? '', this.mostBytes);
     // To models, an empty text is the same as none.
-    this.said = text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
+    this.declared =
+      text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
     this.isCut = bounded.isCut;
   }
 }
 
-interface Told {
+interface InstructedServer {
   readonly spec: ServerSpec;
   readonly instructions: ServerInstructions;
 }
 
 /** The accepted instructions of several servers, joined into one text. */
-export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefined {
+export function joinedInstructionsOf(servers: readonly InstructedServer[]): Bounded | undefined {
   const sections = servers.flatMap(({ spec, instructions }) => {
     const text = instructions.passed(spec);
     return text === undefined ? [] : [{ name: spec.name, text }];
@@ -69,7 +70,7 @@ export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefi
 }
 
 /** Reports on the instructions of servers, for people. */
-export function instructionsReports(servers: readonly Told[]): readonly ListReport[] {
+export function instructionsReports(servers: readonly InstructedServer[]): readonly ListReport[] {
   const each = servers.flatMap(({ spec, instructions }): readonly ListReport[] => [
     ...(instructions.isCut
       ? [

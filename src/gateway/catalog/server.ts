@@ -274,7 +274,7 @@ export class Server {
   #remember({ era, version, capabilities }: Link): void {
     if (!this.lists.isComplete) return;
     const { inventory, instructions } = this;
-    const snapshot = { era, version, capabilities, instructions: instructions.said?.text, inventory };
+    const snapshot = { era, version, capabilities, instructions: instructions.declared?.text, inventory };
     this.#deps.memory.remember(this.spec, snapshot);
   }
 

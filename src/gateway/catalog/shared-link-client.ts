@@ -1,11 +1,11 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { answerEmpty, type ServerRequestRouter, EMPTY_CLIENT } from './server-request-router.ts';
 import { tell, type SoleClient } from './client-session.ts';
-import type { LinkEvents, Opening } from '../ports/link.ts';
+import type { LinkEvents, OpenOptions } from '../ports/link.ts';
 
 /** The client that a server sees on its shared link. */
 export interface SharedLinkClient {
-  readonly profile: Opening['client'];
+  readonly profile: OpenOptions['client'];
   readonly events: Pick<LinkEvents, 'requested' | 'notified'>;
 }
 

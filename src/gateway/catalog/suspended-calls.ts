@@ -1,4 +1,4 @@
-import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
+import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -48,7 +48,7 @@ export class SuspendedCalls {
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
     const most = this.#limits['limits.parkedCalls'];
     if (most === 0) return undefined;
-    if (this.#suspended.size >= most) this.#makeRoomFor(subject);
+    if (this.#suspended.size >= most) this.#evictFor(subject);
     const nonce = crypto.randomUUID();
     const timer = setTimeout(() => this.#end(nonce, 'the client did not come again'), this.keepsMs).unref();
     this.#suspended.set(nonce, { call, subject, timer });
@@ -69,9 +69,9 @@ export class SuspendedCalls {
     for (const nonce of [...this.#suspended.keys()]) this.#end(nonce, 'Assay is shutting down');
   }
 
-  #makeRoomFor(asking: string): void {
-    const maker = whoMakesRoom(countBySubject(this.#suspended.values()), asking);
-    const oldest = [...this.#suspended].find(([, { subject }]) => subject === maker.subject);
+  #evictFor(asking: string): void {
+    const candidate = evictionCandidate(countBySubject(this.#suspended.values()), asking);
+    const oldest = [...this.#suspended].find(([, { subject }]) => subject === candidate.subject);
     if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 

@@ -16,7 +16,7 @@ import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
-export interface Said {
+export interface OperatorSettings {
   readonly isDisabled: boolean;
   /** Members that replace those of the server's definition in lists. */
   readonly members: readonly MemberChange[];
@@ -35,7 +35,7 @@ export class ToolClaims {
   /** Tool records, by server and then by the server's own tool name. */
   readonly #byServer = new Map<string, Map<string, ToolRecord>>();
   readonly #places = new Map<string, ToolRecord>();
-  readonly #said = new WeakMap<Definition, Known>();
+  readonly #settings = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #listeners = new Set<() => void>();
 
@@ -57,18 +57,18 @@ export class ToolClaims {
   }
 
   /** Undefined: show the definition unchanged. Called for each listed tool. */
-  saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
+  settingsOf(spec: ServerSpec, definition: Definition): OperatorSettings | undefined {
     const record = this.toolRecordOf(spec, definition);
     if (record === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
-    const known = this.#said.get(definition);
-    if (known !== undefined && known.record === record) return known.said;
+    const known = this.#settings.get(definition);
+    if (known !== undefined && known.record === record) return known.settings;
     const members = this.#membersOf(spec, definition, record);
     const isDisabled = record?.isDisabled === true;
     const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
     // Author, time and reason of a change do not affect lists.
-    const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
-    this.#said.set(definition, { record, said });
-    return said;
+    const settings = JSON.stringify(fresh) === JSON.stringify(known?.settings) ? known?.settings : fresh;
+    this.#settings.set(definition, { record, settings });
+    return settings;
   }
 
   toolRecordOf(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
@@ -78,10 +78,10 @@ export class ToolClaims {
 
   trustOf(spec: ServerSpec): Trust {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config_file' };
-    const said = this.#records?.trust(idsOf(spec).serverId);
-    return said === undefined
+    const settings = this.#records?.trust(idsOf(spec).serverId);
+    return settings === undefined
       ? { value: sourceKind(spec.transport).isOwn(spec.transport), origin: 'default' }
-      : { value: said.trust, origin: 'operator' };
+      : { value: settings.trust, origin: 'operator' };
   }
 
   resolvedOf(spec: ServerSpec, definition: Definition): ResolvedHints {
@@ -184,7 +184,7 @@ interface NamedText {
 
 interface Known {
   readonly record: ToolRecord | undefined;
-  readonly said: Said | undefined;
+  readonly settings: OperatorSettings | undefined;
 }
 
 interface Resolved {

@@ -159,7 +159,7 @@ export interface LinkEvents {
 }
 
 /** Options for opening a link. */
-export interface Opening {
+export interface OpenOptions {
   readonly events: LinkEvents;
   /** Aborted on timeout. */
   readonly signal: AbortSignal;
@@ -168,14 +168,14 @@ export interface Opening {
 }
 
 /** Opens a link: detects the server's era and performs the handshake. */
-export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Cause>>;
+export type Connect = (spec: ServerSpec, opening: OpenOptions) => Promise<Result<Link, Cause>>;
 
 /** Opens links to sources of these kinds; `transport` is that of `spec`. */
 export type Connectors<K extends Transport['kind']> = {
   readonly [Of in K]: (
     spec: ServerSpec,
     transport: TransportOf<Of>,
-    opening: Opening,
+    opening: OpenOptions,
   ) => Promise<Result<Link, Cause>>;
 };
 

@@ -109,7 +109,7 @@ export interface Store extends RecordStore {
     credential: Omit<StoredCredential, 'revision'>,
     revision?: number,
   ): Promise<Result<boolean, Refusal>>;
-  leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>>;
+  leaseCredential(key: CredentialKey, request: LeaseRequest): Promise<Result<Leased, Refusal>>;
   /** Whether there were any. */
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   /** Stored settings by their keys, as nobody has checked them. */

@@ -5,7 +5,7 @@ import { declares } from '../../protocol/capabilities.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { linkChoice, type LinkUser } from '../catalog/link-choice.ts';
 import type { Link, SubscriptionAnswer } from '../ports/link.ts';
-import type { HearUpdate, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
+import type { UpdateListener, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
 import type { View } from '../catalog/view.ts';
 
@@ -36,17 +36,17 @@ export class SubscriptionQuota {
 
 export interface ClientSubscriptionsOptions {
   readonly view: View;
-  readonly allowance: SubscriptionQuota;
+  readonly quota: SubscriptionQuota;
   /** The subscriber. If it has its own link to the server, that link is used. */
   readonly client: LinkUser;
   /** Receives updates until the subscriptions end. */
-  readonly hear: HearUpdate;
+  readonly hear: UpdateListener;
 }
 
-interface Wanted {
+interface ClientSubscription {
   place: SubscriptionPlace | undefined;
   /** Receives updates from the time the server was asked for them. */
-  hear: HearUpdate | undefined;
+  hear: UpdateListener | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
 }
@@ -57,7 +57,7 @@ const LONGEST_URI = 8_192;
 /** The resource subscriptions of one client on one channel: its session, or one of its streams. */
 export class ClientSubscriptions {
   readonly #options: ClientSubscriptionsOptions;
-  readonly #wishes = new Map<string, Wanted>();
+  readonly #subscriptions = new Map<string, ClientSubscription>();
 
   constructor(options: ClientSubscriptionsOptions) {
     this.#options = options;
@@ -66,18 +66,23 @@ export class ClientSubscriptions {
   /**
    * Subscribes at the server of the resource. A cancelled request leaves no subscription. SUBSCRIPTION_LIMIT: too many.
    */
-  async want(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
-    const known = this.#wishes.get(uri);
+  async subscribe(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+    const known = this.#subscriptions.get(uri);
     if (known !== undefined) return known.answer;
-    const { allowance, view } = this.#options;
+    const { quota, view } = this.#options;
     const reason = `it is longer than ${LONGEST_URI} characters`;
     if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
-    if (!allowance.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
+    if (!quota.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
-    const wish: Wanted = { place: undefined, hear: undefined, isOver: false, answer: asked.promise };
-    this.#wishes.set(uri, wish);
-    const answer = await this.#ask(uri, wish, cancellation);
-    if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, wish);
+    const subscription: ClientSubscription = {
+      place: undefined,
+      hear: undefined,
+      isOver: false,
+      answer: asked.promise,
+    };
+    this.#subscriptions.set(uri, subscription);
+    const answer = await this.#ask(uri, subscription, cancellation);
+    if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, subscription);
     const { telemetry } = view;
     asked.resolve(
       answer.kind === 'failed' && telemetry !== undefined
@@ -87,49 +92,54 @@ export class ClientSubscriptions {
     return asked.promise;
   }
 
-  leave(uri: string): void {
-    const wish = this.#wishes.get(uri);
-    if (wish !== undefined) this.#forget(uri, wish);
+  unsubscribe(uri: string): void {
+    const subscription = this.#subscriptions.get(uri);
+    if (subscription !== undefined) this.#forget(uri, subscription);
   }
 
   /** The client has left or ended this channel. */
   end(): void {
-    for (const uri of [...this.#wishes.keys()]) this.leave(uri);
+    for (const uri of [...this.#subscriptions.keys()]) this.unsubscribe(uri);
   }
 
-  async #ask(uri: string, wish: Wanted, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+  async #ask(
+    uri: string,
+    subscription: ClientSubscription,
+    cancellation: Cancellation,
+  ): Promise<SubscriptionAnswer> {
     const { view, hear, client } = this.#options;
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
     const up = await server.waitUntilReady(cancellation);
     if (!up.ok) return failed(up.error);
-    if (wish.isOver) return failed({ code: 'CANCELLED' });
+    if (subscription.isOver) return failed({ code: 'CANCELLED' });
     if (!declares(up.value.capabilities, 'resources', 'subscribe'))
       return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
     const place = await subscriptionPlace(server, client, up.value);
     if (!place.ok) return failed(place.error);
-    if (isOver(wish)) {
+    if (isOver(subscription)) {
       place.value.release();
       return failed({ code: 'CANCELLED' });
     }
-    wish.place = place.value;
+    subscription.place = place.value;
     // Updates are dropped while the view hides the server, and resume when it is shown again.
-    wish.hear = (...update) => {
+    subscription.hear = (...update) => {
       if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
     };
-    const answer = await place.value.subscriptions.want(uri, wish.hear);
-    if (isOver(wish)) place.value.release();
+    const answer = await place.value.subscriptions.subscribe(uri, subscription.hear);
+    if (isOver(subscription)) place.value.release();
     return answer;
   }
 
-  #forget(uri: string, wish: Wanted): void {
-    if (wish.isOver) return;
-    wish.isOver = true;
-    this.#wishes.delete(uri);
-    this.#options.allowance.giveBack();
-    if (wish.hear !== undefined) wish.place?.subscriptions.leave(uri, wish.hear);
-    wish.place?.release();
+  #forget(uri: string, subscription: ClientSubscription): void {
+    if (subscription.isOver) return;
+    subscription.isOver = true;
+    this.#subscriptions.delete(uri);
+    this.#options.quota.giveBack();
+    if (subscription.hear !== undefined)
+      subscription.place?.subscriptions.unsubscribe(uri, subscription.hear);
+    subscription.place?.release();
   }
 }
 
@@ -163,8 +173,8 @@ function once(work: () => void): () => void {
   };
 }
 
-function isOver(wish: Wanted): boolean {
-  return wish.isOver;
+function isOver(subscription: ClientSubscription): boolean {
+  return subscription.isOver;
 }
 
 function failed(refusal: Refusal): SubscriptionAnswer {

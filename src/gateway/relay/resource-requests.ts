@@ -7,7 +7,7 @@ const DONE: Answer = { kind: 'own', result: Buffer.from('{}') };
 /** Answers `resources/subscribe`. Errors of the server are relayed to the client. */
 export function subscribe(call: Call): Promise<Answer> {
   return withUri(call, async (uri, subscriptions) => {
-    const answer = await subscriptions.want(uri, call.cancellation);
+    const answer = await subscriptions.subscribe(uri, call.cancellation);
     if (answer.kind === 'honoured') return DONE;
     return answer.kind === 'refused' ? { kind: 'relayed', reply: answer.reply } : refused(answer.refusal);
   });
@@ -16,7 +16,7 @@ export function subscribe(call: Call): Promise<Answer> {
 /** Answers `resources/unsubscribe`. Succeeds even without a subscription. */
 export function unsubscribe(call: Call): Promise<Answer> {
   return withUri(call, (uri, subscriptions) => {
-    subscriptions.leave(uri);
+    subscriptions.unsubscribe(uri);
     return Promise.resolve(DONE);
   });
 }

@@ -17,7 +17,7 @@ export interface CollectedLogs {
   readonly warnings: readonly ServerWarning[];
 }
 
-export interface Examining {
+export interface ExaminationOptions {
   /** Not started yet; stopped at the end. */
   readonly catalog: Catalog;
   /** Connects to a legacy server again, without recording its output a second time. */
@@ -41,19 +41,19 @@ const LATE: Cause = { code: 'START_TIMEOUT', limitMs: STAND_LIMIT_MS };
  * Starts all servers in parallel, examines each and stops it. Connects to a legacy server a second time with a client
  * that declares all capabilities.
  */
-export async function examineServers(examining: Examining): Promise<readonly ServerFacts[]> {
-  const { catalog } = examining;
+export async function examineServers(options: ExaminationOptions): Promise<readonly ServerFacts[]> {
+  const { catalog } = options;
   const startedMs = performance.now();
   catalog.start();
   try {
-    return await Promise.all(catalog.servers.map((server) => examine(server, startedMs, examining)));
+    return await Promise.all(catalog.servers.map((server) => examine(server, startedMs, options)));
   } finally {
     await catalog.stop();
   }
 }
 
-async function examine(server: Server, startedMs: number, examining: Examining): Promise<ServerFacts> {
-  const { heardOf, mask, onNews, signal } = examining;
+async function examine(server: Server, startedMs: number, options: ExaminationOptions): Promise<ServerFacts> {
+  const { heardOf, mask, onNews, signal } = options;
   const { spec } = server;
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
   const { state: life, link } = server;
@@ -75,10 +75,10 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   // Frees what a server holds exclusively, such as a port or a lock, for its second start.
   await server.stop();
   const isOurs = sourceKind(spec.transport).isBuiltIn;
-  const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
-  const stoodAfterMs = Math.round(life.sinceMs - startedMs);
+  const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, options) : undefined;
+  const readyAfterMs = Math.round(life.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
-  const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, listFaults, offered } as const;
+  const condition = { kind: 'up', era, revision, readyAfterMs, tools: hints, listFaults, offered } as const;
   return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(masked(mask)) };
 }
 
@@ -86,7 +86,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
 async function examineOffer(
   spec: ServerSpec,
   before: readonly Definition[],
-  { connectAgain, signal }: Examining,
+  { connectAgain, signal }: ExaminationOptions,
 ): Promise<OfferFacts | undefined> {
   const asked = new Set<string>();
   const deaf = (): void => undefined;
@@ -122,7 +122,7 @@ async function examineOffer(
 const MOST_LAST_WORDS = 5;
 const LONGEST_LINE = 300;
 
-function masked(mask: Examining['mask']): (warning: ServerWarning) => ServerWarning {
+function masked(mask: ExaminationOptions['mask']): (warning: ServerWarning) => ServerWarning {
   return (warning) => ({ ...warning, text: mask(warning.text) });
 }
 

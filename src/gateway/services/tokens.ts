@@ -19,43 +19,43 @@ export interface NewToken {
 }
 
 /** The requester and the time. */
-interface Asking {
+interface RequestedBy {
   readonly nowMs: number;
   /** Subject. */
   readonly by: string;
 }
 
-interface Making extends Asking {
+interface CreateTokenDeps extends RequestedBy {
   readonly store: Pick<Store, 'addToken'>;
   readonly mint: Mint;
 }
 
-interface Revoking extends Asking {
+interface RevokeTokenDeps extends RequestedBy {
   readonly store: Pick<Store, 'revokeToken'>;
 }
 
 /** Creates a token and stores its hash. ARGUMENTS_INVALID if the name is invalid. */
 export async function createToken(
-  wish: TokenInput,
-  { store, mint, nowMs, by }: Making,
+  input: TokenInput,
+  { store, mint, nowMs, by }: CreateTokenDeps,
 ): Promise<Result<NewToken, Refusal>> {
-  const reason = tokenNameFault(wish.name);
+  const reason = tokenNameFault(input.name);
   if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason });
   const { text, id, hash } = mint();
   const kept: StoredToken = {
     id,
-    name: wish.name,
-    scopes: wish.scopes,
+    name: input.name,
+    scopes: input.scopes,
     hash,
     createdMs: nowMs,
-    expiresMs: wish.lifetimeMs === undefined ? undefined : nowMs + wish.lifetimeMs,
+    expiresMs: input.lifetimeMs === undefined ? undefined : nowMs + input.lifetimeMs,
     revokedMs: undefined,
   };
   const added = await store.addToken(kept, {
     atMs: nowMs,
     subject: by,
     action: 'token.create',
-    target: { kind: 'token', id, name: wish.name },
+    target: { kind: 'token', id, name: input.name },
     after: toldOf(kept),
   });
   return added.ok ? ok({ text, kept }) : added;
@@ -64,7 +64,7 @@ export async function createToken(
 /** By name, by id, or by the token itself, for whoever finds a leaked one. */
 export function revokeToken(
   what: string,
-  { store, nowMs, by }: Revoking,
+  { store, nowMs, by }: RevokeTokenDeps,
 ): Promise<Result<StoredToken, Refusal>> {
   const event = { atMs: nowMs, subject: by, action: 'token.revoke' };
   return store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);

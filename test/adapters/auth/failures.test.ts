@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Failing, Failures } from '../../../src/adapters/auth/failures.ts';
+import { type FailureSource, Failures } from '../../../src/adapters/auth/failures.ts';
 
-const UNKNOWN = (address: string): Failing => ({ address, id: undefined });
+const UNKNOWN = (address: string): FailureSource => ({ address, id: undefined });
 
 /** Notes so many failures. */
-function fail(failures: Failures, failing: Failing, times: number): void {
+function fail(failures: Failures, failing: FailureSource, times: number): void {
   for (let count = 0; count < times; count += 1) failures.note(failing);
 }
 
-function isClosed(failures: Failures, failing: Failing): boolean {
+function isClosed(failures: Failures, failing: FailureSource): boolean {
   return failures.waitMs(failing) !== undefined;
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import {
   connectClient,
-  type ConnectSurroundings,
+  type ConnectEnvironment,
 } from '../../../src/adapters/config/client-configs/connect-client.ts';
 import { importServers } from '../../../src/adapters/config/client-configs/import-servers.ts';
 import { undoConnect } from '../../../src/adapters/config/client-configs/undo-connect.ts';
@@ -27,7 +27,7 @@ beforeEach(() => {
 /** Who asks for Assay's command has read the file and not yet written it: the moment in which others come in. */
 function around(
   meanwhile: () => void = () => undefined,
-): ConnectSurroundings & { readonly configPath: string } {
+): ConnectEnvironment & { readonly configPath: string } {
   return {
     env: {},
     home,

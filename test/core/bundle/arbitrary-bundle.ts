@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SettingValue } from '../../../src/core/record.ts';
-import type { Bundle, BundledEntry, SaidOfTool } from '../../../src/core/bundle/bundle.ts';
+import type { Bundle, BundledEntry, BundledOverride } from '../../../src/core/bundle/bundle.ts';
 import { sha256 } from '../../../src/core/digest.ts';
 import { HINTS } from '../../../src/core/hints/hint.ts';
 import type { Note } from '../../../src/core/notes.ts';
@@ -38,7 +38,7 @@ const override = fc.record(
   { requiredKeys: ['value', 'author', 'atMs', 'digest'] },
 );
 
-const said: fc.Arbitrary<SaidOfTool> = fc
+const toolOverride: fc.Arbitrary<BundledOverride> = fc
   .record({
     server: text,
     identity: text,
@@ -116,7 +116,7 @@ export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
       maxLength: 3,
       selector: ({ server, identity }) => JSON.stringify([server, identity]),
     }),
-    overrides: fc.uniqueArray(said, {
+    overrides: fc.uniqueArray(toolOverride, {
       maxLength: 4,
       selector: ({ server, identity, name }) => JSON.stringify([server, identity, name]),
     }),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
 import { aspectsOf } from '../../../src/core/hints/aspects.ts';
-import { type Claim, type Hint, HINTS, isCautious, saidHints } from '../../../src/core/hints/hint.ts';
+import { type Claim, type Hint, HINTS, isCautious, declaredHints } from '../../../src/core/hints/hint.ts';
 import { recordText } from '../../../src/core/hints/tool-facts.ts';
 import { driftOf, isProseAlone, type ProsePolicy } from '../../../src/core/hints/drift.ts';
 import { resolveHints, type ResolvedHints } from '../../../src/core/hints/resolve.ts';
@@ -42,7 +42,7 @@ function overrideOn(tool: Tool, value: boolean): Override {
 type Overrides = Readonly<Partial<Record<Hint, Override>>>;
 
 function resolved(tool: Tool, overrides: Overrides, now = nowOf(tool)): ResolvedHints {
-  const said = saidHints(tool.annotations);
+  const said = declaredHints(tool.annotations);
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const claim = { hint, origin: 'x', digest: now.digest, mayLower: true };
     const [declared, override] = [said[hint], overrides[hint]];

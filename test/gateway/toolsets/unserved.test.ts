@@ -20,7 +20,7 @@ const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
 });
 const served = entry('good');
 const broken = entry('broken', { definition: definition('tools', { name: 'broken' }) });
-const disabled = entry('off', { said: { isDisabled: true, members: [] } });
+const disabled = entry('off', { settings: { isDisabled: true, members: [] } });
 const listing = new Listing({ kind: 'tools', entries: [served, broken], disabled: [disabled] });
 const index = new ToolIndex(listing);
 

@@ -1,6 +1,6 @@
 import type { NeededVariable } from '../../../core/client-configs.ts';
 import { Complaints } from '../complaints.ts';
-import type { Here } from '../entry-fields.ts';
+import type { EntryContext } from '../entry-fields.ts';
 import { expand } from '../expand.ts';
 import { positionOf } from '../json-tree.ts';
 import { readServer } from '../server-entry.ts';
@@ -20,7 +20,7 @@ export interface CheckedEntry {
   readonly column: number;
 }
 
-export function checkEntry(entry: SourceEntry, home: EntryHome, here: Here): CheckedEntry {
+export function checkEntry(entry: SourceEntry, home: EntryHome, here: EntryContext): CheckedEntry {
   const { member, path, text, source, isOff } = entry;
   const at = positionOf(text, member.keyNode.offset);
   const bare = { value: undefined, leftOut: [], variables: [], fault: undefined, ...at };
@@ -55,7 +55,7 @@ function standIns(names: readonly string[]): readonly Readonly<Record<string, st
   return names.length === 0 ? [{}] : [each('1'), each('http://127.0.0.1')];
 }
 
-function missingIn(value: unknown, here: Here): readonly string[] {
+function missingIn(value: unknown, here: EntryContext): readonly string[] {
   return [...new Set(textsIn(value).flatMap((text) => expand(text, here).missing))];
 }
 

@@ -13,18 +13,18 @@ import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts
 import {
   invalidSettings,
   readSettings,
-  undisturbed,
+  retryOnChange,
   unwritable,
   wholeOf,
   writeSettings,
-  type Disturbed,
+  type ConcurrentChange,
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 /** Process state needed to connect a client. */
-export interface ConnectSurroundings extends Machine {
+export interface ConnectEnvironment extends Machine {
   readonly cwd: string;
   /** Assay's home folder. */
   readonly assayHome: string;
@@ -49,15 +49,15 @@ export interface Target {
  */
 export async function connectClient(
   request: ConnectRequest,
-  around: ConnectSurroundings,
+  around: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal>> {
-  return undisturbed(() => connectOnce(request, around));
+  return retryOnChange(() => connectOnce(request, around));
 }
 
 async function connectOnce(
   request: ConnectRequest,
-  around: ConnectSurroundings,
-): Promise<Result<ConnectReport, Refusal | Disturbed>> {
+  around: ConnectEnvironment,
+): Promise<Result<ConnectReport, Refusal | ConcurrentChange>> {
   const opened = await open(request, around);
   if (!opened.ok) return opened;
   const { target, settings } = opened.value;
@@ -97,7 +97,7 @@ async function connectOnce(
 /** The candidate files for a request, starting with the one that current versions of the client read. */
 export function targetsOf(
   { client: id, project }: { readonly client: string; readonly project: string | undefined },
-  around: ConnectSurroundings,
+  around: ConnectEnvironment,
 ): Result<readonly Target[], Refusal> {
   const client = CLIENTS.find((one) => one.id === id);
   if (client === undefined)
@@ -116,7 +116,7 @@ interface Opened {
   readonly settings: SettingsFile;
 }
 
-async function open(request: ConnectRequest, around: ConnectSurroundings): Promise<Result<Opened, Refusal>> {
+async function open(request: ConnectRequest, around: ConnectEnvironment): Promise<Result<Opened, Refusal>> {
   const targets = targetsOf(request, around);
   if (!targets.ok) return targets;
   const target = await pick(targets.value);
@@ -188,7 +188,7 @@ function addressOf(entry: JsonObject): unknown {
 export function withoutOwn(
   text: string,
   { entries }: ConnectRecord,
-  { client, around }: { readonly client: Client; readonly around: ConnectSurroundings },
+  { client, around }: { readonly client: Client; readonly around: ConnectEnvironment },
 ): string {
   const own = entriesIn(text, client.key).filter(
     ([name, entry]) => entries.has(name) && isOwn(entry, entries.get(name), around.ownCommand),
@@ -203,23 +203,23 @@ export function withoutOwn(
 function formerOf(
   record: ConnectRecord | undefined,
   present: SettingsFile,
-  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+  context: { readonly client: Client; readonly around: ConnectEnvironment },
 ): Pick<ConnectRecord, 'former' | 'entries'> {
   if (present.isNew) return { former: undefined, entries: new Map() };
   if (record?.written === hashOf(present)) return record;
-  const text = record === undefined ? present.text : withoutOwn(present.text, record, whose);
+  const text = record === undefined ? present.text : withoutOwn(present.text, record, context);
   return { former: present.mark + text, entries: new Map() };
 }
 
-interface Asked {
+interface ReportInput {
   readonly request: ConnectRequest;
-  readonly around: ConnectSurroundings;
+  readonly around: ConnectEnvironment;
 }
 
 function reportOf(
   target: Target,
   entries: readonly (readonly [string, JsonObject])[],
-  { request, around }: Asked,
+  { request, around }: ReportInput,
 ): ConnectReport {
   const others = entries.filter(([name]) => name !== request.name);
   const isItself = ([, value]: readonly [string, JsonObject]): boolean => isAssay(value, around.ownCommand);
@@ -250,7 +250,7 @@ function previewOf({ line, lines, isReplaced }: Edited, isNew: boolean, name: st
   return isNew ? ['(a new file)', ...added] : added;
 }
 
-function warningsOf({ ownCommand, tempFolder }: ConnectSurroundings): readonly string[] {
+function warningsOf({ ownCommand, tempFolder }: ConnectEnvironment): readonly string[] {
   const main = ownCommand.at(-1) ?? '';
   if (isShortLived(ownCommand))
     return [
@@ -267,7 +267,10 @@ function nextOf({ client }: Target, { url }: ConnectRequest): string {
   return url === undefined ? client.next : `${client.next} \`assay serve\` must run at ${url}.`;
 }
 
-async function write(settings: SettingsFile, text: string): Promise<Result<undefined, Refusal | Disturbed>> {
+async function write(
+  settings: SettingsFile,
+  text: string,
+): Promise<Result<undefined, Refusal | ConcurrentChange>> {
   const folder = await ensureFolder(dirname(settings.path));
   if (!folder.ok) return err(unwritable(dirname(settings.path), folder.error.reason));
   return writeSettings(settings, wholeOf({ ...settings, text }));

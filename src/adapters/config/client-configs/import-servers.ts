@@ -27,18 +27,18 @@ import {
 import {
   invalidSettings,
   readSettings,
-  undisturbed,
+  retryOnChange,
   unwritable,
   wholeOf,
   writeSettings,
-  type Disturbed,
+  type ConcurrentChange,
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 
 /** Process state needed for an import. */
-export interface ImportSurroundings extends Machine {
+export interface ImportEnvironment extends Machine {
   readonly cwd: string;
   /** Assay's own config file, absolute. */
   readonly configPath: string;
@@ -53,7 +53,7 @@ export interface ImportSurroundings extends Machine {
  */
 export async function importServers(
   request: ImportRequest,
-  around: ImportSurroundings,
+  around: ImportEnvironment,
 ): Promise<Result<ImportReport, Refusal>> {
   const sources = await sourcesFor(request, around);
   if (!sources.ok) return sources;
@@ -61,13 +61,13 @@ export async function importServers(
   if (!read.ok) return read;
   const { entries, elsewhere } = read.value;
   if (entries.length === 0) return err(nothingFound(sources.value, elsewhere));
-  return undisturbed(() => copyOnce(read.value, { request, around }));
+  return retryOnChange(() => copyOnce(read.value, { request, around }));
 }
 
 async function copyOnce(
   { files, entries, elsewhere }: ReadSources,
-  { request, around }: Planning,
-): Promise<Result<ImportReport, Refusal | Disturbed>> {
+  { request, around }: PlanInput,
+): Promise<Result<ImportReport, Refusal | ConcurrentChange>> {
   const own = await readSettings(around.configPath);
   if (!own.ok) return own;
   const plan = planFor(entries, own.value, { request, around });
@@ -89,7 +89,7 @@ async function copyOnce(
 
 async function sourcesFor(
   { from, project: given }: ImportRequest,
-  around: ImportSurroundings,
+  around: ImportEnvironment,
 ): Promise<Result<readonly Source[], Refusal>> {
   const at = (path: string): string => resolve(around.cwd, expandHome(path, around.home));
   const project = given === undefined ? undefined : at(given);
@@ -114,9 +114,9 @@ function nothingFound(sources: readonly Source[], elsewhere: readonly string[]):
   return { code: 'NOTHING_FOUND', places: files, projects: elsewhere };
 }
 
-interface Planning {
+interface PlanInput {
   readonly request: ImportRequest;
-  readonly around: ImportSurroundings;
+  readonly around: ImportEnvironment;
 }
 
 interface Plan {
@@ -128,7 +128,7 @@ interface Plan {
 function planFor(
   entries: readonly SourceEntry[],
   own: SettingsFile | undefined,
-  { request, around }: Planning,
+  { request, around }: PlanInput,
 ): Result<Plan, Refusal> {
   let text = own?.text ?? '';
   const present = presentIn(text, around.configPath);
@@ -140,7 +140,7 @@ function planFor(
     const judged = judge(entry, around);
     const there = names.get(name);
     const verdict = verdictOn(judged, there?.value, { request, around });
-    if (verdict.fate === 'copied' || verdict.fate === 'replaced') {
+    if (verdict.outcome === 'copied' || verdict.outcome === 'replaced') {
       const path = there?.path ?? [key, name];
       const edited = withMember(text, path, judged.value);
       if (!edited.ok) return err(invalidSettings(around.configPath, text, edited.error));
@@ -173,7 +173,7 @@ function presentIn(text: string, path: string): Result<Present, Refusal> {
   return ok({ names, key: isVsCodeWay ? 'servers' : 'mcpServers' });
 }
 
-function judge(entry: SourceEntry, around: ImportSurroundings): CheckedEntry {
+function judge(entry: SourceEntry, around: ImportEnvironment): CheckedEntry {
   const { base, project } = entry.source;
   const { env, cwd, home } = around;
   const paths = pathsOf(around.platform);
@@ -182,19 +182,19 @@ function judge(entry: SourceEntry, around: ImportSurroundings): CheckedEntry {
 }
 
 interface Verdict {
-  readonly fate: ImportOutcome;
+  readonly outcome: ImportOutcome;
   readonly reason: string | undefined;
 }
 
-function verdictOn(judged: CheckedEntry, present: unknown, { request, around }: Planning): Verdict {
+function verdictOn(judged: CheckedEntry, present: unknown, { request, around }: PlanInput): Verdict {
   if (judged.value !== undefined && isAssay(judged.value, around.ownCommand))
-    return { fate: 'skipped', reason: 'this is Assay itself' };
-  if (judged.fault !== undefined) return { fate: 'skipped', reason: judged.fault.reason };
-  if (present === undefined) return { fate: 'copied', reason: undefined };
-  if (sameServer(judged.value, present)) return { fate: 'same', reason: undefined };
+    return { outcome: 'skipped', reason: 'this is Assay itself' };
+  if (judged.fault !== undefined) return { outcome: 'skipped', reason: judged.fault.reason };
+  if (present === undefined) return { outcome: 'copied', reason: undefined };
+  if (sameServer(judged.value, present)) return { outcome: 'same', reason: undefined };
   return request.overwrite
-    ? { fate: 'replaced', reason: undefined }
-    : { fate: 'kept', reason: 'another server has this name; --overwrite replaces it' };
+    ? { outcome: 'replaced', reason: undefined }
+    : { outcome: 'kept', reason: 'another server has this name; --overwrite replaces it' };
 }
 
 /** Keys that identify a server; other settings, added by the operator, do not make it a different one. */
@@ -221,21 +221,21 @@ function canonical(entries: readonly (readonly [string, unknown])[]): string {
   return JSON.stringify(sorted);
 }
 
-function foundServer(entry: SourceEntry, judged: CheckedEntry, { fate, reason }: Verdict): FoundServer {
+function foundServer(entry: SourceEntry, judged: CheckedEntry, { outcome, reason }: Verdict): FoundServer {
   const { value, leftOut, variables, fault, line, column } = judged;
-  const at = fate === 'skipped' && fault !== undefined ? fault : { line, column };
+  const at = outcome === 'skipped' && fault !== undefined ? fault : { line, column };
   const isDisabled = value?.['disabled'] === true;
-  const isCopied = fate === 'copied' || fate === 'replaced';
+  const isCopied = outcome === 'copied' || outcome === 'replaced';
   return {
     name: entry.member.key,
     ...shownOf(value),
-    fate,
+    outcome,
     reason,
     isDisabled,
     file: entry.source.file,
     line: at.line,
     column: at.column,
-    variables: fate === 'skipped' ? [] : variables,
+    variables: outcome === 'skipped' ? [] : variables,
     leftOut: isCopied ? leftOut : [],
   };
 }
@@ -260,8 +260,8 @@ function textsOf(named: unknown): readonly (readonly [string, string])[] {
 async function save(
   own: SettingsFile | undefined,
   text: string,
-  { configPath, nowMs }: ImportSurroundings,
-): Promise<Result<string | undefined, Refusal | Disturbed>> {
+  { configPath, nowMs }: ImportEnvironment,
+): Promise<Result<string | undefined, Refusal | ConcurrentChange>> {
   if (own === undefined) {
     const folder = await ensureFolder(dirname(configPath));
     if (!folder.ok) return err(unwritable(dirname(configPath), folder.error.reason));

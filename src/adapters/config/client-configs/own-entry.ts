@@ -18,11 +18,11 @@ export interface EntryRequest {
 /** Package name, for installations that are not permanent. */
 const PACKAGE = 'assay-mcp';
 
-export function ownEntry(wish: EntryRequest): Readonly<Record<string, unknown>> {
-  const { client, url, urlKey } = wish;
+export function ownEntry(request: EntryRequest): Readonly<Record<string, unknown>> {
+  const { client, url, urlKey } = request;
   if (url !== undefined && urlKey !== undefined)
     return { ...(client.isTyped ? { type: 'http' } : {}), [urlKey]: url };
-  const [command, ...args] = startOf(wish);
+  const [command, ...args] = startOf(request);
   return { ...(client.isTyped ? { type: 'stdio' } : {}), command, args };
 }
 

@@ -16,7 +16,7 @@ export interface SettingsFile {
 }
 
 /** Another program changed the file after it was read. */
-export interface Disturbed {
+export interface ConcurrentChange {
   readonly code: 'DISTURBED';
   readonly path: string;
 }
@@ -27,8 +27,8 @@ const MOST_TRIES = 3;
  * Retries a read-edit-write cycle if another program changed the file meanwhile: clients write their files at any time.
  * FILE_UNWRITABLE if that keeps happening.
  */
-export async function undisturbed<T>(
-  attempt: () => Promise<Result<T, Refusal | Disturbed>>,
+export async function retryOnChange<T>(
+  attempt: () => Promise<Result<T, Refusal | ConcurrentChange>>,
 ): Promise<Result<T, Refusal>> {
   for (let tries = 1; ; tries += 1) {
     const done = await attempt();
@@ -59,7 +59,7 @@ export function wholeOf({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): st
 export async function writeSettings(
   file: SettingsFile,
   whole: string,
-): Promise<Result<undefined, Refusal | Disturbed>> {
+): Promise<Result<undefined, Refusal | ConcurrentChange>> {
   const { path, mode, isNew } = file;
   return outcomeOf(
     path,
@@ -68,14 +68,14 @@ export async function writeSettings(
 }
 
 /** Removes the file unless it changed since it was read. FILE_UNWRITABLE on failure. */
-export function removeSettings(file: SettingsFile): Result<undefined, Refusal | Disturbed> {
+export function removeSettings(file: SettingsFile): Result<undefined, Refusal | ConcurrentChange> {
   return outcomeOf(file.path, removeUnlessChanged(file.path, wholeOf(file)));
 }
 
 function outcomeOf(
   path: string,
   done: ReturnType<typeof removeUnlessChanged> | Awaited<ReturnType<typeof writeUnlessChanged>>,
-): Result<undefined, Refusal | Disturbed> {
+): Result<undefined, Refusal | ConcurrentChange> {
   if (!done.ok) return err(unwritable(path, done.error.reason));
   return done.value === 'changed' ? err({ code: 'DISTURBED', path }) : ok(undefined);
 }

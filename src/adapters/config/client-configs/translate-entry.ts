@@ -102,7 +102,7 @@ interface Fillings {
   readonly inputs: Inputs;
 }
 
-interface Filled {
+interface TranslatedText {
   readonly text: string;
   /** Why the text cannot be translated; contains no values. */
   readonly fault: string | undefined;
@@ -113,7 +113,7 @@ interface Filled {
  * folders of https://code.visualstudio.com/docs/reference/variables-reference become paths. `${NAME}` and
  * `${NAME:-default}` stay.
  */
-function fillIn(text: string, fillings: Fillings): Filled {
+function fillIn(text: string, fillings: Fillings): TranslatedText {
   let fault: string | undefined;
   const filled = text.replace(/\$\{([^{}]*)\}/g, (whole, inner: string) => {
     const known = meaningOf(inner, fillings);

@@ -1,16 +1,16 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/client-configs.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { targetsOf, withoutOwn, type ConnectSurroundings, type Target } from './connect-client.ts';
+import { targetsOf, withoutOwn, type ConnectEnvironment, type Target } from './connect-client.ts';
 import type { Client } from './clients.ts';
 import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
 import {
   readSettings,
   removeSettings,
-  undisturbed,
+  retryOnChange,
   wholeOf,
   writeSettings,
-  type Disturbed,
+  type ConcurrentChange,
   type SettingsFile,
 } from './settings-file.ts';
 
@@ -20,15 +20,15 @@ import {
  */
 export async function undoConnect(
   request: UndoRequest,
-  around: ConnectSurroundings,
+  around: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal>> {
-  return undisturbed(() => undoOnce(request, around));
+  return retryOnChange(() => undoOnce(request, around));
 }
 
 async function undoOnce(
   { client: id, project, dryRun }: UndoRequest,
-  around: ConnectSurroundings,
-): Promise<Result<ConnectReport, Refusal | Disturbed>> {
+  around: ConnectEnvironment,
+): Promise<Result<ConnectReport, Refusal | ConcurrentChange>> {
   const targets = targetsOf({ client: id, project }, around);
   if (!targets.ok) return targets;
   for (const target of targets.value) {
@@ -59,18 +59,18 @@ interface Step {
 function stepFor(
   record: ConnectRecord,
   settings: SettingsFile,
-  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+  context: { readonly client: Client; readonly around: ConnectEnvironment },
 ): Step | undefined {
   if (record.written === hashOf(settings)) {
     const whole = record.former;
     return { change: whole === undefined ? 'removed' : 'restored', settings, whole };
   }
-  const text = withoutOwn(settings.text, record, whose);
+  const text = withoutOwn(settings.text, record, context);
   if (text === settings.text) return undefined;
   return { change: 'taken out', settings, whole: wholeOf({ ...settings, text }) };
 }
 
-async function take({ settings, whole }: Step): Promise<Result<undefined, Refusal | Disturbed>> {
+async function take({ settings, whole }: Step): Promise<Result<undefined, Refusal | ConcurrentChange>> {
   return whole === undefined ? removeSettings(settings) : writeSettings(settings, whole);
 }
 

@@ -10,8 +10,8 @@ export interface CallInFlight {
   hasBegun: boolean;
   /** Questions that nobody has answered. */
   asking: number;
-  /** What it told since the whole second that began last. */
-  readonly told: { sinceMs: number; count: number };
+  /** What it reported since the whole second that began last. */
+  readonly reported: { sinceMs: number; count: number };
   readonly settle: (result: BuiltInResult) => void;
 }
 
@@ -35,8 +35,8 @@ export class CallsInFlight {
 
   add(entry: Pick<CallInFlight, 'tool' | 'call' | 'settle'>): CallInFlight {
     const id = ++this.#lastId;
-    const told = { sinceMs: 0, count: 0 };
-    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, told };
+    const reported = { sinceMs: 0, count: 0 };
+    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, reported };
     this.#calls.set(added.id, added);
     return added;
   }
@@ -50,11 +50,11 @@ export class CallsInFlight {
 
   /** Whether a call tells more than the runner would let it. */
   tellsTooMuch(id: number, nowMs: number): boolean {
-    const told = this.#calls.get(id)?.told;
-    if (told === undefined) return false;
-    if (nowMs - told.sinceMs > SPAN_MS) Object.assign(told, { sinceMs: nowMs, count: 0 });
-    told.count += 1;
-    return told.count > MOST_TOLD;
+    const reported = this.#calls.get(id)?.reported;
+    if (reported === undefined) return false;
+    if (nowMs - reported.sinceMs > SPAN_MS) Object.assign(reported, { sinceMs: nowMs, count: 0 });
+    reported.count += 1;
+    return reported.count > MOST_TOLD;
   }
 
   done(id: number, result: FunctionResult): void {

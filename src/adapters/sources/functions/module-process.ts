@@ -33,7 +33,7 @@ const IDLE_LOOKS = 5;
 /** What Node itself occupies, beside the heap that `memoryMb` bounds. */
 const OWN_MB = 128;
 
-type Asking = Extract<FromRunner, { kind: 'ask' }>;
+type AskMessage = Extract<FromRunner, { kind: 'ask' }>;
 const NOBODY: AskAnswer = { ok: false, error: 'Nobody can be asked any more.' };
 
 export interface ProcessParts {
@@ -74,7 +74,7 @@ export class ModuleProcess {
   constructor(parts: ProcessParts) {
     this.#parts = parts;
     this.#output = new OutputLog(parts.log, parts.spec.path);
-    const told = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
+    const loading = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
     this.#child = parts.launcher.launch(parts.command.options);
     this.#unread = new UnreadInput(this.#child, () => parts.onTaken());
     const lines = new LineSplitter(LINE_LIMIT_BYTES, {
@@ -89,7 +89,7 @@ export class ModuleProcess {
     this.ended = this.#child.ended.then((end) => this.#end(end));
     this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
     this.#tell({ ...parts.command.load, mark: this.#mark });
-    this.loaded = this.#withinLimit(told);
+    this.loaded = this.#withinLimit(loading);
   }
 
   get pid(): number | undefined {
@@ -208,7 +208,7 @@ export class ModuleProcess {
     else underWay.call.log(message.level, message.data);
   }
 
-  async #ask({ id, message, schema }: Asking, underWay: CallInFlight | undefined): Promise<void> {
+  async #ask({ id, message, schema }: AskMessage, underWay: CallInFlight | undefined): Promise<void> {
     const answer = (given: AskAnswer): void => this.#tell({ kind: 'answer', id, answer: given });
     if (underWay === undefined || underWay.isOver || underWay.asking >= OPEN_ASKS) {
       answer(NOBODY);
@@ -225,8 +225,8 @@ export class ModuleProcess {
     this.#unread.written();
   }
 
-  async #withinLimit(told: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
-    const loaded = await atMost(told, LOAD_LIMIT_MS);
+  async #withinLimit(loading: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
+    const loaded = await atMost(loading, LOAD_LIMIT_MS);
     if (loaded !== undefined) return loaded;
     this.#kill({ code: 'MODULE_LOAD_TIMEOUT', limitMs: LOAD_LIMIT_MS });
     return err(`it did not load within ${LOAD_LIMIT_MS / 1000} s`);

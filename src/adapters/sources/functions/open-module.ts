@@ -31,7 +31,7 @@ export function openModule(spec: FunctionModuleSpec, deps: ModuleDeps): BuiltInS
   return new ModuleSource(spec, deps);
 }
 
-interface Serving {
+interface ServingProcess {
   readonly process: ModuleProcess;
   readonly manifest: Manifest;
 }
@@ -44,8 +44,8 @@ class ModuleSource implements BuiltInSource {
   readonly #drains = new Set<() => void>();
   /** All that have not ended. */
   readonly #processes = new Set<ModuleProcess>();
-  #serving: Serving | undefined;
-  #starting: Promise<Result<Serving, string>> | undefined;
+  #serving: ServingProcess | undefined;
+  #starting: Promise<Result<ServingProcess, string>> | undefined;
   #manifest: Manifest | undefined;
   /** Why its files as they are now are not those that serve. */
   #brokenBy: string | undefined;
@@ -115,7 +115,7 @@ class ModuleSource implements BuiltInSource {
   }
 
   /** The process that serves, started where there is none. */
-  async #ready(): Promise<Result<Serving, string>> {
+  async #ready(): Promise<Result<ServingProcess, string>> {
     if (this.#isClosed) return err('the module is no longer served');
     if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
     const resting = restingCause(this.#crashes, performance.now());
@@ -124,14 +124,14 @@ class ModuleSource implements BuiltInSource {
     return this.#starting;
   }
 
-  async #start(): Promise<Result<Serving, string>> {
+  async #start(): Promise<Result<ServingProcess, string>> {
     const started = await this.#startProcess();
     if (started.ok) this.#serve(started.value);
     else if (!this.#isClosed) this.#crashed({ code: 'MODULE_NOT_LOADED', reason: started.error });
     return started;
   }
 
-  async #startProcess(): Promise<Result<Serving, string>> {
+  async #startProcess(): Promise<Result<ServingProcess, string>> {
     const { log } = this.#deps;
     const spec = this.#spec;
     this.#watch.add(spec.path);
@@ -157,7 +157,7 @@ class ModuleSource implements BuiltInSource {
     return loaded;
   }
 
-  #serve(serving: Serving): void {
+  #serve(serving: ServingProcess): void {
     const before = this.#serving;
     this.#serving = serving;
     if (before?.process.hasEnded === false) before.process.retire();

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import type { Loading } from '../../../core/sources/function-messages.ts';
+import type { LoadMessage } from '../../../core/sources/function-messages.ts';
 import { isFolder, isThere, realPath } from '../../../platform/files.ts';
 import { findLinkOut } from '../../../platform/links.ts';
 import type { ChildOptions } from '../../../platform/child.ts';
@@ -9,7 +9,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 
 export interface RunnerCommand {
   readonly options: ChildOptions;
-  readonly load: Omit<Loading, 'mark'>;
+  readonly load: Omit<LoadMessage, 'mark'>;
 }
 
 export interface RunnerPlace {
@@ -87,14 +87,14 @@ export function nameOf({ path }: FunctionModuleSpec): string {
   return basename(path);
 }
 
-interface Reaching {
+interface PathAccess {
   readonly folder: string;
   readonly spec: FunctionModuleSpec;
   readonly forbidden: readonly string[];
 }
 
 /** Which of its paths would open to it a folder that no module reads: a phrase. What lies beside the module is its own. */
-async function closedTo({ folder, spec, forbidden }: Reaching): Promise<string | undefined> {
+async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string | undefined> {
   const homes = await withRealPaths(forbidden);
   const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
   const isInside = (path: string): boolean => homes.some((home) => isWithin(path, home));

@@ -1,5 +1,5 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
-import { type BuiltInResult, refused, said } from '../built-in-tool.ts';
+import { type BuiltInResult, refused, resultOfText } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
 import { filterFailure, MOST_LEVELS, nestsTooDeeply, quotedAnswer } from './filter.ts';
 import { type HttpAnswer, type HttpCall, type HttpPort, redirectTarget } from './open-http.ts';
@@ -10,7 +10,7 @@ export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' 
   readonly shownUrl: string;
 };
 
-interface Sending
+interface SendOptions
   extends
     Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'signal'>,
     Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
@@ -18,8 +18,8 @@ interface Sending
 }
 
 /** Sends a request; what a model gets of it. Throws where nobody waits any more: there is nobody to read a result. */
-export async function callResult(request: ReadyRequest, sending: Sending): Promise<BuiltInResult> {
-  const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = sending;
+export async function callResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
+  const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = options;
   const answer = await http.send({ ...request, chosenBy, maxBytes, signal });
   if (!answer.ok) {
     signal.throwIfAborted();
@@ -68,7 +68,7 @@ async function successOf(
   const { status } = answer;
   switch (body.kind) {
     case 'empty':
-      return said(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
+      return resultOfText(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
     case 'text':
       return textResult(answer, body.text, options);
     case 'image':
@@ -96,18 +96,19 @@ async function textResult(answer: HttpAnswer, text: string, options: AnswerOptio
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
     const notice = cutNotice(answer);
-    if (readsText) return said(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
+    if (readsText)
+      return resultOfText(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
     const reader = filter === undefined ? 'output schema' : 'filter';
     return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
   }
-  if (readsText) return said(text);
+  if (readsText) return resultOfText(text);
   if (filter !== undefined) return filteredResult(text, filter, options);
   if (nestsTooDeeply(text))
     return refused(
       `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
     );
   const value = exactJson(text)?.value;
-  return isMembers(value) ? { ...said(text), structuredContent: value } : said(text);
+  return isMembers(value) ? { ...resultOfText(text), structuredContent: value } : resultOfText(text);
 }
 
 async function filteredResult(
@@ -120,7 +121,9 @@ async function filteredResult(
   const filtered = await runner.run({ expression, text, mostCharacters }, signal);
   if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
   const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
-  return isMembers(value) ? { ...said(filtered.value), structuredContent: value } : said(filtered.value);
+  return isMembers(value)
+    ? { ...resultOfText(filtered.value), structuredContent: value }
+    : resultOfText(filtered.value);
 }
 
 const LEAST_RESULT = 1024 * 1024;
@@ -208,10 +211,10 @@ interface ContentType {
 
 function contentType(headers: HttpAnswer['headers']): ContentType {
   const line = headers['content-type'];
-  const said = typeof line === 'string' ? line : '';
-  const end = said.indexOf(';');
-  const mediaType = (end < 0 ? said : said.slice(0, end)).trim().toLowerCase();
-  const charset = end < 0 ? undefined : /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(said.slice(end))?.[1];
+  const header = typeof line === 'string' ? line : '';
+  const end = header.indexOf(';');
+  const mediaType = (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+  const charset = end < 0 ? undefined : /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(header.slice(end))?.[1];
   return { mediaType, charset };
 }
 

@@ -72,7 +72,7 @@ interface Reading {
   readonly limits: TextLimits;
 }
 
-interface Fetching extends Reading {
+interface FetchOptions extends Reading {
   readonly chooser: UrlChooser;
 }
 
@@ -126,7 +126,7 @@ async function isBeneath(path: string, folder: string): Promise<boolean> {
 async function fetchText(
   target: URL,
   root: URL,
-  { options, limits, chooser }: Fetching,
+  { options, limits, chooser }: FetchOptions,
 ): Promise<Result<Fetched, string>> {
   const headers = ownHeaders(target, root, options);
   const answer = await options.http.send({

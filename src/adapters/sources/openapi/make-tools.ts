@@ -63,7 +63,7 @@ export async function makeTools(
   const found = operationsIn(options.documents);
   if (!found.ok) return found;
   const skipped: Skipped[] = [...found.value.skipped];
-  const makings: Making[] = [];
+  const makings: ToolPlan[] = [];
   let lacking: NoServer | undefined;
   const making = openMaking(options);
   for (const [index, operation] of found.value.operations.entries()) {
@@ -84,7 +84,7 @@ export async function makeTools(
   return ok({ tools: makings.map((one, index) => operationTool(one, names[index] ?? '', options)), skipped });
 }
 
-function openMaking(options: MakingOptions): (operation: Operation) => Result<Making, string | NoServer> {
+function openMaking(options: MakingOptions): (operation: Operation) => Result<ToolPlan, string | NoServer> {
   const { documents, headers } = options;
   const drafts = draftsOf(documents, 'input');
   const outputs = draftsOf(documents, 'output');
@@ -168,7 +168,7 @@ function acceptOf(mediaTypes: readonly string[]): string {
 }
 
 /** An operation of which a tool can be made. */
-interface Making {
+interface ToolPlan {
   readonly operation: Operation;
   readonly words: OperationWords;
   /** Whether it is somebody else's than that of the document. */
@@ -188,7 +188,7 @@ interface CallOptions {
   readonly http: HttpPort;
 }
 
-function operationTool(making: Making, name: string, options: CallOptions): BuiltInTool {
+function operationTool(making: ToolPlan, name: string, options: CallOptions): BuiltInTool {
   const { words, schemas } = making;
   const { title, description, annotations } = words;
   const check = checkOfAnswers(schemas.outputSchema);
@@ -208,24 +208,28 @@ function operationTool(making: Making, name: string, options: CallOptions): Buil
 }
 
 /** What its requests say of who asks. */
-function secretsIn({ plan, secrets }: Making): readonly string[] {
+function secretsIn({ plan, secrets }: ToolPlan): readonly string[] {
   const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
   const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsInHeader);
   return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
 }
 
 /** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
-function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): ToolFacts {
+function factsOf({ operation: { method, path }, plan, isOfOthers }: ToolPlan): ToolFacts {
   const facts = { kind: 'openapi', path, target: markOf(plan.server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }
 
-interface Calling {
+interface CallInput {
   readonly args: BuiltInArguments;
   readonly call: BuiltInCall;
 }
 
-async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<BuiltInResult> {
+async function run(
+  making: ToolPlan,
+  options: CallOptions,
+  { args, call }: CallInput,
+): Promise<BuiltInResult> {
   const { plan, secrets, schemas, chosenBy } = making;
   if (!secrets.ok) return refused(secrets.error);
   const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);

@@ -19,7 +19,7 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   const texts = openDocumentTexts(options);
   const watching = openFileWatch();
   if (texts.ok) watching.follow([texts.value.root]);
-  let kept: Kept | undefined;
+  let kept: LoadedDocument | undefined;
   return {
     read: async (signal) => {
       if (!texts.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: texts.error });
@@ -47,13 +47,13 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
 }
 
 /** What was read last. */
-interface Kept {
+interface LoadedDocument {
   readonly texts: ReadonlyMap<string, string | undefined>;
   readonly tools: BuiltInTools;
 }
 
 interface Reading {
-  readonly kept: Kept | undefined;
+  readonly kept: LoadedDocument | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -61,7 +61,7 @@ async function readTools(
   texts: DocumentTexts,
   options: OpenapiOptions,
   { kept, signal }: Reading,
-): Promise<Result<Kept, Cause>> {
+): Promise<Result<LoadedDocument, Cause>> {
   const limits = { maxBytes: MAX_DOCUMENT_BYTES, signal };
   const text = await texts.read(texts.root, limits);
   if (!text.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: text.error });

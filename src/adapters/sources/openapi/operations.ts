@@ -1,6 +1,6 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { shortHash } from '../../../core/digest.ts';
-import { isContradiction, saidHints, type SaidHints } from '../../../core/hints/hint.ts';
+import { isContradiction, declaredHints, type DeclaredHints } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import type { Documents, Located } from './documents.ts';
@@ -119,15 +119,15 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   const trusted = isOfOthers(operation, documents) ? [general] : layers;
   const { summary, description, deprecated } = operation.members;
   const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
-  const told = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
-  const words = deprecated === true ? `Deprecated. ${told ?? ''}`.trim() : told;
+  const text = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
+  const words = deprecated === true ? `Deprecated. ${text ?? ''}`.trim() : text;
   const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
   const annotated = layers
     .map(({ annotations: said }) => annotatedTitle(said))
     .findLast((one) => one !== undefined);
   const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, LONGEST_TITLE);
   const annotations = {
-    ...trusted.reduce<SaidHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
+    ...trusted.reduce<DeclaredHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
     ...(shortTitle !== undefined && { title: shortTitle }),
   };
   return {
@@ -152,12 +152,12 @@ function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Clients reject a whole list if one hint is not a boolean. */
-function hintsIn(annotations: unknown): SaidHints {
-  return isMembers(annotations) ? saidHints(annotations) : {};
+function hintsIn(annotations: unknown): DeclaredHints {
+  return isMembers(annotations) ? declaredHints(annotations) : {};
 }
 
 /** A nearer `x-mcp` outweighs a general one, also where both together would contradict each other. */
-function withHints(general: SaidHints, nearer: SaidHints): SaidHints {
+function withHints(general: DeclaredHints, nearer: DeclaredHints): DeclaredHints {
   const both = { ...general, ...nearer };
   if (!isContradiction(both)) return both;
   const { readOnlyHint: _, ...withoutReads } = both;
@@ -181,7 +181,7 @@ const HASH_DIGITS = 8;
 const MOST_READ = 1_000;
 
 /** An operation with the name that its document gives to its tool, where it gives one. */
-interface Naming {
+interface NamedOperation {
   readonly operation: Operation;
   readonly given?: string | undefined;
 }
@@ -190,14 +190,14 @@ interface Naming {
  * Names of tools in the order of their operations, depending on the document alone, each once. Of operations that want the
  * same name none gets it bare, so that no name changes its tool when another operation comes or goes before it.
  */
-export function toolNames(namings: readonly Naming[]): readonly string[] {
+export function toolNames(namings: readonly NamedOperation[]): readonly string[] {
   const wanted = namings.map(wantedName);
   const once = apart(wanted, namings, HASH_DIGITS);
   // A name may end as if it had such a hash already.
   return apart(once, namings, 2 * HASH_DIGITS);
 }
 
-function wantedName({ operation, given }: Naming): string {
+function wantedName({ operation, given }: NamedOperation): string {
   const { method, path, members } = operation;
   const id = typeof members['operationId'] === 'string' ? members['operationId'] : '';
   const clean = cleaned(given ?? '') || cleaned(id);
@@ -211,7 +211,11 @@ function wantedName({ operation, given }: Naming): string {
   return name.length <= LONGEST ? name : `${name.slice(0, KEPT)}_${shortHash(name, HASH_DIGITS)}`;
 }
 
-function apart(names: readonly string[], namings: readonly Naming[], digits: number): readonly string[] {
+function apart(
+  names: readonly string[],
+  namings: readonly NamedOperation[],
+  digits: number,
+): readonly string[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return names.map((name, index) => {

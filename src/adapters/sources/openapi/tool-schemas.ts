@@ -86,7 +86,7 @@ interface BodyInput {
   readonly drafts: SchemaDrafts;
 }
 
-interface Growing {
+interface ObjectDraft {
   readonly properties: Map<string, JsonSchema>;
   readonly required: string[];
 }
@@ -95,7 +95,7 @@ interface Growing {
 function addBody(
   { body }: InputParts,
   input: BodyInput,
-  { properties, required }: Growing,
+  { properties, required }: ObjectDraft,
 ): ReadonlySet<string> {
   const binaries = new Set<string>();
   const { plan, given, flat, hasWords, drafts } = input;

@@ -69,8 +69,8 @@ function multipart(
     if (value === null) continue;
     for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
       const own = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
-      const said = isMembers(own) ? own['contentType'] : undefined;
-      const part = partOf(one, { name, isBinary: binaries.has(name), type: firstType(said) });
+      const declared = isMembers(own) ? own['contentType'] : undefined;
+      const part = partOf(one, { name, isBinary: binaries.has(name), type: firstType(declared) });
       if (part === undefined) return err(noBase64(name));
       parts.push(part);
     }
@@ -112,8 +112,8 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
     return content === undefined ? undefined : { head, content };
   }
   const isObject = exactMembers(value) !== undefined || Array.isArray(value);
-  const said = type ?? (isObject ? 'application/json' : undefined);
-  const head = said === undefined ? field : `${field}\r\nContent-Type: ${said}`;
+  const declared = type ?? (isObject ? 'application/json' : undefined);
+  const head = declared === undefined ? field : `${field}\r\nContent-Type: ${declared}`;
   return { head, content: Buffer.from(exactText(value), 'utf8') };
 }
 
@@ -129,9 +129,9 @@ function bytesOf(base64: string): Buffer | undefined {
 }
 
 /** An encoding may name several types; one with a wildcard is none that can be sent. */
-function firstType(said: unknown): string | undefined {
-  if (typeof said !== 'string') return undefined;
-  const type = (said.split(',')[0] ?? '').trim();
+function firstType(declared: unknown): string | undefined {
+  if (typeof declared !== 'string') return undefined;
+  const type = (declared.split(',')[0] ?? '').trim();
   return /^[\w.+-]+\/[\w.+-]+(;[ \w=."'-]*)?$/.test(type) ? type : undefined;
 }
 

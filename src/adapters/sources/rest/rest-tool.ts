@@ -113,9 +113,9 @@ function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, reques
   if (fault === undefined) return result;
   const place = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
   const [first] = result.content;
-  const said = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
+  const text = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
   return refused(
-    `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${said}`,
+    `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${text}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { entryJson, saidJson } from '../../../core/bundle/bundle-json.ts';
+import { entryJson, bundledOverrideJson } from '../../../core/bundle/bundle-json.ts';
 import type { BundledEntry, EntryKind } from '../../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
@@ -13,7 +13,7 @@ import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/gateways.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { equip, keyOf, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
-import { eventOfEquipping, eventOfSaving, type Doing } from '../toolsets/toolset-audit.ts';
+import { eventOfEquipping, eventOfSaving, type ChangeAuthor } from '../toolsets/toolset-audit.ts';
 import type { BundleState } from './bundle-state.ts';
 import { ENTRY_RECORDS } from './entry-records.ts';
 
@@ -21,7 +21,7 @@ export interface ChangesOptions {
   readonly records: RecordReplica;
   readonly state: BundleState;
   readonly seal: EntrySeal;
-  readonly doing: Doing;
+  readonly author: ChangeAuthor;
   /** The secret members of an entry. */
   readonly secretIn: (kind: EntryKind, entry: BundledEntry) => ReadonlySet<string>;
 }
@@ -84,10 +84,10 @@ async function changeOf(
 }
 
 function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent | undefined {
-  const { doing, state } = options;
+  const { author, state } = options;
   const tell = (action: string, target: AuditTarget, shown: (one: BundleItem) => unknown): AuditEvent => ({
-    atMs: doing.atMs,
-    subject: doing.by,
+    atMs: author.atMs,
+    subject: author.by,
     action,
     target,
     before: former && shown(former),
@@ -109,9 +109,9 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
       return tell('tool.update', toolTarget([server, identity, name]), shownEntry);
     }
     case 'toolset':
-      return eventOfSaving(doing, former?.kind === 'toolset' ? former.value : undefined, item.value);
+      return eventOfSaving(author, former?.kind === 'toolset' ? former.value : undefined, item.value);
     case 'equipped':
-      return eventOfEquipping(doing, state.bundle.equipped, item.value);
+      return eventOfEquipping(author, state.bundle.equipped, item.value);
     case 'preference': {
       const { name } = item;
       return tell(
@@ -131,7 +131,7 @@ function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
     case 'function':
       return entryJson(withoutSecrets(item.kind, item.value, secretIn(item.kind, item.value)).open);
     case 'override':
-      return saidJson(item.value);
+      return bundledOverrideJson(item.value);
     default:
       return item.members;
   }

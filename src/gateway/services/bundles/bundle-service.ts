@@ -16,7 +16,7 @@ import {
 } from '../../../core/bundle/bundle-plan.ts';
 import { withoutSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../../core/bundle/read-bundle.ts';
-import { contradictionIn } from '../../../core/bundle/read-said.ts';
+import { contradictionIn } from '../../../core/bundle/read-bundled-override.ts';
 import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
 import { pointerStep } from '../../../core/json-place.ts';
 import type { SettingValue } from '../../../core/record.ts';
@@ -32,11 +32,11 @@ import type { ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { changesOf } from './bundle-changes.ts';
 import { stateOf, type BundleState } from './bundle-state.ts';
 import { specOf, takesExecute, type EntryReaders } from './entry-records.ts';
-import { entryKey, fillEntries, type Filled } from './fill-entries.ts';
-import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
+import { entryKey, fillEntries, type RefilledBundle } from './fill-entries.ts';
+import { planItems, type PlannedImport, type ImportContext } from './plan-items.ts';
 import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
 
-export interface BundleServiceOptions extends EntryReaders, Surrounded, Omit<KnownTools, 'records'> {
+export interface BundleServiceOptions extends EntryReaders, ImportContext, Omit<KnownTools, 'records'> {
   readonly records: RecordReplica;
   readonly registered: RegisteredGateways;
   readonly seal: EntrySeal;
@@ -95,19 +95,19 @@ export class BundleService {
    * Plans an import or, with `apply`, performs it: all or nothing. Errors: BUNDLE_INVALID, HINTS_CONTRADICT,
    * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or the importer's `executeRefusal`.
    */
-  async import(wish: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
-    const read = readBundle(wish.bundle);
+  async import(input: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
+    const read = readBundle(input.bundle);
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: read.error });
     const contradiction = contradictionIn(read.value.overrides);
     if (contradiction !== undefined) return err(contradiction);
-    const secrets = await this.#opened(read.value, wish.passphrase);
+    const secrets = await this.#opened(read.value, input.passphrase);
     if (!secrets.ok) return secrets;
     const { records, registered } = this.#options;
     const current = await records.readAgain();
     if (!current.ok) return current;
     const prepare = (): Promise<Result<Prepared, Refusal>> =>
-      this.#prepare({ file: read.value, secrets: secrets.value, wish });
-    if (!wish.apply) {
+      this.#prepare({ file: read.value, secrets: secrets.value, input });
+    if (!input.apply) {
       const prepared = await prepare();
       return prepared.ok ? ok(this.#planOf(prepared.value, false)) : prepared;
     }
@@ -132,7 +132,7 @@ export class BundleService {
     return secrets === undefined ? err({ code: 'BUNDLE_LOCKED' }) : ok(secrets);
   }
 
-  async #prepare({ file, secrets, wish }: Preparing): Promise<Result<Prepared, Refusal>> {
+  async #prepare({ file, secrets, input }: ImportInput): Promise<Result<Prepared, Refusal>> {
     const { readEntry, readLocal, records, seal } = this.#options;
     const state = await stateOf(records, seal);
     const { storable, refusedSettings } = splitSettings(file.preferences);
@@ -141,7 +141,7 @@ export class BundleService {
       { readEntry, readLocal, secrets, there: state.bundle },
     );
     if (!filled.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: filled.error });
-    const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
+    const planned = planImport(filled.value.bundle, state.bundle, input.onConflict);
     const unreachable = await this.#unreachable(file, filled.value, planned);
     if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', fieldErrors: unreachable });
     const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
@@ -159,7 +159,7 @@ export class BundleService {
   /** Finds changed entries that lead where the operator may not send Assay. */
   async #unreachable(
     file: BundleFile,
-    { specs }: Filled,
+    { specs }: RefilledBundle,
     planned: readonly Planned[],
   ): Promise<readonly FieldError[]> {
     const fieldErrors: FieldError[] = [];
@@ -191,7 +191,7 @@ export class BundleService {
       records,
       state,
       seal,
-      doing: { by: subject, atMs: nowMs() },
+      author: { by: subject, atMs: nowMs() },
       secretIn: (kind, entry) => this.#secretIn(kind, entry),
     });
   }
@@ -229,10 +229,10 @@ export class BundleService {
   }
 }
 
-interface Preparing {
+interface ImportInput {
   readonly file: BundleFile;
   readonly secrets: readonly EntrySecrets[];
-  readonly wish: BundleInput;
+  readonly input: BundleInput;
 }
 
 interface Prepared extends PlannedImport {

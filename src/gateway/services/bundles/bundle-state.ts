@@ -4,7 +4,7 @@ import {
   type BundledEntry,
   type Entry,
   type LeftOutOfBundle,
-  type SaidOfTool,
+  type BundledOverride,
 } from '../../../core/bundle/bundle.ts';
 import { isSilent, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
@@ -59,6 +59,6 @@ function plainState(
 
 const NOTHING: Entry = {};
 
-function overridesIn({ id: _, drift: __, volatility: ___, ...said }: ToolRecord): readonly SaidOfTool[] {
+function overridesIn({ id: _, drift: __, volatility: ___, ...said }: ToolRecord): readonly BundledOverride[] {
   return isSilent({ id: '', ...said }) ? [] : [said];
 }

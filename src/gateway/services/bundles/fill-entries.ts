@@ -13,23 +13,23 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import { specOf, type EntryReaders } from './entry-records.ts';
 
 /** A bundle whose entries got back their withheld members, where available. */
-export interface Filled {
+export interface RefilledBundle {
   readonly bundle: Bundle;
   /** Specs of the entries, by `entryKey`. */
   readonly specs: ReadonlyMap<string, ServerSpec>;
   /** Members still missing from entries that work without them, by `entryKey`. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
   /** Entries that are unusable without their missing members. */
-  readonly leftOut: readonly Hollow[];
+  readonly leftOut: readonly IncompleteEntry[];
 }
 
-export interface Hollow {
+export interface IncompleteEntry {
   readonly kind: EntryKind;
   readonly name: string;
   readonly missing: readonly string[];
 }
 
-export interface Filling extends EntryReaders {
+export interface RefillOptions extends EntryReaders {
   readonly there: Bundle;
   /** Secrets that came with the bundle and were decrypted. */
   readonly secrets: readonly EntrySecrets[];
@@ -40,11 +40,14 @@ export function entryKey(kind: EntryKind, name: string): string {
 }
 
 /** Returns all entries completed, or all their faults, each at its path in the bundle. */
-export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, readonly FieldError[]> {
+export function fillEntries(
+  bundle: Bundle,
+  filling: RefillOptions,
+): Result<RefilledBundle, readonly FieldError[]> {
   const fieldErrors: FieldError[] = [];
   const specs = new Map<string, ServerSpec>();
   const missing = new Map<string, readonly string[]>();
-  const leftOut: Hollow[] = [];
+  const leftOut: IncompleteEntry[] = [];
   const fillAll = (kind: EntryKind): readonly BundledEntry[] =>
     bundle[ENTRY_LISTS[kind]].flatMap((given, index) => {
       const at = `/${ENTRY_LISTS[kind]}/${index}`;
@@ -74,7 +77,7 @@ type FilledEntry =
   | { readonly kind: 'hollow'; readonly missing: readonly string[] }
   | { readonly kind: 'wrong'; readonly fieldErrors: readonly FieldError[] };
 
-function fill(kind: EntryKind, given: BundledEntry, filling: Filling): FilledEntry {
+function fill(kind: EntryKind, given: BundledEntry, filling: RefillOptions): FilledEntry {
   const sealed = filling.secrets.find((one) => one.kind === kind && one.name === given.name);
   const brought = sealed === undefined ? undefined : withSecrets(given, sealed);
   if (brought?.kind === 'elsewhere') {

@@ -5,11 +5,11 @@ import { toolIdOf } from '../../../core/hints/hint.ts';
 import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { takesExecute } from './entry-records.ts';
-import { entryKey, type Filled } from './fill-entries.ts';
+import { entryKey, type RefilledBundle } from './fill-entries.ts';
 import type { SuspendedHere } from './suspended-overrides.ts';
 
 /** Facts of this installation, besides the store, that an import is checked against. */
-export interface Surrounded {
+export interface ImportContext {
   /** Names of servers of the config file. */
   readonly configNames: () => readonly string[];
   /** What overrides the stored value of a setting. */
@@ -20,7 +20,7 @@ export interface Surrounded {
 
 export interface PlannedImport {
   readonly planned: readonly Planned[];
-  readonly filled: Filled;
+  readonly filled: RefilledBundle;
   /** Settings of the bundle that no bundle may change. */
   readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
   readonly suspended: SuspendedHere;
@@ -29,7 +29,7 @@ export interface PlannedImport {
 /** A plan for display: nothing secret, with warnings for each item. */
 export function planItems(
   { planned, filled, refusedSettings, suspended }: PlannedImport,
-  around: Surrounded,
+  around: ImportContext,
 ): readonly PlanItem[] {
   const items = planned.map(({ item, former, action, changed }): PlanItem => {
     const warnings =
@@ -58,7 +58,7 @@ export function planItems(
 /** Before and after, if the change is a single comparable value. Never secret. */
 function valuesOf(
   { item, former }: Pick<Planned, 'item' | 'former'>,
-  around: Surrounded,
+  around: ImportContext,
 ): Pick<PlanItem, 'before' | 'after'> {
   if (item.kind === 'preference') {
     const { key, value } = item.value;
@@ -80,7 +80,7 @@ function plainValue(value: unknown): PlainValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
-function warningsOf(item: BundleItem, filled: Filled, around: Surrounded): readonly string[] {
+function warningsOf(item: BundleItem, filled: RefilledBundle, around: ImportContext): readonly string[] {
   if (item.kind === 'preference') {
     const fix = around.settingFix(item.name);
     return fix === undefined

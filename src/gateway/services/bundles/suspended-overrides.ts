@@ -1,4 +1,4 @@
-import type { SaidOfTool } from '../../../core/bundle/bundle.ts';
+import type { BundledOverride } from '../../../core/bundle/bundle.ts';
 import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
 import type { Circumstances } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -22,24 +22,24 @@ export type SuspendedHere = ReadonlyMap<string, readonly Hint[]>;
  * that this Assay has never seen.
  */
 export async function suspendedHere(
-  overrides: readonly SaidOfTool[],
+  overrides: readonly BundledOverride[],
   known: KnownTools,
 ): Promise<Result<SuspendedHere, Refusal>> {
   const suspended = new Map<string, readonly Hint[]>();
   const lowering = overrides.filter(isLowering);
   if (lowering.length === 0) return ok(suspended);
   const listed = listedIn(known);
-  for (const said of lowering) {
-    const id = toolIdOf(said.server, said.identity, said.name);
-    const now = listed.has(id) ? ok(listed.get(id)) : await acceptedHere(id, said, known);
+  for (const override of lowering) {
+    const id = toolIdOf(override.server, override.identity, override.name);
+    const now = listed.has(id) ? ok(listed.get(id)) : await acceptedHere(id, override, known);
     if (!now.ok) return now;
-    const hints = now.value === undefined ? [] : suspendedIn({ id, ...said }, now.value);
+    const hints = now.value === undefined ? [] : suspendedIn({ id, ...override }, now.value);
     if (hints.length > 0) suspended.set(id, hints);
   }
   return ok(suspended);
 }
 
-function isLowering({ overrides }: SaidOfTool): boolean {
+function isLowering({ overrides }: BundledOverride): boolean {
   return HINTS.some((hint) => {
     const override = overrides[hint];
     return override !== undefined && !isCautious(hint, override.value);
@@ -58,7 +58,7 @@ function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, Circumst
 
 async function acceptedHere(
   id: string,
-  { server, identity, name }: SaidOfTool,
+  { server, identity, name }: BundledOverride,
   { catalog, claims, records }: KnownTools,
 ): Promise<Result<Circumstances | undefined, Refusal>> {
   const serverId = serverIdOf(server, identity);

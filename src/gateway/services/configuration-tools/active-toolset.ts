@@ -6,7 +6,7 @@ import type { Toolset } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
 import { settledIndex, type ConfigurationContext } from './context.ts';
-import { NO_INPUT, type OwnToolSpec, type Told } from './own-tool.ts';
+import { NO_INPUT, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
@@ -64,7 +64,7 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
 ]);
 
 /** Describes the equipped toolset and its current state. */
-export async function activeToolset(context: ConfigurationContext): Promise<Told> {
+export async function activeToolset(context: ConfigurationContext): Promise<OwnToolResult> {
   const toolset = context.toolsets.equipped;
   if (toolset === undefined)
     return {
@@ -73,16 +73,20 @@ export async function activeToolset(context: ConfigurationContext): Promise<Told
     };
   const index = await settledIndex(context);
   const showsChanged = context.settings['toolsets.changed'] === 'show';
-  const selecting = { index, servers: context.catalog.servers, showsChanged };
-  const unserved = unservedIn(toolset, selecting);
-  return told(toolset, { ...select(toolset, selecting), unserved }, context);
+  const options = { index, servers: context.catalog.servers, showsChanged };
+  const unserved = unservedIn(toolset, options);
+  return resultOf(toolset, { ...select(toolset, options), unserved }, context);
 }
 
-interface Shown extends Selection {
+interface ShownSelection extends Selection {
   readonly unserved: readonly Unserved[];
 }
 
-function told(toolset: Toolset, selection: Shown, { countTokens }: ConfigurationContext): Told {
+function resultOf(
+  toolset: Toolset,
+  selection: ShownSelection,
+  { countTokens }: ConfigurationContext,
+): OwnToolResult {
   const { contested, servers, unserved } = selection;
   const entries = selection.entries.filter(({ definition }) => !isWithheld(definition));
   const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));

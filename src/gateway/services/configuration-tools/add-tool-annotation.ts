@@ -7,9 +7,9 @@ import { nameIn } from '../toolsets/tool-index.ts';
 import type { Changing } from '../toolsets/toolsets.ts';
 import { TOOL_REF } from './build-toolset.ts';
 import { indexFor, objectionTo, type ConfigurationContext } from './context.ts';
-import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
+import { argumentFault, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
 
-interface Wanted {
+interface NoteArguments {
   readonly name: string;
   readonly note: string;
 }
@@ -57,21 +57,23 @@ export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
     },
     run: async ({ toolRef, notes }, subject) => {
       const ref = readToolRef(toolRef, 'arguments.toolRef');
-      return ref.ok ? annotate(context, { ref: ref.value, notes: notes as readonly Wanted[], subject }) : ref;
+      return ref.ok
+        ? annotate(context, { ref: ref.value, notes: notes as readonly NoteArguments[], subject })
+        : ref;
     },
   };
 }
 
-interface Annotating {
+interface AnnotateOptions {
   readonly ref: ToolRef;
-  readonly notes: readonly Wanted[];
+  readonly notes: readonly NoteArguments[];
   readonly subject: string;
 }
 
 async function annotate(
   context: ConfigurationContext,
-  { ref, notes, subject }: Annotating,
-): Promise<Result<Told, Refusal>> {
+  { ref, notes, subject }: AnnotateOptions,
+): Promise<Result<OwnToolResult, Refusal>> {
   const { toolsets, reviewsNotes } = context;
   const equipped = toolsets.equipped;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
@@ -101,13 +103,13 @@ async function annotate(
   };
   const added = await toolsets.change(equipped.name, adding, subject);
   if (!added.ok) return added;
-  return ok(told(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
+  return ok(resultOf(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
 }
 
-function told(
+function resultOf(
   { added, skipped }: Addition,
   where: { readonly tool: string; readonly toolset: string; readonly isHeld: boolean },
-): Told {
+): OwnToolResult {
   const { tool, toolset, isHeld } = where;
   const text = [
     added.length === 0

@@ -66,7 +66,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
       },
     },
     run: async (args, subject) => {
-      const wanted = args as unknown as Wanted; // the input schema requires this shape
+      const wanted = args as unknown as ToolsetArguments; // the input schema requires this shape
       const built = await buildToolset(context, wanted, subject);
       if (!built.ok) return built;
       const { name, tools } = built.value;
@@ -82,7 +82,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
   };
 }
 
-interface Wanted {
+interface ToolsetArguments {
   readonly name: string;
   readonly tools: readonly unknown[];
   readonly description?: string;
@@ -91,7 +91,7 @@ interface Wanted {
 
 async function buildToolset(
   context: ConfigurationContext,
-  wanted: Wanted,
+  wanted: ToolsetArguments,
   subject: string,
 ): Promise<Result<Toolset, Refusal>> {
   const { name, description, autoEquip: equip } = wanted;

@@ -41,7 +41,7 @@ const OUTPUT: JsonObject = {
   nextCursor: { type: 'string' },
 };
 
-interface Wish {
+interface ListQuery {
   readonly query?: string;
   readonly server?: string;
   readonly hints?: Partial<Hints>;
@@ -76,14 +76,14 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
     },
     output: { properties: OUTPUT, optional: ['nextCursor'] },
     run: async (args) => {
-      const wish = args as Wish; // the input schema requires this shape
+      const query = args as ListQuery; // the input schema requires this shape
       const index = await settledIndex(context);
-      const wanted = index.entries.map(describe).filter((tool) => isWanted(tool, wish));
+      const wanted = index.entries.map(describe).filter((tool) => isWanted(tool, query));
       const start =
-        wish.cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(wish.cursor)) + 1;
-      if (wish.cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
+        query.cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(query.cursor)) + 1;
+      if (query.cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
       const costs = await costsOf(wanted, context);
-      const end = start + (wish.limit ?? wanted.length);
+      const end = start + (query.limit ?? wanted.length);
       const last = wanted[end - 1];
       const cursor = end < wanted.length && last !== undefined ? { nextCursor: cursorAt(last) } : {};
       return ok(listed(wanted, { costs, start, end, cursor }));
@@ -106,13 +106,13 @@ function describe(entry: Entry): Described {
   return { entry, key: entry.key, description, hints };
 }
 
-function isWanted({ entry, key, description, hints }: Described, wish: Wish): boolean {
+function isWanted({ entry, key, description, hints }: Described, query: ListQuery): boolean {
   const text = `${key} ${nameIn(entry)} ${description}`.toLowerCase();
-  const words = (wish.query ?? '').toLowerCase().split(/\s+/);
+  const words = (query.query ?? '').toLowerCase().split(/\s+/);
   return (
     words.every((word) => text.includes(word)) &&
-    (wish.server === undefined || entry.server.spec.name === wish.server) &&
-    HINTS.every((hint) => wish.hints?.[hint] === undefined || wish.hints[hint] === hints[hint])
+    (query.server === undefined || entry.server.spec.name === query.server) &&
+    HINTS.every((hint) => query.hints?.[hint] === undefined || query.hints[hint] === hints[hint])
   );
 }
 

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../../core/json-object.ts';
 /**
  * The answer of a configuration tool: text that a model can act on, and the same as data that fits the output schema.
  */
-export interface Told {
+export interface OwnToolResult {
   readonly text: string;
   readonly structured: JsonObject;
 }
@@ -31,7 +31,7 @@ export interface OwnToolSpec {
   readonly output: { readonly properties: JsonObject; readonly optional?: readonly string[] };
   /** Why it cannot be called now. */
   readonly refusal?: () => Refusal | undefined;
-  readonly run: (args: JsonObject, subject: string) => Promise<Result<Told, Refusal>>;
+  readonly run: (args: JsonObject, subject: string) => Promise<Result<OwnToolResult, Refusal>>;
 }
 
 export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
@@ -45,7 +45,10 @@ export function ownTool(
   { toolsets, compile }: Pick<ConfigurationContext, 'toolsets' | 'compile'>,
 ): ConfigurationTool {
   let check: ReturnType<CompileSchema> | undefined;
-  const run = async ({ message, subject }: ConfigurationToolCall): Promise<Result<Told, Refusal>> => {
+  const run = async ({
+    message,
+    subject,
+  }: ConfigurationToolCall): Promise<Result<OwnToolResult, Refusal>> => {
     const ready = await toolsets.ready();
     if (!ready.ok) return ready;
     const refusal = spec.refusal?.();
@@ -71,16 +74,16 @@ export function ownTool(
   };
 }
 
-function resultOf(told: Result<Told, Refusal>, { era }: ConfigurationToolCall): Buffer {
-  const result = told.ok
-    ? { content: [{ type: 'text', text: told.value.text }], structuredContent: told.value.structured }
+function resultOf(outcome: Result<OwnToolResult, Refusal>, { era }: ConfigurationToolCall): Buffer {
+  const result = outcome.ok
+    ? { content: [{ type: 'text', text: outcome.value.text }], structuredContent: outcome.value.structured }
     : {
-        content: [{ type: 'text', text: sentenceOf(told.error) }],
+        content: [{ type: 'text', text: sentenceOf(outcome.error) }],
         structuredContent: {
           error: {
-            code: told.error.code,
-            ...causeCodeIn(told.error),
-            message: sentenceOf(told.error),
+            code: outcome.error.code,
+            ...causeCodeIn(outcome.error),
+            message: sentenceOf(outcome.error),
           },
         },
         isError: true,

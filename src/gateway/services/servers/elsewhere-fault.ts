@@ -2,15 +2,15 @@ import type { EntryFault } from '../../../core/json-place.ts';
 import type { GatewayEntry } from '../../ports/gateways.ts';
 
 /** Refuses a change that would send a credential to another origin than it was given for. */
-export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): EntryFault | undefined {
-  const [before, after] = [originOf(former), originOf({ ...former, ...wished })];
+export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): EntryFault | undefined {
+  const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
   const left = ['headers', 'auth', 'credentials'].find(
-    (field) => given(former[field]) && wished[field] === undefined,
+    (field) => given(former[field]) && edits[field] === undefined,
   );
   if (!isElsewhere || left === undefined) return undefined;
   return {
-    field: PLACES.find((place) => wished[place] !== undefined) ?? 'url',
+    field: PLACES.find((place) => edits[place] !== undefined) ?? 'url',
     reason: `it leads to another origin than "${left}" was given for; give "${left}" again, or null`,
   };
 }

@@ -10,7 +10,7 @@ import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
 /** A server as in the REST API, without secrets. */
-export interface GatewayView extends Way {
+export interface GatewayView extends ConnectionView {
   readonly id: string;
   readonly name: string;
   /** Where it is defined. A server of the config file is read-only here. */
@@ -33,13 +33,13 @@ export interface GatewayView extends Way {
 }
 
 /** How a server is reached. Absent for one that cannot be tried. */
-export interface Way extends Partial<ShownSource> {
+export interface ConnectionView extends Partial<ShownSource> {
   readonly timeoutMs?: number | undefined;
   readonly prefix?: boolean | undefined;
   readonly isolation?: ServerSpec['isolation'] | undefined;
 }
 
-export interface Viewing {
+export interface ViewDeps {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
@@ -47,8 +47,8 @@ export interface Viewing {
 }
 
 /** In catalog order; those that cannot be tried come last. */
-export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
-  const { catalog, records, claims, mask } = viewing;
+export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
+  const { catalog, records, claims, mask } = deps;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(records.all('gateway').map((record) => [record.name, record]));
   const seen = new Set<string>();
@@ -64,7 +64,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
       {
         id: gatewayIdOf(name),
         name,
-        ...(spec && wayOf(spec, mask)),
+        ...(spec && connectionViewOf(spec, mask)),
         origin: isFixed ? 'config_file' : 'registered',
         reachable: state === 'up',
         state,
@@ -83,14 +83,14 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
 
 function shownCause(
   { cause, causeCode, listFaults }: ServerStatus,
-  mask: Viewing['mask'],
+  mask: ViewDeps['mask'],
 ): Pick<GatewayView, 'cause' | 'causeCode'> {
   const shown = cause === undefined ? listFaults?.[0] : { cause, causeCode };
   return shown === undefined ? {} : { cause: mask(shown.cause), causeCode: shown.causeCode };
 }
 
 /** How a server is reached, without secrets. */
-export function wayOf(spec: ServerSpec, mask: (text: string) => string): Way {
+export function connectionViewOf(spec: ServerSpec, mask: (text: string) => string): ConnectionView {
   const kind = sourceKind(spec.transport);
   const common = Object.fromEntries(kind.settings.map((name) => [name, spec[name]]));
   return { ...kind.shown(spec.transport, mask), ...common };

@@ -5,7 +5,7 @@ import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
 import type { ServerService } from './server-service.ts';
 import type { GatewayView } from './gateway-view.ts';
 
-export interface Importing {
+export interface ImportDeps {
   readonly gateways: ServerService;
   readonly connect: Connect;
   readonly nowMs: () => number;
@@ -24,17 +24,17 @@ export interface DocumentInput {
  * an unreadable document changes nothing. Errors: GATEWAY_EXISTS if something else has the name; SERVER_UNAVAILABLE.
  */
 export async function importDocument(
-  importing: Importing,
-  wish: DocumentInput,
+  importing: ImportDeps,
+  input: DocumentInput,
   subject: string,
 ): Promise<Result<GatewayView, Refusal>> {
   const { gateways, nowMs } = importing;
-  const { name, entry, trust } = wish;
+  const { name, entry, trust } = input;
   const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };
   const found = gateways.find(name);
   if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
   const { openapi } = found.value;
-  const isOther = openapi === undefined || (!wish.isNameGiven && openapi !== entry['openapi']);
+  const isOther = openapi === undefined || (!input.isNameGiven && openapi !== entry['openapi']);
   if (isOther) return err({ code: 'GATEWAY_EXISTS', name });
   return gateways.change(name, { entry, trust, imported }, { subject });
 }
@@ -50,7 +50,7 @@ const EVENTS: LinkEvents = {
 
 /** Needs no timeout: the source has its own. */
 async function readable(
-  { connect }: Importing,
+  { connect }: ImportDeps,
   spec: Parameters<Connect>[0],
 ): Promise<Result<undefined, Refusal>> {
   const { signal } = new AbortController();

@@ -45,8 +45,8 @@ export function changesOf(
 const STAND_WAIT_MS = 10_000;
 
 /** Resolves with the promise, or after the maximum wait. */
-export async function within(stood: Promise<unknown>): Promise<void> {
-  await Promise.race([stood, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+export async function within(settled: Promise<unknown>): Promise<void> {
+  await Promise.race([settled, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
 }
 
 /** Why an entry has no server. */

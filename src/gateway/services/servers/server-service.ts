@@ -4,7 +4,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { DriftWatch } from '../../catalog/drift-watch.ts';
+import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import type { EntrySeal, GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
 import type { Server } from '../../catalog/server.ts';
@@ -13,7 +13,7 @@ import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
 import { trustChange, trustKeyOf } from './gateway-trust.ts';
-import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
+import { gatewayViews, connectionViewOf, type GatewayView } from './gateway-view.ts';
 import { changesOf, digestsOf, notTried, readLists, within, type RefreshResult } from './refreshed.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
 
@@ -21,7 +21,7 @@ export interface ServerServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
-  readonly drift: DriftWatch;
+  readonly drift: DriftDetector;
   readonly registered: RegisteredGateways;
   readonly readEntry: ReadEntry;
   readonly reachFaults: ReachFaults;
@@ -68,21 +68,21 @@ export class ServerService {
   /** Adds a server and waits a while for it to become ready. Errors: GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE. */
   async register(
     name: string,
-    wish: ServerInput,
+    input: ServerInput,
     { subject }: GatewayChanger,
   ): Promise<Result<GatewayView, Refusal>> {
     const { nowMs, records } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
-    const { entry = {}, imported } = wish;
+    const { entry = {}, imported } = input;
     const made = await this.#made(name, entry, { imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await records.change(() => {
       if (records.get('gateway', id) !== undefined) return err({ code: 'GATEWAY_EXISTS', name });
-      const body = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
+      const body = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(input) };
       const event = this.#event(subject, 'gateway.create', { name, after: spec });
-      const trusted = trustChange(this.#options, spec, { trust: wish.trust, subject });
+      const trusted = trustChange(this.#options, spec, { trust: input.trust, subject });
       return ok({
         value: undefined,
         changes: [entryChange(name, body), ...(trusted ? [trusted.record] : [])],
@@ -90,14 +90,14 @@ export class ServerService {
       });
     });
     if (!done.ok) return done;
-    await this.#stood(name);
+    await this.#settled(name);
     return this.find(id);
   }
 
   /** Errors: SERVER_UNKNOWN, GATEWAY_READ_ONLY, GATEWAY_INVALID, or the changer's objection. */
   async change(
     idOrName: string,
-    wish: ServerInput,
+    input: ServerInput,
     changer: GatewayChanger,
   ): Promise<Result<GatewayView, Refusal>> {
     const found = this.find(idOrName);
@@ -105,17 +105,17 @@ export class ServerService {
     const { id, name, trust } = found.value;
     const objection = changer.objection?.(found.value);
     if (objection !== undefined) return err(objection);
-    const { entry = {} } = wish;
+    const { entry = {} } = input;
     const isEntry = Object.keys(entry).length > 0;
     const spec = this.#server(name)?.spec;
-    if (wish.trust !== undefined && (trust?.origin === 'config_file' || (!isEntry && spec === undefined)))
+    if (input.trust !== undefined && (trust?.origin === 'config_file' || (!isEntry && spec === undefined)))
       return err({ code: 'GATEWAY_READ_ONLY', name, field: 'trust' });
     if (isEntry) {
-      const changed = await this.#changeEntry(found.value, { ...wish, entry }, changer);
+      const changed = await this.#changeEntry(found.value, { ...input, entry }, changer);
       if (!changed.ok) return changed;
-      await this.#stood(name);
-    } else if (wish.trust !== undefined && spec !== undefined) {
-      const trusted = await this.#trust(spec, wish.trust, changer);
+      await this.#settled(name);
+    } else if (input.trust !== undefined && spec !== undefined) {
+      const trusted = await this.#trust(spec, input.trust, changer);
       if (!trusted.ok) return trusted;
     }
     return this.find(id);
@@ -168,12 +168,12 @@ export class ServerService {
 
   async #changeEntry(
     { id, name, origin }: GatewayView,
-    wish: ServerInput & { readonly entry: GatewayEntry },
+    input: ServerInput & { readonly entry: GatewayEntry },
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { records, seal } = this.#options;
-    const { entry: wished, trust } = wish;
-    const [field = ''] = Object.keys(wished);
+    const { entry: edits, trust } = input;
+    const [field = ''] = Object.keys(edits);
     if (origin !== 'registered') return err({ code: 'GATEWAY_READ_ONLY', name, field });
     const before = this.#server(name)?.spec;
     return records.change<undefined>(async () => {
@@ -184,12 +184,12 @@ export class ServerService {
       const opened = await seal.open(name, record);
       // An entry that can no longer be decrypted is replaced entirely.
       const former = opened.ok ? opened.value : {};
-      const fault = elsewhereFault(former, wished);
+      const fault = elsewhereFault(former, edits);
       if (fault !== undefined) return err({ code: 'GATEWAY_INVALID', name, faults: [fault] });
       const entry = Object.fromEntries(
-        Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
+        Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry, { former, imported: wish.imported });
+      const made = await this.#made(name, entry, { former, imported: input.imported });
       if (!made.ok) return made;
       const wanted = { trust, subject: changer.subject };
       const trusted = trustChange(this.#options, made.value.spec, wanted);
@@ -198,11 +198,11 @@ export class ServerService {
       const isSame = JSON.stringify(entry) === JSON.stringify(former);
       const sealed = isSame ? undefined : made.value.sealed;
       const event = this.#event(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
-      const isWritten = !isSame || wish.imported !== undefined;
+      const isWritten = !isSame || input.imported !== undefined;
       return ok({
         value: undefined,
         changes: [
-          ...(isWritten ? [entryChange(name, { ...record, ...when(wish), ...sealed })] : []),
+          ...(isWritten ? [entryChange(name, { ...record, ...when(input), ...sealed })] : []),
           ...(trusted ? [trusted.record] : []),
         ],
         expected: isWritten ? [] : [{ kind: 'gateway', id }],
@@ -224,7 +224,7 @@ export class ServerService {
     name: string,
     entry: GatewayEntry,
     { former = {}, imported }: Pick<ServerInput, 'imported'> & { readonly former?: GatewayEntry },
-  ): Promise<Result<Made, Refusal>> {
+  ): Promise<Result<SealedSpec, Refusal>> {
     const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
@@ -254,7 +254,7 @@ export class ServerService {
   }
 
   /** Resolves when a server has had a chance to become ready. */
-  async #stood(name: string): Promise<void> {
+  async #settled(name: string): Promise<void> {
     await this.#options.registered.settled();
     const server = this.#server(name);
     if (server === undefined) return;
@@ -272,9 +272,10 @@ export class ServerService {
     return err({ code: 'SERVER_UNKNOWN', name, known: this.all().map((view) => view.name) });
   }
 
-  #event(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+  #event(subject: string, action: string, { name, before, after }: ServerChange): AuditEvent {
     const { nowMs, mask } = this.#options;
-    const shown = (spec: ServerSpec | undefined): unknown => spec && { name, ...wayOf(spec, mask) };
+    const shown = (spec: ServerSpec | undefined): unknown =>
+      spec && { name, ...connectionViewOf(spec, mask) };
     const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
@@ -288,12 +289,12 @@ function when({ imported }: ServerInput): Pick<EntryRecord, 'importedMs'> {
   return imported === undefined ? {} : { importedMs: imported.atMs };
 }
 
-interface Made {
+interface SealedSpec {
   readonly spec: ServerSpec;
   readonly sealed: { readonly keyId: string; readonly sealed: string };
 }
 
-interface Turn {
+interface ServerChange {
   readonly name: string;
   readonly before?: ServerSpec | undefined;
   readonly after?: ServerSpec | undefined;

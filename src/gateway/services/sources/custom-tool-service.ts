@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { isMembers } from '../../../core/canonical-json.ts';
-import { isContradiction, restToolIdOf, saidHints, toolIdOf } from '../../../core/hints/hint.ts';
+import { isContradiction, restToolIdOf, declaredHints, toolIdOf } from '../../../core/hints/hint.ts';
 import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -12,7 +12,7 @@ import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { elsewhereFault } from '../servers/elsewhere-fault.ts';
 import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
-import type { DriftWatch } from '../../catalog/drift-watch.ts';
+import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
 import type { ToolView } from '../tools/tool-view.ts';
@@ -28,7 +28,7 @@ import { customIn } from '../../../core/sources/local-spec.ts';
 export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
-  readonly drift: DriftWatch;
+  readonly drift: DriftDetector;
   readonly registered: RegisteredGateways;
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
@@ -74,7 +74,7 @@ export class CustomToolService {
    */
   async change(
     id: string,
-    { request: wished, wish }: { readonly request: GatewayEntry; readonly wish: ToolPatch },
+    { request: edits, patch }: { readonly request: GatewayEntry; readonly patch: ToolPatch },
     changer: Changer,
   ): Promise<Result<ToolView, Refusal>> {
     const found = await this.#own(id);
@@ -89,14 +89,14 @@ export class CustomToolService {
       if (objection !== undefined) return err(objection);
       const opened = await seal.open(sealNameOf('rest_tool', name), record);
       const former = opened.ok ? opened.value : {};
-      const fault = elsewhereFault(former, wished);
+      const fault = elsewhereFault(former, edits);
       if (fault !== undefined) return invalid(name, [fault]);
-      const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
+      const members = Object.entries({ ...former, ...edits }).filter(([, value]) => value !== null);
       const entry = Object.fromEntries(members);
       const made = await this.#made(name, entry, former);
       if (!made.ok) return made;
       const { sealed, spec } = made.value;
-      const patched = await tools.patch(id, wish, {
+      const patched = await tools.patch(id, patch, {
         subject: changer.subject,
         text: await recordTextOf(spec),
       });
@@ -198,10 +198,14 @@ export class CustomToolService {
     return tools.find(toolIdIn(name));
   }
 
-  async #made(name: string, entry: GatewayEntry, former: GatewayEntry = {}): Promise<Result<Made, Refusal>> {
+  async #made(
+    name: string,
+    entry: GatewayEntry,
+    former: GatewayEntry = {},
+  ): Promise<Result<SealedSpec, Refusal>> {
     const { readLocal, seal, registered, faultsOf, reachFaults } = this.#options;
     const { annotations } = entry;
-    if (isMembers(annotations) && isContradiction(saidHints(annotations)))
+    if (isMembers(annotations) && isContradiction(declaredHints(annotations)))
       return err({ code: 'HINTS_CONTRADICT', tool: name });
     const spec = readLocal.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
@@ -237,7 +241,7 @@ export class CustomToolService {
     return localServer(this.#options.catalog);
   }
 
-  #event(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+  #event(subject: string, action: string, { name, before, after }: ToolSpecChange): AuditEvent {
     const { nowMs, mask } = this.#options;
     const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
     const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
@@ -249,12 +253,12 @@ function entryChange(name: string, body: EntryRecord | undefined): RecordChange<
   return { kind: 'rest_tool', id: restToolIdOf(name), body };
 }
 
-interface Made {
+interface SealedSpec {
   readonly spec: RestToolSpec;
   readonly sealed: { readonly keyId: string; readonly sealed: string };
 }
 
-interface Turn {
+interface ToolSpecChange {
   readonly name: string;
   readonly before?: RestToolSpec | undefined;
   readonly after?: RestToolSpec | undefined;

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { riskText } from '../../../core/hints/drift-text.ts';
 import { digestOfJson } from '../../../core/digest.ts';
-import { type Hint, HINTS, isContradiction, type SaidHints } from '../../../core/hints/hint.ts';
+import { type Hint, HINTS, isContradiction, type DeclaredHints } from '../../../core/hints/hint.ts';
 import {
   isInForce,
   type Circumstances,
@@ -29,27 +29,27 @@ export interface AnnotationPatch {
   readonly title?: string | null | undefined;
 }
 
-export interface Wishing {
-  readonly wish: ToolPatch;
+export interface PatchOptions {
+  readonly patch: ToolPatch;
   readonly author: string;
   readonly nowMs: number;
   /** The current definition. */
   readonly now: Circumstances;
   /** Hints that the server declares. */
-  readonly declared: SaidHints;
+  readonly declared: DeclaredHints;
 }
 
 /** The patched record, or the same object if nothing changes. Error: HINTS_CONTRADICT. */
-export function withPatch(record: ToolRecord, wishing: Wishing): Result<ToolRecord, Refusal> {
-  const { wish, declared } = wishing;
-  const overrides = overridesWith(record, wishing);
+export function withPatch(record: ToolRecord, options: PatchOptions): Result<ToolRecord, Refusal> {
+  const { patch, declared } = options;
+  const overrides = overridesWith(record, options);
   // An earlier contradiction does not block a patch that sets neither hint to true.
-  const isOld = contradicts(record.overrides, declared) && !asksForOne(wish);
-  if (wish.annotations !== undefined && contradicts(overrides, declared) && !isOld)
+  const isOld = contradicts(record.overrides, declared) && !asksForOne(patch);
+  if (patch.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
   const { title: _, isDisabled: __, ...rest } = record;
-  const title = titleWith(record, wish);
-  const isDisabled = wish.enabled === undefined ? record.isDisabled : !wish.enabled;
+  const title = titleWith(record, patch);
+  const isDisabled = patch.enabled === undefined ? record.isDisabled : !patch.enabled;
   const changed: ToolRecord = {
     ...rest,
     overrides,
@@ -75,43 +75,43 @@ export function disablingOf(before: ToolRecord, after: ToolRecord, name: string)
   };
 }
 
-function contradicts(overrides: ToolRecord['overrides'], declared: SaidHints): boolean {
-  const said = HINTS.map((hint) => [hint, overrides[hint]?.value ?? declared[hint]]);
-  return isContradiction(Object.fromEntries(said) as SaidHints); // every hint was visited
+function contradicts(overrides: ToolRecord['overrides'], declared: DeclaredHints): boolean {
+  const current = HINTS.map((hint) => [hint, overrides[hint]?.value ?? declared[hint]]);
+  return isContradiction(Object.fromEntries(current) as DeclaredHints); // every hint was visited
 }
 
 function asksForOne({ annotations }: ToolPatch): boolean {
   return annotations?.hints.readOnlyHint === true || annotations?.hints.destructiveHint === true;
 }
 
-function overridesWith(record: ToolRecord, wishing: Wishing): ToolRecord['overrides'] {
-  const { annotations } = wishing.wish;
+function overridesWith(record: ToolRecord, options: PatchOptions): ToolRecord['overrides'] {
+  const { annotations } = options.patch;
   if (annotations === undefined) return record.overrides;
   const before = annotations.replaces ? {} : record.overrides;
   const kept = Object.entries(before).filter(([hint]) => annotations.hints[hint as Hint] === undefined);
   const given = HINTS.flatMap((hint) => {
     const value = annotations.hints[hint];
     if (typeof value !== 'boolean') return [];
-    const said = record.overrides[hint];
-    const isCounting = said !== undefined && isInForce(hint, said, wishing.now);
-    return [[hint, overrideWith(value, isCounting ? said : undefined, wishing)] as const];
+    const current = record.overrides[hint];
+    const isCounting = current !== undefined && isInForce(hint, current, options.now);
+    return [[hint, overrideWith(value, isCounting ? current : undefined, options)] as const];
   });
   return Object.fromEntries([...kept, ...given]);
 }
 
 /** Repeating an override that is in force changes nothing. */
-function overrideWith(value: boolean, said: Override | undefined, wishing: Wishing): Override {
-  const { author, nowMs: atMs, now, wish } = wishing;
-  const { reason } = wish;
-  const isSaid = said?.value === value && (reason === undefined || said.reason === reason);
-  if (isSaid) return said;
+function overrideWith(value: boolean, current: Override | undefined, options: PatchOptions): Override {
+  const { author, nowMs: atMs, now, patch } = options;
+  const { reason } = patch;
+  const isRepeated = current?.value === value && (reason === undefined || current.reason === reason);
+  if (isRepeated) return current;
   const { digest, aspects } = now;
   return { value, author, atMs, digest, seen: aspects(), ...(reason !== undefined && { reason }) };
 }
 
 function titleWith(record: ToolRecord, { title, annotations }: ToolPatch): string | undefined {
-  const wished = title === undefined ? annotations?.title : title;
-  return wished === undefined ? record.title : (wished ?? undefined);
+  const requested = title === undefined ? annotations?.title : title;
+  return requested === undefined ? record.title : (requested ?? undefined);
 }
 
 function isSame(one: ToolRecord, other: ToolRecord): boolean {

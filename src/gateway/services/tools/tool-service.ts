@@ -11,7 +11,7 @@ import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
 import type { AcceptedDefinition } from '../../ports/records.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
-import { newToolRecord } from '../../catalog/drift-watch.ts';
+import { newToolRecord } from '../../catalog/drift-detector.ts';
 import { toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
 import { auditedTool, disablingOf, withPatch, type ToolChange, type ToolPatch } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
@@ -93,11 +93,11 @@ export class ToolService {
   }
 
   /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
-  change(id: string, wish: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
+  change(id: string, patch: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, entry) => {
-      const changed = this.#patched(record, entry, { wish, subject: changer.subject });
+      const changed = this.#patched(record, entry, { patch, subject: changer.subject });
       if (!changed.ok) return changed;
-      return ok({ record: changed.value, action: 'tool.update', reason: wish.reason });
+      return ok({ record: changed.value, action: 'tool.update', reason: patch.reason });
     });
   }
 
@@ -107,7 +107,7 @@ export class ToolService {
    */
   async patch(
     id: string,
-    wish: ToolPatch,
+    patch: ToolPatch,
     { subject, text }: { readonly subject: string; readonly text: string },
   ): Promise<Result<ToolChange, Refusal>> {
     await this.#listed();
@@ -116,14 +116,14 @@ export class ToolService {
     const { server, definition } = entry.value;
     const before = this.#options.records.get('tool', id) ?? newToolRecord(server.spec, definition, id);
     const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
-    const changed = this.#patched(before, made, { wish, subject });
+    const changed = this.#patched(before, made, { patch, subject });
     if (!changed.ok) return changed;
     if (changed.value === before) return ok({ changes: [], audit: [] });
     return ok(
       this.#changeOf(entry.value, {
         subject,
         before,
-        changed: { record: changed.value, action: 'tool.update', reason: wish.reason },
+        changed: { record: changed.value, action: 'tool.update', reason: patch.reason },
       }),
     );
   }
@@ -131,12 +131,12 @@ export class ToolService {
   #patched(
     record: ToolRecord,
     { server, definition }: Entry,
-    { wish, subject }: { readonly wish: ToolPatch; readonly subject: string },
+    { patch, subject }: { readonly patch: ToolPatch; readonly subject: string },
   ): Result<ToolRecord, Refusal> {
     const { hints: declared } = declaredOf(definition);
     const { claims, nowMs } = this.#options;
     const now = claims.circumstancesOf(server.spec, definition);
-    return withPatch(record, { wish, author: subject, nowMs: nowMs(), now, declared });
+    return withPatch(record, { patch, author: subject, nowMs: nowMs(), now, declared });
   }
 
   /** Accepts the current definition, so that earlier overrides apply to it. */
@@ -223,7 +223,7 @@ export class ToolService {
 
   #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {
     if (server !== undefined && entry.server.spec.name !== server) return false;
-    if (enabled !== undefined && enabled === (entry.said?.isDisabled === true)) return false;
+    if (enabled !== undefined && enabled === (entry.settings?.isDisabled === true)) return false;
     if (text !== undefined && !this.#speaksOf(entry, text)) return false;
     return (
       (hints === undefined || this.#hasHints(entry, hints)) &&

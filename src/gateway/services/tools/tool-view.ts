@@ -3,8 +3,8 @@ import {
   gatewayIdOf,
   type Hint,
   HINTS,
-  saidHints,
-  type SaidHints,
+  declaredHints,
+  type DeclaredHints,
 } from '../../../core/hints/hint.ts';
 import { lint, type LintFinding, type LintLevels } from '../../../core/hints/lint.ts';
 import { riskText } from '../../../core/hints/drift-text.ts';
@@ -96,7 +96,7 @@ export interface DriftView {
   readonly suspends: readonly Hint[];
 }
 
-export interface Viewing {
+export interface ToolViewOptions {
   readonly id: string;
   readonly entry: Entry;
   readonly claims: ToolClaims;
@@ -105,7 +105,7 @@ export interface Viewing {
   readonly mask: (text: string) => string;
 }
 
-export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
+export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): ToolView {
   const { server, definition, key, name } = entry;
   const { spec } = server;
   const record = claims.toolRecordOf(spec, definition);
@@ -142,10 +142,10 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
 }
 
 /** Whether clients get a tool, and if not, why. */
-export function servingOf({ definition, said }: Entry): Pick<ToolView, 'state' | 'withheld'> {
+export function servingOf({ definition, settings: override }: Entry): Pick<ToolView, 'state' | 'withheld'> {
   const withheld = withheldOf(definition);
   const state = isWithheld(definition) ? 'withheld' : 'enabled';
-  return { state: said?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
+  return { state: override?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
 }
 
 /**
@@ -167,8 +167,8 @@ function annotationsOf(
 
 /** The title override and the annotations that clients get, if any. */
 export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
-  const { definition, server, said } = entry;
-  const title = said?.members.find(({ path }) => path[0] === 'title')?.value;
+  const { definition, server, settings: override } = entry;
+  const title = override?.members.find(({ path }) => path[0] === 'title')?.value;
   const annotations = annotationsOf(entry, server.claims.resolvedOf(server.spec, definition), title);
   return {
     ...(title !== undefined && { title }),
@@ -181,8 +181,8 @@ export function hintViews(resolved: ResolvedHints): ToolView['hints'] {
   return Object.fromEntries(views) as ToolView['hints']; // every hint was visited
 }
 
-export function emittedHints(resolved: ResolvedHints): SaidHints {
-  return saidHints(Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].emitted])));
+export function emittedHints(resolved: ResolvedHints): DeclaredHints {
+  return declaredHints(Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].emitted])));
 }
 
 export interface LintedTool {
@@ -191,9 +191,9 @@ export interface LintedTool {
   readonly resolved: ResolvedHints;
 }
 
-const FINDINGS = new WeakMap<ResolvedHints, Found>();
+const FINDINGS = new WeakMap<ResolvedHints, CachedFindings>();
 
-interface Found {
+interface CachedFindings {
   readonly levels: LintLevels;
   readonly findings: readonly LintFinding[];
 }

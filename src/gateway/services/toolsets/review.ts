@@ -3,7 +3,7 @@ import type { HeldDefinition, Toolset } from '../../../core/toolset.ts';
 import { digestOf, isWithheld } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { holdingOf } from './holding.ts';
-import type { Selecting } from './selection.ts';
+import type { SelectOptions } from './selection.ts';
 import { refIdIn } from './tool-index.ts';
 import { unservedReason, type UnservedReason } from './unserved.ts';
 
@@ -33,7 +33,7 @@ interface Reviewed {
 /** Every tool that is held to a definition, in the toolset's order; twice where two servers have one of its name. */
 export function reviewsOf(
   toolset: Pick<Toolset, 'tools'>,
-  among: Pick<Selecting, 'index' | 'servers'>,
+  among: Pick<SelectOptions, 'index' | 'servers'>,
 ): readonly Review[] {
   return toolset.tools.flatMap(({ namespacedName, held }): readonly Review[] => {
     if (held === undefined) return [];

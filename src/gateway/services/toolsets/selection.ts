@@ -19,31 +19,31 @@ export interface Selection {
   readonly servers: readonly Server[];
 }
 
-export interface Selecting {
+export interface SelectOptions {
   readonly index: ToolIndex;
   readonly servers: readonly Server[];
   /** Whether a tool is shown although its definition has changed. */
   readonly showsChanged: boolean;
 }
 
-const LAST = new WeakMap<Toolset, { readonly selecting: Selecting; readonly selection: Selection }>();
+const LAST = new WeakMap<Toolset, { readonly options: SelectOptions; readonly selection: Selection }>();
 
 /** Made once for a toolset and what there is: it is asked for with each list and each update of a resource. */
-export function select(toolset: Toolset, selecting: Selecting): Selection {
+export function select(toolset: Toolset, options: SelectOptions): Selection {
   const last = LAST.get(toolset);
-  if (last !== undefined && isSame(last.selecting, selecting)) return last.selection;
-  const selection = selectionOf(toolset, selecting);
-  LAST.set(toolset, { selecting, selection });
+  if (last !== undefined && isSame(last.options, options)) return last.selection;
+  const selection = selectionOf(toolset, options);
+  LAST.set(toolset, { options, selection });
   return selection;
 }
 
-function isSame(one: Selecting, other: Selecting): boolean {
+function isSame(one: SelectOptions, other: SelectOptions): boolean {
   return (
     one.index === other.index && one.servers === other.servers && one.showsChanged === other.showsChanged
   );
 }
 
-function selectionOf(toolset: Toolset, { index, servers, showsChanged }: Selecting): Selection {
+function selectionOf(toolset: Toolset, { index, servers, showsChanged }: SelectOptions): Selection {
   const entries: Entry[] = [];
   const absent: string[] = [];
   const contested: string[] = [];

@@ -3,7 +3,7 @@ import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 
 /** Who did something, and when. */
-export interface Doing {
+export interface ChangeAuthor {
   readonly by: string;
   readonly atMs: number;
 }
@@ -12,39 +12,43 @@ export interface Doing {
  * What is to be told of a toolset that is kept in the place of a former one, or as a new one. Of one that is changed the
  * tools and notes that are the same before and after are left out: a note is not to cost what a thousand tools do.
  */
-export function eventOfSaving(doing: Doing, former: Toolset | undefined, toolset: Toolset): AuditEvent {
+export function eventOfSaving(
+  author: ChangeAuthor,
+  former: Toolset | undefined,
+  toolset: Toolset,
+): AuditEvent {
   if (former === undefined)
-    return { ...begin(doing, 'toolset.create', toolset.name), after: auditedToolset(toolset) };
+    return { ...begin(author, 'toolset.create', toolset.name), after: auditedToolset(toolset) };
   const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
   const [before, after] = [auditedToolset(former), auditedToolset(toolset)];
   return {
-    ...begin(doing, action, toolset.name),
+    ...begin(author, action, toolset.name),
     before: { ...before, ...differing(before, after) },
     after: { ...after, ...differing(after, before) },
   };
 }
 
-export function eventOfRemoval(doing: Doing, name: string, former: Toolset | undefined): AuditEvent {
-  const event = begin(doing, 'toolset.delete', name);
+export function eventOfRemoval(author: ChangeAuthor, name: string, former: Toolset | undefined): AuditEvent {
+  const event = begin(author, 'toolset.delete', name);
   return former === undefined ? event : { ...event, before: auditedToolset(former) };
 }
 
 /** Undefined where the same one stays equipped. */
 export function eventOfEquipping(
-  doing: Doing,
+  author: ChangeAuthor,
   former: string | undefined,
   name: string | undefined,
 ): AuditEvent | undefined {
   if (former === name) return undefined;
   const [action, target] = name === undefined ? (['unequip', former] as const) : (['equip', name] as const);
   return {
-    ...begin(doing, `toolset.${action}`, target ?? ''),
+    ...begin(author, `toolset.${action}`, target ?? ''),
     ...(former !== undefined && { before: { equipped: former } }),
     ...(name !== undefined && { after: { equipped: name } }),
   };
 }
 
-function begin({ by, atMs }: Doing, action: string, name: string): AuditEvent {
+function begin({ by, atMs }: ChangeAuthor, action: string, name: string): AuditEvent {
   return { atMs, subject: by, action, target: { kind: 'toolset', id: name, name } };
 }
 
@@ -56,8 +60,8 @@ function auditedToolset(toolset: Toolset): ToolsetJson {
 
 type Parts = Pick<ToolsetJson, 'tools' | 'toolNotes'>;
 
-function differing(told: Parts, other: Parts): Parts {
-  return { tools: absentIn(other.tools, told.tools), toolNotes: absentIn(other.toolNotes, told.toolNotes) };
+function differing(kept: Parts, other: Parts): Parts {
+  return { tools: absentIn(other.tools, kept.tools), toolNotes: absentIn(other.toolNotes, kept.toolNotes) };
 }
 
 function absentIn<T>(others: readonly T[], all: readonly T[]): readonly T[] {

@@ -5,7 +5,7 @@ import { toolsetJson } from '../../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
 import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
-import { eventOfEquipping, eventOfRemoval, eventOfSaving, type Doing } from './toolset-audit.ts';
+import { eventOfEquipping, eventOfRemoval, eventOfSaving, type ChangeAuthor } from './toolset-audit.ts';
 
 /** What is to be written, by the toolsets as they are. */
 export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>>;
@@ -28,7 +28,7 @@ export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
 export function savingOf(
   records: RecordReplica,
   toolsets: readonly Toolset[],
-  { doing, replaces }: { readonly doing: Doing; readonly replaces: boolean },
+  { author, replaces }: { readonly author: ChangeAuthor; readonly replaces: boolean },
 ): Result<ToolsetEdit, Refusal> {
   const edits: ToolsetEdit[] = [];
   let count = records.all('toolset').length;
@@ -41,7 +41,7 @@ export function savingOf(
     if (there === undefined) count += 1;
     if (isSame(toolset, there)) edits.push({ changes: [], expected: [keyOf(name)], audit: [] });
     else
-      edits.push({ changes: [saved(toolset)], expected: [], audit: [eventOfSaving(doing, there, toolset)] });
+      edits.push({ changes: [saved(toolset)], expected: [], audit: [eventOfSaving(author, there, toolset)] });
   }
   return ok(joined(...edits));
 }
@@ -50,11 +50,11 @@ export function savingOf(
 export function changeOf(
   records: RecordReplica,
   there: Toolset,
-  { toolset, doing }: { readonly toolset: Toolset; readonly doing: Doing },
+  { toolset, author }: { readonly toolset: Toolset; readonly author: ChangeAuthor },
 ): Result<ToolsetEdit, Refusal> {
   if (isSame(toolset, there)) return ok({ changes: [], expected: [keyOf(there.name)], audit: [] });
-  const made = { ...toolset, changedMs: doing.atMs };
-  const audit = [eventOfSaving(doing, there, made)];
+  const made = { ...toolset, changedMs: author.atMs };
+  const audit = [eventOfSaving(author, there, made)];
   if (made.name === there.name) return ok({ changes: [saved(made)], expected: [], audit });
   if (records.get('toolset', made.name) !== undefined)
     return err({ code: 'TOOLSET_EXISTS', name: made.name });
@@ -69,19 +69,23 @@ export function changeOf(
   });
 }
 
-export function removalOf(records: RecordReplica, { name }: Toolset, doing: Doing): ToolsetEdit {
+export function removalOf(records: RecordReplica, { name }: Toolset, author: ChangeAuthor): ToolsetEdit {
   const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
   const isEquipped = equipped?.toolset === name;
   return {
     changes: [removed(name), ...(isEquipped ? [equip(records, undefined)] : [])],
     // Whether it is equipped is part of what an objection looked at.
     expected: isEquipped ? [] : [EQUIPPED],
-    audit: [eventOfRemoval(doing, name, records.get('toolset', name))],
+    audit: [eventOfRemoval(author, name, records.get('toolset', name))],
   };
 }
 
-export function equippingOf(records: RecordReplica, name: string | undefined, doing: Doing): ToolsetEdit {
-  const event = eventOfEquipping(doing, records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset, name);
+export function equippingOf(
+  records: RecordReplica,
+  name: string | undefined,
+  author: ChangeAuthor,
+): ToolsetEdit {
+  const event = eventOfEquipping(author, records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset, name);
   return {
     changes: [equip(records, name)],
     expected: name === undefined ? [] : [keyOf(name)],

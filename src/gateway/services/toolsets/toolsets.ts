@@ -11,7 +11,7 @@ import {
   savingOf,
   type ToolsetEdit,
 } from './toolset-edits.ts';
-import type { Doing } from './toolset-audit.ts';
+import type { ChangeAuthor } from './toolset-audit.ts';
 
 /** What of the toolsets is another than before. */
 export interface ToolsetChange {
@@ -96,12 +96,12 @@ export class Toolsets {
     { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
   ): Promise<Result<Toolset, Refusal>> {
     return this.#change(() => {
-      const doing = this.#doing(by);
+      const author = this.#author(by);
       const maker = toolset.maker ?? ({ by: 'operator', subject: by } as const);
-      const made = { ...toolset, maker, createdMs: doing.atMs, changedMs: doing.atMs };
-      const saving = savingOf(this.#records, [made], { doing, replaces: false });
+      const made = { ...toolset, maker, createdMs: author.atMs, changedMs: author.atMs };
+      const saving = savingOf(this.#records, [made], { author, replaces: false });
       if (!saving.ok) return saving;
-      const wanted = equip ? equippingOf(this.#records, made.name, doing) : NOTHING;
+      const wanted = equip ? equippingOf(this.#records, made.name, author) : NOTHING;
       return ok({ value: made, edit: joined(saving.value, wanted) });
     });
   }
@@ -115,11 +115,11 @@ export class Toolsets {
     { by, replaces, equip }: RestoreOptions,
   ): Promise<Result<string | undefined, Refusal>> {
     return this.#change(() => {
-      const doing = this.#doing(by);
-      const saving = savingOf(this.#records, toolsets, { doing, replaces });
+      const author = this.#author(by);
+      const saving = savingOf(this.#records, toolsets, { author, replaces });
       if (!saving.ok) return saving;
       const equipped = this.equipped === undefined ? equip : undefined;
-      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#records, equipped, doing);
+      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#records, equipped, author);
       return ok({ value: equipped, edit: joined(saving.value, wanted) });
     });
   }
@@ -134,7 +134,7 @@ export class Toolsets {
       const { value } = changed.value;
       // Models only add notes, which is no edit of an operator's.
       const toolset = afterOperator(there, changed.value.toolset, by);
-      const edit = changeOf(this.#records, there, { toolset, doing: this.#doing(by) });
+      const edit = changeOf(this.#records, there, { toolset, author: this.#author(by) });
       return edit.ok ? ok({ value, edit: edit.value }) : edit;
     });
   }
@@ -150,7 +150,7 @@ export class Toolsets {
       if (there === undefined) return err(this.unknown(name));
       const refusal = objection(there);
       if (refusal !== undefined) return err(refusal);
-      return ok({ value: undefined, edit: removalOf(this.#records, there, this.#doing(by)) });
+      return ok({ value: undefined, edit: removalOf(this.#records, there, this.#author(by)) });
     });
   }
 
@@ -160,7 +160,7 @@ export class Toolsets {
       if (name !== undefined && this.find(name) === undefined) return err(this.unknown(name));
       if (name === undefined && this.equipped === undefined)
         return ok({ value: undefined, edit: { ...NOTHING, expected: [EQUIPPED] } });
-      return ok({ value: undefined, edit: equippingOf(this.#records, name, this.#doing(by)) });
+      return ok({ value: undefined, edit: equippingOf(this.#records, name, this.#author(by)) });
     });
   }
 
@@ -177,7 +177,7 @@ export class Toolsets {
     return this.#records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0;
   }
 
-  #doing(by: string): Doing {
+  #author(by: string): ChangeAuthor {
     return { by, atMs: this.#nowMs() };
   }
 

@@ -1,6 +1,6 @@
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
-import { select, serverOf, type Selecting } from './selection.ts';
+import { select, serverOf, type SelectOptions } from './selection.ts';
 import { nameIn } from './tool-index.ts';
 
 /** Why a tool of a toolset is not served. */
@@ -45,14 +45,14 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
 };
 
 /** The tools of a toolset that are not served, in its order. */
-export function unservedIn(toolset: Toolset, selecting: Selecting): readonly Unserved[] {
-  const { contested, changed } = select(toolset, selecting);
+export function unservedIn(toolset: Toolset, options: SelectOptions): readonly Unserved[] {
+  const { contested, changed } = select(toolset, options);
   const collided = new Set(contested);
-  const held = new Set(selecting.showsChanged ? [] : changed.map(nameIn));
+  const held = new Set(options.showsChanged ? [] : changed.map(nameIn));
   return toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
     if (collided.has(tool)) return [{ tool, reason: 'name_collision' }];
     if (held.has(tool)) return [{ tool, reason: 'definition_changed' }];
-    const reason = unservedReason(tool, selecting);
+    const reason = unservedReason(tool, options);
     return reason === undefined ? [] : [{ tool, reason }];
   });
 }
@@ -60,7 +60,7 @@ export function unservedIn(toolset: Toolset, selecting: Selecting): readonly Uns
 /** Why no tool of this name is listed, or why the listed one is not served; undefined: it is served. */
 export function unservedReason(
   namespacedName: string,
-  { index, servers }: Pick<Selecting, 'index' | 'servers'>,
+  { index, servers }: Pick<SelectOptions, 'index' | 'servers'>,
 ): UnservedReason | undefined {
   const named = index.named(namespacedName);
   if (named.length > 0)

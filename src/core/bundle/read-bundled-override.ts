@@ -14,7 +14,7 @@ import {
 } from '../json-place.ts';
 import type { Refusal } from '../refusal.ts';
 import { namespacedNameOf } from '../tool-ref.ts';
-import type { SaidOfTool } from './bundle.ts';
+import type { BundledOverride } from './bundle.ts';
 import { onlyMembers } from './read-sealed.ts';
 
 const LONGEST_TITLE = 255;
@@ -23,7 +23,7 @@ const LONGEST_ASPECT = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Reads the overrides for one tool; problems are reported at their place. */
-export function readSaid(place: Place): SaidOfTool {
+export function readBundledOverride(place: Place): BundledOverride {
   onlyMembers(place, ['server', 'identity', 'name', 'hints', 'title', 'enabled']);
   const at = (name: string): Place => memberAt(place, name);
   const hints = isGiven(at('hints')) ? membersAt(at('hints')) : [];
@@ -46,16 +46,16 @@ export function readSaid(place: Place): SaidOfTool {
  * The first tool in a bundle whose overrides contradict each other. The API rejects such overrides, so an import must
  * as well.
  */
-export function contradictionIn(all: readonly SaidOfTool[]): Refusal | undefined {
+export function contradictionIn(all: readonly BundledOverride[]): Refusal | undefined {
   const index = all.findIndex(({ overrides: { readOnlyHint, destructiveHint } }) =>
     isContradiction({
       ...(readOnlyHint && { readOnlyHint: readOnlyHint.value }),
       ...(destructiveHint && { destructiveHint: destructiveHint.value }),
     }),
   );
-  const said = all[index];
-  if (said === undefined) return undefined;
-  const tool = namespacedNameOf(said.server, said.name);
+  const override = all[index];
+  if (override === undefined) return undefined;
+  const tool = namespacedNameOf(override.server, override.name);
   return { code: 'HINTS_CONTRADICT', tool, at: `/overrides/${index}/hints` };
 }
 

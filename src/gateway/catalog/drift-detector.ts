@@ -13,7 +13,7 @@ import { Turns } from './turns.ts';
 import {
   driftEvent,
   driftKindOf,
-  driftSays,
+  driftMessage,
   isDriftNews,
   recordAfter,
   recordAfterSame,
@@ -22,14 +22,14 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 
-export interface DriftWatchOptions {
+export interface DriftDetectorOptions {
   readonly records: RecordReplica;
   readonly log: Log;
   readonly prose: ProsePolicy;
   readonly nowMs: () => number;
 }
 
-interface Sight {
+interface Observation {
   readonly spec: ServerSpec;
   readonly tools: readonly Definition[];
   /** Sequence number of the connection to the server. */
@@ -39,9 +39,9 @@ interface Sight {
 /**
  * A server that changes its tools with every list is compared once per this many ms, because each change is written.
  */
-const COMPARE_EVERY_MS = 1_000;
+const COMPARE_INTERVAL_MS = 1_000;
 /** A tool that keeps changing is reported once per this many ms for each kind of change. */
-const TELL_EVERY_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 const RETRY_MS = 10_000;
 /** Maximum number of definitions per server that a process accepts, so invented names cannot fill the store. */
 const MOST_ACCEPTED = 20_000;
@@ -49,27 +49,27 @@ const MOST_ACCEPTED = 20_000;
 const SETTLED_LIMIT_MS = 5_000;
 
 /** Compares what servers list with what was accepted, and stores the differences. */
-export class DriftWatch {
-  readonly #options: DriftWatchOptions;
+export class DriftDetector {
+  readonly #options: DriftDetectorOptions;
   /** Digests of accepted definitions, by the ids of their tools. */
   readonly #accepted = new Map<string, string>();
   /** Tools of which only withheld definitions were seen. */
   readonly #unaccepted = new Set<string>();
   /** When each kind of change of a tool was last reported. */
-  readonly #toldMs = new Map<string, number>();
+  readonly #reportedMs = new Map<string, number>();
   /** Number of accepted definitions per server. */
-  readonly #learnt = new Map<string, number>();
+  readonly #acceptedCounts = new Map<string, number>();
   /** The connection to each server, and how many there were. */
   readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
   /** In which connection a tool's prose was last compared, by ids of drifted tools. */
-  readonly #lookedAt = new Map<string, number>();
-  readonly #waiting = new Map<string, Sight>();
+  readonly #comparedIn = new Map<string, number>();
+  readonly #waiting = new Map<string, Observation>();
   readonly #running = new Map<string, Promise<void>>();
   /** Servers whose tools were read but not compared yet. */
   readonly #unsettled = new Map<string, PromiseWithResolvers<void>>();
   readonly #closing = new AbortController();
 
-  constructor(options: DriftWatchOptions) {
+  constructor(options: DriftDetectorOptions) {
     this.#options = options;
     // An operator may have reviewed it.
     options.records.onChange(({ records }) => {
@@ -107,9 +107,13 @@ export class DriftWatch {
   async #compareWaiting(key: string): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#closing;
-    for (let sight = this.#taken(key); sight !== undefined && !signal.aborted; sight = this.#taken(key)) {
-      const { spec } = sight;
-      const done = await this.#compare(sight).catch((error: unknown) => {
+    for (
+      let observation = this.#taken(key);
+      observation !== undefined && !signal.aborted;
+      observation = this.#taken(key)
+    ) {
+      const { spec } = observation;
+      const done = await this.#compare(observation).catch((error: unknown) => {
         log.error('the definitions of a server could not be compared', {
           server: spec.name,
           error: String(error),
@@ -121,10 +125,10 @@ export class DriftWatch {
           server: spec.name,
           cause: sentenceOf(done.error),
         });
-        if (!this.#waiting.has(key)) this.#waiting.set(key, sight);
+        if (!this.#waiting.has(key)) this.#waiting.set(key, observation);
       }
       if (!this.#waiting.has(key)) this.#settle(key);
-      const waitMs = done.ok ? COMPARE_EVERY_MS : RETRY_MS;
+      const waitMs = done.ok ? COMPARE_INTERVAL_MS : RETRY_MS;
       if (!done.ok || done.value)
         await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -138,18 +142,18 @@ export class DriftWatch {
     this.#unsettled.delete(key);
   }
 
-  #taken(key: string): Sight | undefined {
-    const sight = this.#waiting.get(key);
+  #taken(key: string): Observation | undefined {
+    const observation = this.#waiting.get(key);
     this.#waiting.delete(key);
-    return sight;
+    return observation;
   }
 
   /** Resolves with whether anything had changed. */
-  async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
+  async #compare(observation: Observation): Promise<Result<boolean, Refusal>> {
     const { records, log } = this.#options;
     const kept = await records.change<readonly Change[]>(async () => {
       const store = await records.store();
-      const changes = store.ok ? await this.#changesOf(sight, store.value) : store;
+      const changes = store.ok ? await this.#changesOf(observation, store.value) : store;
       if (!changes.ok) return changes;
       return ok({
         value: changes.value,
@@ -158,17 +162,17 @@ export class DriftWatch {
       });
     });
     if (!kept.ok) return kept;
-    for (const { record, event, says, kind } of kept.value) {
-      this.#lookedAt.set(record.id, sight.connection);
+    for (const { record, event, message, kind } of kept.value) {
+      this.#comparedIn.set(record.id, observation.connection);
       if (event === undefined) continue;
-      this.#toldMs.set(kind, event.atMs);
-      log.warn(says, { server: sight.spec.name });
+      this.#reportedMs.set(kind, event.atMs);
+      log.warn(message, { server: observation.spec.name });
     }
     return ok(kept.value.length > 0);
   }
 
   async #changesOf(
-    { spec, tools, connection }: Sight,
+    { spec, tools, connection }: Observation,
     store: RecordStore,
   ): Promise<Result<readonly Change[], Refusal>> {
     const known = await this.#learn(spec, tools, store);
@@ -186,7 +190,7 @@ export class DriftWatch {
       const now = { digest: digestOf(tool), text: recordTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const before = this.#options.records.get('tool', id);
-      const isNewlyConnected = this.#lookedAt.get(id) !== connection;
+      const isNewlyConnected = this.#comparedIn.get(id) !== connection;
       if (before?.drift?.digest === (isAccepted ? undefined : now.digest)) {
         const same = isNewlyConnected && before !== undefined ? recordAfterSame(before) : before;
         if (same !== undefined && same !== before) changes.push(quietChange(same));
@@ -211,7 +215,7 @@ export class DriftWatch {
     store: RecordStore,
   ): Promise<Result<undefined, Refusal>> {
     const key = idsOf(spec).serverId;
-    const learnt = this.#learnt.get(key) ?? 0;
+    const learnt = this.#acceptedCounts.get(key) ?? 0;
     const unknown = new Map<string, { readonly id: string } & Text>();
     const turns = new Turns();
     for (const tool of tools) {
@@ -226,7 +230,7 @@ export class DriftWatch {
     const accepted = await store.acceptFirst([...unknown.values()]);
     if (!accepted.ok) return accepted;
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
-    this.#learnt.set(key, learnt + unknown.size);
+    this.#acceptedCounts.set(key, learnt + unknown.size);
     if (learnt + unknown.size >= MOST_ACCEPTED)
       this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
         server: spec.name,
@@ -249,17 +253,17 @@ export class DriftWatch {
     }
     const body = recordAfter(before, { drift, isNewlyConnected });
     const kind = `${id} ${driftKindOf(body, prose)}`;
-    const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
+    const isTold = atMs - (this.#reportedMs.get(kind) ?? -Infinity) >= REPORT_INTERVAL_MS;
     const quiet = quietChange(body);
     if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
-    return { ...quiet, event: driftEvent(before, body, atMs), says: driftSays(body, prose), kind };
+    return { ...quiet, event: driftEvent(before, body, atMs), message: driftMessage(body, prose), kind };
   }
 }
 
 /** A change without an audit event or log message. */
 function quietChange(body: ToolRecord): Change {
   const record = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
-  return { record, says: '', kind: '' };
+  return { record, message: '', kind: '' };
 }
 
 function isWithheld({ fitness }: Definition): boolean {
@@ -279,7 +283,7 @@ interface Change {
   readonly record: RecordChange<'tool'>;
   readonly event?: AuditEvent | undefined;
   /** For the log. */
-  readonly says: string;
+  readonly message: string;
   /** Groups changes for rate-limited reports. */
   readonly kind: string;
 }
