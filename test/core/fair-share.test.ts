@@ -5,34 +5,39 @@ const counts = (entries: Readonly<Record<string, number>>): ReadonlyMap<string, 
   new Map(Object.entries(entries));
 
 it.each([
-  ['who has most', { greedy: 9, other: 1 }, 'new', { subject: 'greedy', mayBeInUse: true }],
   [
-    'who has most, for one that has some',
+    'the subject with most entries',
     { greedy: 9, other: 1 },
-    'other',
-    { subject: 'greedy', mayBeInUse: true },
+    'new',
+    { subject: 'greedy', mayEvictInUse: true },
   ],
   [
-    'who asks, if it has most itself',
+    'the subject with most entries, for one that has some',
+    { greedy: 9, other: 1 },
+    'other',
+    { subject: 'greedy', mayEvictInUse: true },
+  ],
+  [
+    'the asking subject, if it has most',
     { greedy: 9, other: 1 },
     'greedy',
-    { subject: 'greedy', mayBeInUse: false },
+    { subject: 'greedy', mayEvictInUse: false },
   ],
   [
-    'who asks, if another has as much',
+    'the asking subject, if another has as many',
     { one: 5, other: 5 },
     'other',
-    { subject: 'other', mayBeInUse: false },
+    { subject: 'other', mayEvictInUse: false },
   ],
   [
-    'nobody while in use, for one more of the same',
+    'the larger subject, not in use, for one entry more',
     { one: 5, other: 4 },
     'other',
-    { subject: 'one', mayBeInUse: false },
+    { subject: 'one', mayEvictInUse: false },
   ],
-  ['who asks, if it is alone', { local: 10 }, 'local', { subject: 'local', mayBeInUse: false }],
-  ['nobody else in a pool without room', {}, 'new', { subject: 'new', mayBeInUse: false }],
-])('%s makes room', (_, pool, asking, expected) => {
+  ['the asking subject, if it is alone', { local: 10 }, 'local', { subject: 'local', mayEvictInUse: false }],
+  ['the asking subject, in a pool without room', {}, 'new', { subject: 'new', mayEvictInUse: false }],
+])('evicts an entry of %s', (_, pool, asking, expected) => {
   expect(evictionCandidate(counts(pool), asking)).toEqual(expected);
 });
 

@@ -74,8 +74,7 @@ export class ServerService {
     const { nowMs, records } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
-    const { entry = {}, imported } = input;
-    const made = await this.#made(name, entry, { imported });
+    const made = await this.#made(name, input.entry ?? {}, { imported: input.imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await records.change(() => {
