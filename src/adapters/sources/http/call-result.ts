@@ -17,7 +17,7 @@ interface SendOptions
   readonly http: HttpPort;
 }
 
-/** Sends a request; what a model gets of it. Throws where nobody waits any more: there is nobody to read a result. */
+/** Sends a request and makes the tool result. Throws if the call was cancelled. */
 export async function callResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
   const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = options;
   const answer = await http.send({ ...request, chosenBy, maxBytes, signal });
@@ -34,7 +34,7 @@ export async function callResult(request: ReadyRequest, options: SendOptions): P
   });
 }
 
-/** How sentences call a request. */
+/** How messages name a request. */
 export function shownRequest({ method, shownUrl }: ReadyRequest): string {
   return `${method} ${shownUrl}`;
 }
@@ -48,13 +48,13 @@ interface AnswerOptions {
   readonly filter?: AnswerFilter | undefined;
   readonly signal: AbortSignal;
   readonly hasOutputSchema: boolean;
-  /** `GET https://host/path`, for sentences: without a query, or what may be a key. */
+  /** `GET https://host/path`, for messages: without the query or anything that looks like a key. */
   readonly request: string;
   /** Where the request went. */
   readonly url: URL;
 }
 
-/** What a model gets of an answer. Whether it fits an output schema is not looked at. */
+/** Makes the tool result of an answer, without checking it against an output schema. */
 async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
   const body = readBody(answer);
   return answer.status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
@@ -78,7 +78,7 @@ async function successOf(
   }
 }
 
-/** Headers that are an answer where there is no body. */
+/** Headers worth showing when there is no body. */
 const TELLING = ['location', 'content-type', 'content-length', 'last-modified', 'etag', 'allow'];
 
 function headerLines({ headers }: HttpAnswer): string {
@@ -116,7 +116,7 @@ async function filteredResult(
   { expression, runner }: AnswerFilter,
   { hasOutputSchema, request, signal }: AnswerOptions,
 ): Promise<BuiltInResult> {
-  // A filter selects: a result that is larger than its answer is hardly what it was written for.
+  // A filter selects, so a result larger than its answer is hardly intended.
   const mostCharacters = Math.max(text.length, LEAST_RESULT);
   const filtered = await runner.run({ expression, text, mostCharacters }, signal);
   if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
@@ -182,7 +182,7 @@ function addressIn(request: string): string {
   return request.slice(request.indexOf(' ') + 1);
 }
 
-/** A body, as what it says that it is or its bytes show. */
+/** A body, classified by its content type or else by its bytes. */
 type AnswerBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'text'; readonly text: string }
@@ -204,7 +204,7 @@ const TEXTUAL =
   /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|ndjson|yaml|sql|graphql|www-form-urlencoded|json-seq)$/;
 
 interface ContentType {
-  /** In lower case, without parameters; empty: nothing is said. */
+  /** In lower case, without parameters; empty if there is no such header. */
   readonly mediaType: string;
   readonly charset: string | undefined;
 }
@@ -221,12 +221,12 @@ function contentType(headers: HttpAnswer['headers']): ContentType {
 const UTF_8 = /^utf-?8$/i;
 const BOM = 0xef;
 
-/** Text of an unknown charset is read as UTF-8, of which most others have ASCII in common. */
+/** Text of an unknown charset is decoded as UTF-8: most charsets share ASCII with it. */
 function decode(body: Buffer, charset: string | undefined, isCut: boolean): string {
   const isUtf8 = charset === undefined || UTF_8.test(charset);
   if (isUtf8 && !isCut && body[0] !== BOM) return body.toString('utf8');
   const known = isUtf8 || isCharset(charset) ? charset : undefined;
-  // As a stream, so that a character that was cut in two is left out.
+  // Streaming mode drops a character that was cut in two.
   return new TextDecoder(known).decode(body, { stream: isCut });
 }
 
@@ -238,7 +238,7 @@ function isCharset(label: string): boolean {
   }
 }
 
-/** Undefined: the bytes are no UTF-8, or hold what no text holds. */
+/** Undefined if the bytes are not UTF-8 or contain NUL. */
 function plainText(body: Buffer): string | undefined {
   if (body.includes(0)) return undefined;
   try {

@@ -8,9 +8,9 @@ import { LineSplitter } from '../../../platform/lines.ts';
 import type { FilterResult, FromFilterWorker } from './filter-worker.ts';
 import type { FilterFault, FilterTask } from './filter.ts';
 
-/** Evaluates JMESPath expressions outside of this process, within bounds of time and memory. */
+/** Evaluates JMESPath expressions in other processes, within limits of time and memory. */
 export interface FilterRunner {
-  /** Rejects with the reason of the signal where that is aborted first. */
+  /** Rejects with the signal's reason if it is aborted first. */
   run(task: FilterTask, signal: AbortSignal): Promise<FilterResult>;
   close(): Promise<void>;
 }
@@ -21,18 +21,18 @@ interface Waiting {
 }
 
 interface FilterRunnerLimits extends FilterLimits {
-  /** Characters of answers that wait for a process. */
+  /** Maximum total characters of answers that wait for a process. */
   readonly waitingCharacters: number;
 }
 
 const LIMITS: FilterRunnerLimits = { taskMs: 5_000, heapMiB: 512, waitingCharacters: 256 * 1024 * 1024 };
 const MOST_PROCESSES = 2;
-/** A process without a task ends after so many ms. */
+/** Idle processes end after this time. */
 const IDLE_MS = 10_000;
 
 /**
- * Starts a process with the first task and ends it when there are none. An expression is evaluated by one process at a
- * time, so that one which takes long leaves the other process to all others.
+ * Starts processes on demand and ends them when idle. Each expression runs in at most one process, so that a slow one
+ * leaves the other process to the rest.
  */
 export class FilterProcesses implements FilterRunner {
   readonly #limits: FilterRunnerLimits;
@@ -56,7 +56,7 @@ export class FilterProcesses implements FilterRunner {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#leave(waiting);
-        reject(signal.reason as Error); // what its owner says
+        reject(signal.reason as Error); // callers abort with an Error
       };
       const settle = (result: FilterResult): void => {
         signal.removeEventListener('abort', abort);
@@ -122,9 +122,9 @@ export class FilterProcesses implements FilterRunner {
 }
 
 interface FilterLimits {
-  /** Longest time for one task. */
+  /** Time limit of one task. */
   readonly taskMs: number;
-  /** Most memory of the heap. */
+  /** Maximum heap size. */
   readonly heapMiB: number;
 }
 
@@ -133,15 +133,15 @@ const SCRIPT = fileURLToPath(new URL(`./filter-worker${extname(import.meta.url)}
 
 const CLOSED: FilterFault = { code: 'process_ended', cause: 'was ended, as Assay ends' };
 
-/** A process that is not ready by then is given up. */
+/** A process that is not ready by then is killed. */
 const START_LIMIT_MS = 30_000;
 
 /**
- * Evaluates one filter after the other in a process of its own. A thread would not do: a single allocation beyond the heap
- * limit of a thread ends the whole program (docs/adr/0044).
+ * Evaluates filters one after the other in its own process. A thread would not do: a single allocation beyond a
+ * thread's heap limit ends the whole program (docs/adr/0044).
  */
 class FilterProcess {
-  /** Once it is gone. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   readonly #limits: FilterLimits;
   readonly #child: Child;
@@ -173,7 +173,7 @@ class FilterProcess {
     this.ended = this.#child.ended.then((end) => this.#end(causeText(end)));
   }
 
-  /** It takes a task when the one before is done. */
+  /** Whether it can take a task. */
   get isIdle(): boolean {
     return this.#task === undefined && this.#fault === undefined && !this.#hasEnded;
   }

@@ -2,14 +2,14 @@ import type { Result } from '../../../core/result.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { applyFilter, type FilterFault, type FilterTask } from './filter.ts';
 
-/** One line each way: a task, and what came of it. The first line says that the process is ready. */
+/** One line per message: tasks come in, results go out. The first line out says that the process is ready. */
 export type FromFilterWorker =
   { readonly kind: 'ready' } | { readonly kind: 'done'; readonly result: FilterResult };
 export type FilterResult = Result<string, FilterFault>;
 
 const tell = (message: FromFilterWorker): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
 
-// The sender bounds its lines.
+// The sender limits its lines.
 const lines = new LineSplitter(Number.POSITIVE_INFINITY, {
   line: (line) => {
     const task = JSON.parse(line.toString()) as FilterTask; // `FilterProcess` wrote it

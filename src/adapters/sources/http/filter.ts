@@ -23,16 +23,16 @@ export interface FilterTask {
 }
 
 const LONGEST_EXPRESSION = 4_096;
-/** Levels of its syntax tree, of which each part of an expression takes two. Expressions that people write have ten. */
+/** Levels of the syntax tree; each part of an expression takes two. Handwritten expressions have ten. */
 const MOST_TREE_LEVELS = 600;
 
-/** What is wrong with a JMESPath expression, as a phrase; undefined where it can be used. */
+/** What is wrong with a JMESPath expression, as a phrase. Undefined if it is usable. */
 export function filterFault(expression: string): string | undefined {
   const parsed = parse(expression);
   return parsed.ok ? undefined : parsed.error;
 }
 
-/** JSON text of what the expression selects. An expression has no bound of work: only the filter process calls this. */
+/** JSON text of what the expression selects. Its work is unbounded, so only the filter process calls this. */
 export function applyFilter({ expression, text, mostCharacters }: FilterTask): Result<string, FilterFault> {
   if (nestsTooDeeply(text)) return err({ code: 'answer_too_deep' });
   const read = exactJson(text);
@@ -40,13 +40,13 @@ export function applyFilter({ expression, text, mostCharacters }: FilterTask): R
   const parsed = parse(expression);
   if (!parsed.ok) return err({ code: 'not_fitting', reason: parsed.error });
   try {
-    // It was read as JSON. An expression can reach what is no JSON, as the functions that each object has.
+    // Parsed from JSON. Yet an expression can reach other values, such as the methods of every object.
     const value = library().TreeInterpreter.search(parsed.value, read.value as jmespath.JSONValue);
     const selected = (JSON.stringify(value) as string | undefined) ?? 'null';
     if (selected.length > mostCharacters) return err({ code: 'result_too_large', mostCharacters });
     return nestsTooDeeply(selected) ? err({ code: 'result_too_deep' }) : ok(selected);
   } catch (error) {
-    // A text or list longer than the language has, or more levels than the stack holds.
+    // A string or array beyond the engine's limit, or nesting beyond the stack.
     if (error instanceof RangeError) return err({ code: 'result_too_large', mostCharacters });
     return err({ code: 'not_fitting', reason: messageOf(error).slice(0, LONGEST_REASON) });
   }
@@ -63,7 +63,7 @@ function parse(expression: string): Result<Tree, string> {
   try {
     const tree = compile(expression);
     if (isDeeper(tree, MOST_TREE_LEVELS)) return err(TOO_DEEP);
-    // Its functions are looked up now, and not in the middle of a call.
+    // Look up functions now rather than in the middle of a call.
     const unknown = unknownFunction(tree, new Set(getRegisteredFunctions()));
     return unknown === undefined ? ok(tree) : err(`there is no function ${JSON.stringify(unknown)}`);
   } catch (error) {
@@ -76,7 +76,7 @@ const TOO_DEEP = 'the expression is nested too deeply';
 let loaded: typeof jmespath | undefined;
 
 function library(): typeof jmespath {
-  // Synchronous, and at no start: most tools have no filter.
+  // Loaded synchronously on first use: most tools have no filter.
   return (loaded ??= createRequire(import.meta.url)('@jmespath-community/jmespath') as typeof jmespath);
 }
 
@@ -84,7 +84,7 @@ function unknownFunction(node: unknown, known: ReadonlySet<string>): string | un
   if (typeof node !== 'object' || node === null) return undefined;
   if ('type' in node && node.type === 'Function' && 'name' in node && !known.has(String(node.name)))
     return String(node.name);
-  // A literal holds a value and no part of the expression.
+  // A literal holds a value, not expression nodes.
   if ('type' in node && node.type === 'Literal') return undefined;
   for (const part of Object.values(node)) {
     const found = unknownFunction(part, known);
@@ -97,10 +97,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Objects and lists inside each other: no answer that anybody works with has more, and stacks end at a few thousand. */
+/** Nested objects and lists. Real answers have fewer levels, and stacks overflow at a few thousand. */
 export const MOST_LEVELS = 1_000;
 
-/** Whether a JSON text nests deeper than `MOST_LEVELS`. Looked at as text: to read it may take more stack than there is. */
+/** Whether a JSON text nests deeper than `MOST_LEVELS`. Scans the text, as parsing could overflow the stack. */
 export function nestsTooDeeply(text: string): boolean {
   let level = 0;
   for (const [mark] of text.matchAll(MARKS)) {
@@ -111,18 +111,18 @@ export function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
-/** What is within a string is none. */
+/** Brackets; strings are matched whole to skip the brackets inside them. */
 const MARKS = /[[\]{}]|"[^"\\]*(?:\\[^][^"\\]*)*"?/g;
 
 interface Filtering {
   readonly expression: string;
-  /** How sentences call the request. */
+  /** How messages name the request. */
   readonly request: string;
   /** The answer. */
   readonly text: string;
 }
 
-/** Why a filter gave no result, as a sentence for the model. Where the request may have had an effect, that is said first. */
+/** Why a filter gave no result, as a sentence for the model. A possible effect of the request is mentioned first. */
 export function filterFailure(fault: FilterFault, { expression, request, text }: Filtering): string {
   const filter = `its filter ${shownExpression(expression)}`;
   const done = `The request ${request} was carried out, but`;
@@ -157,10 +157,10 @@ function shownExpression(expression: string): string {
   return `${JSON.stringify(expression.slice(0, MOST_SHOWN))}${isLong ? '…' : ''}`;
 }
 
-/** In characters, which a model reads to learn why something failed. */
+/** In characters: enough for a model to learn why something failed. */
 const LONGEST = 10_000;
 
-/** What a server said, in a block of its own, and no more of it than helps. */
+/** A server's answer as a separate block, cut after `LONGEST` characters. */
 export function quotedAnswer(text: string): string {
   if (text.length <= LONGEST) return `It said:\n\n${text}`;
   const start = text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '');

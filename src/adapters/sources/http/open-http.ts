@@ -4,27 +4,27 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ResolveName } from '../../../platform/checked-lookup.ts';
 import { openPinnedAgent, type PinnedAgent, type PinnedAnswer } from '../../../platform/pinned-agent.ts';
 
-/** Sends requests only to where the operator lets them go. */
+/** Sends requests only to addresses that the operator allows. */
 export interface HttpPort {
-  /** The error is a sentence for a model or an operator; it holds no secret, and names the setting where one forbids it. */
+  /** The error is a sentence for a model or an operator. It holds no secret and names the setting that forbids it. */
   send(call: HttpCall): Promise<Result<HttpAnswer, string>>;
   close(): Promise<void>;
 }
 
 /** One HTTP request that a tool makes. */
 export interface HttpCall {
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   readonly url: URL;
   readonly chosenBy: UrlChooser;
-  /** How sentences call `url`; absent: by its origin and path. */
+  /** How messages name `url`; default: its origin and path. */
   readonly shownUrl?: string | undefined;
   /** Names and values; a value holds no line break. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body?: string | Buffer | undefined;
-  /** Names of headers that must not go to another origin than that of `url`, beside Authorization and Cookie. */
+  /** Headers that must not go to another origin than `url`'s, besides Authorization and Cookie. */
   readonly secretHeaders?: readonly string[] | undefined;
-  /** Most bytes of the answer that are read. */
+  /** Maximum number of bytes to read of the answer. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -33,9 +33,9 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Whether there is more of the body than `maxBytes`. */
+  /** Whether the body is longer than `maxBytes`. */
   readonly isCut: boolean;
-  /** Whether it came from a public address, or by way of one. */
+  /** Whether a public address sent it or redirected to it. */
   readonly isPublic: boolean;
 }
 
@@ -46,7 +46,7 @@ interface HttpOptions {
 
 const MOST_REDIRECTS = 5;
 
-/** Opens what sends requests. The caller closes it. */
+/** The caller closes it. */
 export function openHttp(options: HttpOptions): HttpPort {
   const agent = openPinnedAgent({ resolve: options.resolve });
   return {
@@ -83,7 +83,7 @@ async function send(
   }
 }
 
-/** Names and values in turn. An answer that is not encoded needs no decoding. */
+/** Alternating names and values. Asks for an unencoded answer by default, which saves decoding. */
 function linesOf(headers: HttpCall['headers']): readonly string[] {
   const lines: string[] = [];
   let isEncodingSaid = false;
@@ -105,30 +105,30 @@ function sentenceOf(
   return `${name} leads to a ${answer.reaches.join(' and ')} address, so nothing was sent there: ${remedy}.`;
 }
 
-/** Host and path: a query may hold anything. */
+/** Origin and path only: a query may hold secrets. */
 function shown({ url: { origin, pathname }, shownUrl = `${origin}${pathname}` }: HttpCall): string {
   return JSON.stringify(shownUrl.slice(0, 200));
 }
 
-/** What is sent next. */
+/** One request of a redirect chain. */
 export type Step = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body'>;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Whether an answer sends one elsewhere, and a request of that method may be sent twice without harm. */
+/** Whether the answer is a redirect and its method is safe to send again. */
 function isFollowed(method: string, status: number, headers: HttpAnswer['headers']): boolean {
   return REDIRECTS.has(status) && isSafeMethod(method) && headers['location'] !== undefined;
 }
 
-/** Where an answer with a redirect points to; undefined: nowhere that is an address. */
+/** Target of a redirect. Undefined if its Location is missing or invalid. */
 export function redirectTarget(url: URL, { headers }: Pick<HttpAnswer, 'headers'>): URL | undefined {
   const { location } = headers;
   return typeof location === 'string' ? (URL.parse(location, url.href) ?? undefined) : undefined;
 }
 
 /**
- * The request that follows a redirect (RFC 9110, section 15.4). What says who asks does not go to another origin, nor does
- * a body; `secrets` are further names of such headers, in lower case. The error is a phrase.
+ * The request that follows a redirect (RFC 9110, section 15.4). Credentials and the body do not go to another origin;
+ * `secrets` are further credential headers, in lower case. The error is a phrase.
  */
 export function nextStep(
   step: Step,

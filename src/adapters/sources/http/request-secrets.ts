@@ -1,12 +1,12 @@
 import type { BuiltInResult } from '../built-in-tool.ts';
 
 const MASK = '***';
-/** A shorter text is part of many words. */
+/** Shorter secrets are not masked: they are part of many words. */
 const SHORTEST = 4;
 
 /**
- * An error without the secrets that its request was sent with: an API may quote them, and the text of an error is ours. The
- * result of a call that succeeded is the API's own, and stays.
+ * Masks the request's secrets in an error: an API may quote them, and the error text is ours. A successful result is
+ * the API's own and stays unchanged.
  */
 export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
   if (result.isError !== true) return result;
@@ -18,7 +18,7 @@ export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]
   return { ...result, content };
 }
 
-/** As it is, and as it stands in a URL, in a form and in JSON. */
+/** Raw, and as encoded in a URL, a form and JSON. */
 function formsOf(secret: string): readonly string[] {
   if (secret.length < SHORTEST || !secret.isWellFormed()) return [];
   const inUrl = encodeURIComponent(secret);
@@ -26,7 +26,7 @@ function formsOf(secret: string): readonly string[] {
   return [secret, inUrl, inForm, JSON.stringify(secret).slice(1, -1)];
 }
 
-/** The value of a header, and the credentials behind its scheme (RFC 9110, section 11.4). */
+/** A header's value, and the credentials after its scheme (RFC 9110, section 11.4). */
 export function secretsInHeader(value: string): readonly string[] {
   const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]*) +(\S+)$/.exec(value) ?? [];
   if (credentials === '') return [value];
@@ -35,15 +35,15 @@ export function secretsInHeader(value: string): readonly string[] {
   return [value, credentials, pair, pair.slice(pair.indexOf(':') + 1)];
 }
 
-/** What looks like a key in the path and the query of an address. */
+/** Parts of an address's path and query that look like keys. */
 export function keysIn(address: string): readonly string[] {
   return address.split(/\{[^{}]*\}|[/?&=#]/).filter((part) => LIKE_A_KEY.test(part));
 }
 
-/** Long, and of letters and digits. */
+/** At least 16 characters, with both letters and digits. */
 const LIKE_A_KEY = /^(?=.*[A-Za-z])(?=.*\d).{16,}$/;
 
-/** An address for sentences: its origin and path, with `{argument}` unfilled and without what looks like a key. */
+/** An address for messages: origin and path, with `{argument}` unfilled and anything that looks like a key masked. */
 export function shownAddress(origin: string, path: string): string {
   const steps = path.split('/').map((step) => step.replace(/\{[^{}]*\}|[^{}]+/g, shownPart));
   return origin + steps.join('/');
