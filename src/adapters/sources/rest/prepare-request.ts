@@ -15,10 +15,10 @@ import { keysIn, secretsInHeader, shownAddress } from '../http/request-secrets.t
 import type { BuiltInArguments } from '../built-in-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 
-/** Makes the request of a call. The error is a sentence that names the argument, and not its value. */
+/** Makes the request of a call. The error is a sentence that names the argument but not its value. */
 export type PrepareRequest = (args: BuiltInArguments) => Result<ReadyRequest, string>;
 
-/** All of a request that depends on no argument, made once. The error is a sentence. */
+/** Prepares once whatever does not depend on the arguments. The error is a sentence. */
 export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, string> {
   const template = readUrlTemplate(spec.url);
   if (!template.ok) return template;
@@ -34,7 +34,7 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
     const body = bodyOf(plan, written, args.values);
     if (!body.ok) return body;
     const url = new URL(plan.template.origin + path.value + (query.value === '' ? '' : `?${query.value}`));
-    // Whatever a parser of URLs does in days to come: what it makes of a path is what was checked.
+    // Guards against a change in URL parsing: the parsed path must be the path that was checked.
     if (url.pathname !== path.value) return err('The arguments would lead to another path.');
     const { method } = spec;
     const { secretHeaders, shownUrl } = plan;
@@ -46,13 +46,13 @@ interface Plan {
   readonly spec: RestToolSpec;
   readonly template: UrlTemplate;
   readonly hasBody: boolean;
-  /** Arguments that are used up before the rest goes where it goes. */
+  /** Arguments that the URL template or a mapping uses; the rest go into the query or body. */
   readonly used: ReadonlySet<string>;
   readonly queryMapping: readonly (readonly [argument: string, parameter: string])[];
   readonly headerMapping: readonly (readonly [argument: string, header: string])[];
-  /** Names of query parameters that no other argument may set. */
+  /** Query parameters that no other argument may set. */
   readonly taken: ReadonlySet<string>;
-  /** Of the auth, encoded; empty: there is none. */
+  /** The auth's query parameter, encoded; empty if there is none. */
   readonly lastQuery: string;
   readonly headers: HttpCall['headers'];
   readonly secretHeaders: readonly string[];
@@ -92,7 +92,7 @@ function planOf(spec: RestToolSpec, template: UrlTemplate): Plan {
   };
 }
 
-/** What a request says of who asks, wherever it stands. */
+/** All credentials that the tool's requests carry. */
 export function secretsOfRest({ auth, headers, url }: RestToolSpec): readonly string[] {
   const fixed = Object.entries(headers).filter(([name]) => !HARMLESS.has(name.toLowerCase()));
   const inQuery = auth?.kind === 'query' ? [auth.value] : [];
@@ -100,13 +100,13 @@ export function secretsOfRest({ auth, headers, url }: RestToolSpec): readonly st
   return [...all, ...inQuery, ...keysIn(url)];
 }
 
-/** As it was written. */
+/** The path as the operator wrote it. */
 function pathIn(url: string): string {
   const [, path = ''] = /^\w+:\/\/[^/?#]+([^?#]*)/.exec(url) ?? [];
   return path === '' ? '/' : path;
 }
 
-/** Any other header that an operator writes may be a key. */
+/** Headers that hold no secret; any other header may. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'content-type', 'user-agent'],
 ]);
@@ -187,7 +187,7 @@ function queryOf(
   return ok(pairs.join('&'));
 }
 
-/** None where an argument that is missing stands in it; more than one where it is a list. */
+/** Empty if an argument is missing; several parts if the argument is a list. */
 function queryPart({ texts, names }: Pattern, written: WrittenArguments): Result<readonly string[], string> {
   const [start = '', end = ''] = texts;
   const [only, ...others] = names;

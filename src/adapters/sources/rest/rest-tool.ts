@@ -19,7 +19,7 @@ import {
 import { checkBy } from '../schema-check.ts';
 import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 
-/** Makes a tool of one HTTP request. The error is a sentence that names the member that cannot be used. */
+/** Makes a tool of one HTTP request. The error is a sentence that names the unusable member. */
 export function restTool(
   spec: RestToolSpec,
   { http, filters }: { readonly http: HttpPort; readonly filters: FilterRunner },
@@ -79,12 +79,12 @@ function faultsIn({ filter, inputSchema, outputSchema }: RestToolSpec): readonly
   ];
 }
 
-/** Why a request that was read well cannot be made a tool of, each fault at its member. */
+/** Why a well-formed spec cannot become a tool: each fault with its member. */
 export function faultsOfRest(spec: RestToolSpec): readonly EntryFault[] {
   return faultsIn(spec).map(({ field, phrase }) => ({ field, reason: `It ${phrase}.` }));
 }
 
-/** The JSON text of the record of a REST tool. */
+/** JSON text of a REST tool's record. */
 export function restRecordText(spec: RestToolSpec): string {
   return recordText(definitionText({ definition: definitionOf(spec) }), factsOf(spec));
 }
@@ -105,7 +105,7 @@ function definitionOf(spec: RestToolSpec): BuiltInDefinition {
   };
 }
 
-/** An answer that does not fit is no result of this tool (2025-11-25, server/tools#output-schema). */
+/** An answer that does not match the output schema becomes an error (2025-11-25, server/tools#output-schema). */
 function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, request: string): BuiltInResult {
   if (result.isError === true) return result;
   const { structuredContent: value } = result;
@@ -119,7 +119,7 @@ function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, reques
   );
 }
 
-/** A long integer is an object until it is written, and fits as the number that it stands for. */
+/** A long integer is an object until serialized; the second check sees it as a number. */
 function faultIn(value: unknown, check: ReturnType<CompileSchema>): SchemaFault | undefined {
   return check(value) && check(JSON.parse(JSON.stringify(value)));
 }
