@@ -13,21 +13,21 @@ import { BuiltInRun } from './built-in-run.ts';
 export interface BuiltInLinkOptions {
   readonly server: string;
   readonly source: BuiltInSource;
-  /** What the source was read to have when the link was opened. */
+  /** The tools read when the link was opened. */
   readonly first: BuiltInTools;
   readonly events: LinkEvents;
-  /** Told of what the source has that cannot be used. */
+  /** Receives a warning for each unusable tool. */
   readonly log: Log;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
-  /** Lets the source follow another entry. */
+  /** Makes the source follow a changed server entry. */
   readonly adopt?: ((spec: ServerSpec) => void) | undefined;
 }
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 
-/** A link to tools that Assay makes itself: it answers as a server would. */
+/** A link to built-in tools; answers as an MCP server would. */
 export class BuiltInLink implements Link {
   readonly era = 'legacy';
   readonly version: string = NEWEST_LEGACY_VERSION;
@@ -38,7 +38,7 @@ export class BuiltInLink implements Link {
   readonly #options: BuiltInLinkOptions;
   readonly #runs = new Set<BuiltInRun>();
   readonly #endListening: () => void;
-  /** Given to the first list, so that nothing is read twice at a start. */
+  /** Served to the first list, to avoid a second read at startup. */
   #unread: BuiltInTools | undefined;
   #tools: ReadonlyMap<string, BuiltInTool>;
   #skipped: readonly Skipped[];
@@ -85,7 +85,7 @@ export class BuiltInLink implements Link {
     this.#options.adopt?.(spec);
   }
 
-  /** What a client says beside its calls is nothing to tools; who cancels says so by the cancellation of the call. */
+  /** Built-in tools ignore client notifications; a cancellation arrives through the call itself. */
   notify(): void {
     return;
   }
@@ -112,7 +112,7 @@ export class BuiltInLink implements Link {
     );
   }
 
-  /** Who reads no page learns of each once. */
+  /** Logs each skipped tool once, for operators who do not open the web pages. */
   #skip(skipped: readonly Skipped[]): void {
     const { server, log, mask } = this.#options;
     const known = new Set(this.#skipped.map((one) => JSON.stringify(one)));
@@ -146,7 +146,7 @@ export class BuiltInLink implements Link {
   }
 }
 
-/** In the order of their source; the first of a name has it. */
+/** In source order; the first tool of a name wins. */
 function byName({ tools }: BuiltInTools): ReadonlyMap<string, BuiltInTool> {
   const named = new Map<string, BuiltInTool>();
   for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);

@@ -14,25 +14,25 @@ export interface BuiltInRunOptions {
   readonly server: string;
   readonly tool: BuiltInTool;
   readonly ask: UpstreamRequest;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
 }
 
-/** One call of a tool that Assay makes itself: its arguments, its time limit, its end. Only the first end counts. */
+/** One call of a built-in tool: its arguments, time limit and outcome. Only the first outcome counts. */
 export class BuiltInRun {
   /** JSON text of the result. */
   readonly done: Promise<Result<string, Refusal>>;
   readonly #options: BuiltInRunOptions;
   readonly #timer: NodeJS.Timeout | undefined;
-  /** From when on, in ms, progress no longer starts the time limit anew. */
+  /** From this time on, in ms, progress no longer restarts the time limit. */
   #progressEndsMs: number;
   readonly #progressMs: number;
   readonly #ending = new AbortController();
   #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
   #isOver = false;
-  /** It told progress for longer than that may last. */
+  /** It has reported progress for longer than allowed. */
   #isOverdue = false;
-  /** Questions that its client has not answered. */
+  /** Open server requests to its client. */
   #asking = 0;
   readonly #onCancel = (): void => this.end({ code: 'CANCELLED' });
 
@@ -100,7 +100,7 @@ export class BuiltInRun {
     return this.#options.tool.definition.name;
   }
 
-  /** Undefined: the client wants to hear nothing. */
+  /** Undefined if the client wants no log messages. */
   get #logLevel(): string | undefined {
     const { message, envelopeLogLevel } = this.#options.ask;
     const meta = memberOf(message.params, '_meta')?.object;
@@ -165,19 +165,19 @@ export class BuiltInRun {
     clearTimeout(this.#timer);
     this.#options.ask.cancellation?.removeListener(this.#onCancel);
     this.#settle(outcome);
-    // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
+    // Stops remaining work and open server requests. A finished tool has nothing left to stop.
     if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);
   }
 }
 
-/** Made once: to make one costs as much of a call. */
+/** Created once: creating an error is a notable part of a call's cost. */
 const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
 
-/** A call that tells progress goes on for so many of its limits, and at most for this and one limit more. */
+/** A call that reports progress may run for 30 time limits, but at most for an hour plus one limit. */
 const PROGRESS_LIMITS = 30;
 const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 
-/** The longest wait that a timer of Node can hold. */
+/** Longest delay of a Node timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
@@ -193,7 +193,7 @@ function argumentsOf({ message }: UpstreamRequest): Result<BuiltInArguments, Ref
     });
   const text = rawOf(message.bytes, member);
   try {
-    // The schema refuses anything but an object.
+    // The input schema rejects anything but an object.
     return ok({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text });
   } catch {
     return NONE;
@@ -209,13 +209,13 @@ function checkOf(tool: BuiltInTool): Check {
   const known = CHECKS.get(tool);
   if (known !== undefined) return known;
   const compiled = checkBy(tool.definition.inputSchema);
-  // A schema that cannot be compiled says nothing of arguments; what is called judges them.
+  // If the schema cannot be compiled, the called API or function validates the arguments.
   const check: Check = compiled.ok ? compiled.value : () => undefined;
   CHECKS.set(tool, check);
   return check;
 }
 
-/** For the model, which can do better with it. */
+/** Tells the model how to correct its arguments. */
 function fieldError({ definition }: BuiltInTool, { path, reason }: SchemaFault): BuiltInResult {
   const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
   const names = Object.keys(definition.inputSchema['properties'] ?? {});
@@ -224,7 +224,7 @@ function fieldError({ definition }: BuiltInTool, { path, reason }: SchemaFault):
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** What went wrong is told in words of ours, which name addresses and quote others. A path may hold a key, an error page too. */
+/** Our error texts name addresses and quote answers; a path or an error page may hold a key. */
 function masked(result: BuiltInResult, mask: (text: string) => string): BuiltInResult {
   const content = result.content.map((part) =>
     typeof part['text'] === 'string' ? { ...part, text: mask(part['text']) } : part,
@@ -237,7 +237,7 @@ function resultText(result: BuiltInResult): string {
 }
 
 function answerOf({ kind, text }: ServerRequestAnswer): Result<Readonly<Record<string, unknown>>, string> {
-  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // already parsed once by the edge
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // already parsed once at the edge
   if (kind === 'result') return ok(value);
   const { message } = value;
   return err(`The client did not answer: ${typeof message === 'string' ? message : 'it gave no reason'}`);

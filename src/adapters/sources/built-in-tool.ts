@@ -3,28 +3,28 @@ import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 
-/** A tool that Assay makes of something that is no MCP server. */
+/** A tool that Assay makes from something other than an MCP server. */
 export interface BuiltInTool {
-  /** As `tools/list` has it. */
+  /** As in `tools/list`. */
   readonly definition: BuiltInDefinition;
   readonly facts: ToolFacts;
-  /** Longest time in ms without a result or progress; absent: that of its source. */
+  /** Time limit in ms without a result or progress; default: that of its source. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Arguments that fit `inputSchema`. What goes wrong is a result with `isError`, for the model to read; rejects only where
-   * the program is at fault, or when the signal says that nobody waits any more.
+   * Takes arguments that match `inputSchema`. Failures are results with `isError`, for the model to read; rejects only
+   * on a bug or when the signal is aborted.
    */
   run(args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult>;
 }
 
-/** `name` is unique in its source; `inputSchema` is a JSON Schema (2020-12 where it does not say otherwise) of an object. */
+/** `name` is unique in its source; `inputSchema` is a JSON Schema (2020-12 by default) of an object. */
 export interface BuiltInDefinition {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Only what its maker said. */
+  /** Only what its author declared. */
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -36,18 +36,18 @@ export interface BuiltInArguments {
 
 export interface BuiltInCall {
   readonly signal: AbortSignal;
-  /** Tells the client how far it is, and starts the time limit anew. */
+  /** Reports progress to the client and restarts the time limit. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Tells the client, where it wants to hear of this level (2025-11-25, server/utilities/logging). */
+  /** Logs to the client if it wants this level (2025-11-25, server/utilities/logging). */
   log(level: string, data: unknown): void;
-  /** Asks the client something (`elicitation/create`, `sampling/createMessage`, `roots/list`). The error is a sentence. */
+  /** Sends a server request (`elicitation/create`, `sampling/createMessage`, `roots/list`). The error is a sentence. */
   ask(
     method: string,
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result<Readonly<Record<string, unknown>>, string>>;
 }
 
-/** As `tools/call` has it. */
+/** As in `tools/call`. */
 export interface BuiltInResult {
   readonly content: readonly Readonly<Record<string, unknown>>[];
   readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
@@ -60,33 +60,35 @@ export interface BuiltInTools {
   readonly skipped: readonly Skipped[];
 }
 
-/** Where tools are made. */
+/** A source of built-in tools. */
 export interface BuiltInSource {
-  /** What tools there are now. The error: why nobody can tell. */
+  /** Reads the current tools. */
   read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>>;
-  /** Told when another `read` would bring other tools. The returned function ends it. */
+  /** Notifies when another `read` would give other tools. The returned function unsubscribes. */
   onChange(listener: () => void): () => void;
-  /** Bytes that were sent to what runs its tools, and that it has not taken. Absent: nothing is kept for it. */
+  /** Bytes sent to the processes that run its tools and not read yet. Absent if nothing is buffered. */
   readonly untakenBytes?: number;
-  /** Told when `untakenBytes` has become less. The returned function ends it. */
+  /** Notifies when `untakenBytes` has decreased. The returned function unsubscribes. */
   onDrain?(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** A result of one text. */
+/** A result with one text. */
 export function resultOfText(text: string): BuiltInResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** One that tells a model what went wrong. */
+/** An error result that tells the model what went wrong. */
 export function refused(text: string): BuiltInResult {
   return { ...resultOfText(text), isError: true };
 }
 
 const TEXTS = new WeakMap<Pick<BuiltInTool, 'definition'>, string>();
 
-/** JSON text of a definition, with a title in both places where clients look for one; made once. What its maker wrote stays; where that is
- * nothing, its name becomes a title. */
+/**
+ * JSON text of a definition, with a title in both places where clients look for one. The author's title is kept;
+ * otherwise one is made from the name. Cached.
+ */
 export function definitionText(tool: BuiltInTool | Pick<BuiltInTool, 'definition'>): string {
   const known = TEXTS.get(tool);
   if (known !== undefined) return known;

@@ -15,25 +15,25 @@ import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface BuiltInDeps {
   readonly log: Log;
-  /** Takes out of a text what is secret. */
+  /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
-  /** Sends the requests of all tools; opened when the first of them is. */
+  /** Sends the requests of all tools; opened with the first. */
   readonly openHttp: () => Promise<HttpPort>;
   /** Evaluates the filters of all tools. */
   readonly openFilters: () => Promise<FilterRunner>;
-  /** Starts the processes of modules. */
+  /** Starts the processes of function modules. */
   readonly launcher: Launcher;
-  /** The program that runs modules of functions. */
+  /** Path of the program that runs function modules. */
   readonly runner: string;
   /** Absolute path of the folder with Assay's own secrets, which no module may read. */
   readonly home?: string | undefined;
-  /** Tells each time that a file may have changed. */
+  /** Notifies each time a file may have changed. */
   readonly watch: WatchFile;
-  /** Why the file of a source must not be trusted, as a phrase that stands behind its name. */
+  /** Why a source's file must not be trusted, as a phrase that follows its name. */
   readonly fileFault: (path: string) => Promise<string | undefined>;
 }
 
-/** Opens links to tools that Assay builds itself. What a kind of source needs is loaded with the first one of it. */
+/** Opens links to built-in tools. The code of each kind of source is loaded on first use. */
 export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local'> {
   const { log, mask } = deps;
   return {

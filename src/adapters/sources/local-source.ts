@@ -16,19 +16,19 @@ export interface LocalSourceOptions {
 interface OpenModule {
   readonly source: BuiltInSource;
   readonly endListening: () => void;
-  /** What came of a reading that no list waited for, until a list has it. */
+  /** Result of a read that finished too late for its list; the next list takes it. */
   late?: Result<BuiltInTools, Cause> | undefined;
   isAwaited?: boolean;
 }
 
-/** Lists wait so many ms for a module: one that never loads must not keep the others from being called. */
+/** How long a list waits for a module: one that never loads must not block the other tools. */
 const READ_WAIT_MS = 3_000;
 
-/** The REST tools and function modules that operators write. */
+/** The operator's REST tools and function modules. */
 export class LocalSource implements BuiltInSource {
   readonly #options: LocalSourceOptions;
   #custom: CustomTools;
-  /** By all that makes them what they are, so that what did not change goes on as it is. */
+  /** Keyed by the whole spec, so that unchanged tools are reused. */
   #made = new Map<string, Result<BuiltInTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
   readonly #listeners = new Set<() => void>();
@@ -41,7 +41,7 @@ export class LocalSource implements BuiltInSource {
     this.#openModules();
   }
 
-  /** Other tools and modules from now on; calls of those that are gone come to their end. */
+  /** Replaces the tools and modules; calls of removed ones run to their end. */
   adopt(custom: CustomTools): void {
     if (custom === this.#custom) return;
     this.#custom = custom;
@@ -89,7 +89,7 @@ export class LocalSource implements BuiltInSource {
     await Promise.all(this.#ending);
   }
 
-  /** One that takes long is left out, and tells by itself when it has been read. */
+  /** A module that takes too long is skipped; listeners are notified once it has been read. */
   async #readModule(key: string, signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     const module = this.#modules.get(key);
     if (module === undefined) return ok({ tools: [], skipped: [] });
@@ -161,7 +161,7 @@ interface SkippedTool extends Pick<Skipped, 'what' | 'of'> {
   readonly tool: BuiltInTool;
 }
 
-/** Stands behind the name of the module, so that it need not say once more that it cannot be loaded. */
+/** Follows the module's name, so it need not repeat that the module cannot be loaded. */
 function whyNot(cause: Cause): string {
   return cause.code === 'MODULE_NOT_LOADED' ? cause.reason : causeText(cause);
 }
@@ -170,7 +170,7 @@ function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
   return { what: `${module}: ${tool}`, of: { module, tool } };
 }
 
-/** The first of a name has it. */
+/** Keeps the first tool of each name. */
 function withoutTwins(found: readonly SkippedTool[], skipped: readonly Skipped[]): BuiltInTools {
   const names = new Set<string>();
   const tools: BuiltInTool[] = [];

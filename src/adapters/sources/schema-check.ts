@@ -7,8 +7,8 @@ import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-sch
 import { isDeeper, type JsonObject } from '../../core/json-object.ts';
 
 /**
- * Checks by JSON Schema 2020-12, or by draft 7 where the schema says so. Throws where it is no such schema. A schema that
- * is too large to be compiled refuses nothing; a check that takes too many steps refuses its value.
+ * Validates by JSON Schema 2020-12, or by draft 7 if the schema declares it. Throws if the schema is invalid. A schema
+ * too large to compile accepts every value; a check that takes too many steps rejects its value.
  */
 export const compileSchema: CompileSchema = (schema) => {
   if (!isCheckable(schema)) return () => undefined;
@@ -26,7 +26,7 @@ export const compileSchema: CompileSchema = (schema) => {
   };
 };
 
-/** The same, where a schema that is none is to be expected; the error is what is wrong with it. */
+/** Like `compileSchema`, for schemas that may be invalid; the error says what is wrong. */
 export function checkBy(schema: object): Result<ReturnType<CompileSchema>, string> {
   try {
     return ok(compileSchema(schema));
@@ -40,16 +40,16 @@ type Validate = ReturnType<Ajv2020['compile']>;
 type Fault = NonNullable<Validate['errors']>[number];
 
 const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/;
-/** By these schemas themselves are judged. What a dialect needs is loaded when the first schema of it comes. */
+/** Validators of the schemas themselves. Each dialect is loaded with its first schema. */
 const judges: Partial<Record<Dialect, Ajv2020>> = {};
 
-/** Ajv keeps all that it ever compiled, so each schema has an Ajv of its own, which ends with it. */
+/** Ajv never frees what it compiled, so each schema gets its own instance, which is freed with it. */
 function compiled(schema: object, steps: StepCount): Validate {
   const dialect = '$schema' in schema && DRAFT_7.test(String(schema.$schema)) ? 'draft7' : 'current';
   const judge = (judges[dialect] ??= open(dialect, {}));
   if (judge.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${judge.errorsText()}`);
   const regExp = Object.assign((pattern: string) => linearPattern(pattern, steps), { code: 'linearPattern' });
-  // An optimised check runs no faster, and takes ten times as long to make.
+  // Optimised code runs no faster and takes ten times as long to compile.
   const ajv = open(dialect, {
     validateSchema: false,
     inlineRefs: false,
@@ -73,7 +73,7 @@ function addSteps(ajv: Ajv2020, dialect: Dialect, steps: StepCount): void {
     steps.take(weight + stepsThrough(value, walks));
   ajv.addKeyword({
     keyword: STEPS,
-    // The first of all: what a reference leads to may be without end.
+    // Before all other keywords: following references may never end.
     before: dialect === 'current' ? '$dynamicAnchor' : '$comment',
     code: ({ gen, data, schema }) => {
       const [weight, walks] = schema as Steps; // `countedSchema` wrote it
@@ -83,7 +83,7 @@ function addSteps(ajv: Ajv2020, dialect: Dialect, steps: StepCount): void {
 }
 
 function open(dialect: Dialect, more: Options): Ajv2020 {
-  // A format that is not known is no fault of a value.
+  // Not strict: an unknown format must not fail a value.
   return new (ajvOf(dialect).Ajv)({ strict: false, logger: false, ...more });
 }
 
@@ -93,7 +93,7 @@ interface AjvModule {
 }
 
 function ajvOf(dialect: Dialect): AjvModule {
-  // Synchronous, as whoever needs it needs it at once, and at no start.
+  // Loaded synchronously on first use, not at startup.
   const require = createRequire(import.meta.url);
   if (dialect === 'draft7') return require('ajv') as AjvModule;
   const { Ajv2020: Ajv, _ } = require('ajv/dist/2020.js') as {
@@ -103,7 +103,7 @@ function ajvOf(dialect: Dialect): AjvModule {
   return { Ajv, _ };
 }
 
-/** Ajv compares each with each. */
+/** Linear; Ajv's own check compares all pairs. */
 function areUnique(items: readonly unknown[], steps: StepCount): boolean {
   const seen = new Set<string>();
   for (const item of items) {
@@ -134,18 +134,18 @@ function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** A keyword of ours, which counts how often a part of a schema is looked at. */
+/** Our own keyword: counts the evaluations of a subschema. */
 const STEPS = 'x-assay-steps';
 
-/** Steps of one look at any value, and what of a value is gone through beside. */
+/** Steps of one evaluation, and bit flags of what else it iterates over (`TEXT`, `ITEMS`, `KEYS`). */
 type Steps = readonly [weight: number, walks: number];
 
-/** The same schema with `STEPS` in each part of it, wherever a reference may lead. */
+/** The schema with `STEPS` added to every subschema that a reference may reach. */
 function countedSchema(schema: object): JsonObject {
   return { ...countedMembers(schema, false), [STEPS]: [weightOf(schema), walksOf(schema)] satisfies Steps };
 }
 
-/** What it takes to go through a value once. */
+/** Steps to iterate over a value once. */
 function stepsThrough(value: unknown, walks: number): number {
   if (walks === 0) return 0;
   if (typeof value === 'string') return (walks & TEXT) === 0 ? 0 : value.length;
@@ -174,12 +174,12 @@ function walksOf(part: object): number {
   return Object.keys(part).reduce((walks, keyword) => walks | (WALKS.get(keyword) ?? 0), 0);
 }
 
-/** Hold values, or lists of names, and no schema. */
+/** Keywords that hold values or names, not schemas. */
 const BARE: ReadonlySet<string> = new Set([
   ...['const', 'default', 'dependentRequired', 'enum', 'example', 'examples', 'required', 'type'],
   '$vocabulary',
 ]);
-/** Hold schemas by names that are no keywords. */
+/** Keywords that map arbitrary names to schemas. */
 const BY_NAME: ReadonlySet<string> = new Set([
   ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
 ]);
@@ -201,7 +201,7 @@ function counted(value: unknown, isByName: boolean): unknown {
 
 const EACH = 8;
 
-/** A part looks at each of its keywords, and at each of what they list. */
+/** A subschema costs its keywords and the entries that they list. */
 function weightOf(part: object): number {
   return EACH * Object.values(part).reduce((sum: number, value) => sum + 1 + sizeOf(value), 1);
 }
@@ -210,18 +210,18 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/** What Ajv asks of a regular expression. It keeps one by its text. */
+/** What Ajv requires of a regular expression. It caches one by its text. */
 interface LinearPattern {
   readonly test: (text: string) => boolean;
   readonly toString: () => string;
 }
 
-/** A larger one takes long for each character. */
+/** A larger program takes too long per character. */
 const LARGEST_PROGRAM = 2_000;
 
 /**
- * A regular expression whose time grows with its text alone, where that of the language can double with each character. A
- * pattern that has no such form, as one that looks ahead, fits all: what is called judges it.
+ * A regular expression that runs in linear time; JavaScript's can take exponential time. A pattern without a linear
+ * form, such as one with lookahead, matches everything: the called API or function validates the value.
  */
 function linearPattern(pattern: string, steps: StepCount): LinearPattern {
   const program = programOf(pattern);
@@ -236,7 +236,7 @@ function linearPattern(pattern: string, steps: StepCount): LinearPattern {
 let library: typeof re2 | undefined;
 
 function programOf(pattern: string): re2.RE2JS | undefined {
-  // Synchronous, and at no start: many schemas have no pattern.
+  // Loaded synchronously on first use: many schemas have no pattern.
   const { RE2JS } = (library ??= createRequire(import.meta.url)('re2js') as typeof re2);
   try {
     const program = RE2JS.compile(RE2JS.translateRegExp(pattern));
@@ -246,13 +246,13 @@ function programOf(pattern: string): re2.RE2JS | undefined {
   }
 }
 
-/** Thrown through a check that has no way of its own to stop. */
+/** Thrown to stop a check, which has no other way to stop. */
 class TooManySteps extends Error {}
 
-/** About a tenth of a second of the work of a check, a few where it is of the worst kind. */
+/** About a tenth of a second of work, a few tenths in the worst case. */
 const MOST_STEPS = 2 ** 24;
 
-/** Counts the work of a check, so that no schema and no value can take the time of all. */
+/** Counts the work of a check, so that no schema or value can block the event loop. */
 class StepCount {
   #left = MOST_STEPS;
 
@@ -260,7 +260,7 @@ class StepCount {
     this.#left = MOST_STEPS;
   }
 
-  /** Throws `TooManySteps` where there are none left. */
+  /** Throws `TooManySteps` if none are left. */
   take(steps: number): true {
     this.#left -= steps;
     if (this.#left < 0) throw new TooManySteps('a check took too many steps');
@@ -268,11 +268,11 @@ class StepCount {
   }
 }
 
-/** Of JSON text: what is made of it in about a tenth of a second. */
+/** Characters of JSON; a schema of this size compiles in about a tenth of a second. */
 const MOST_CHARACTERS = 24_000;
 const DEEPEST = 200;
 
-/** Whether a JSON Schema is small enough for a check to be made of it while others wait. */
+/** Whether a JSON Schema is small enough to be compiled on the event loop. */
 export function isCheckable(schema: object): boolean {
   return !isDeeper(schema, DEEPEST) && JSON.stringify(schema).length <= MOST_CHARACTERS;
 }

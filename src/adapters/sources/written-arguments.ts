@@ -3,13 +3,13 @@ import { scanArray, scanMembers } from '../../protocol/scan.ts';
 import { rawOf } from '../../protocol/spans.ts';
 import type { BuiltInArguments } from './built-in-tool.ts';
 
-/** Arguments as text, numbers as the client wrote them. Errors are phrases to stand behind an argument's name. */
+/** Arguments as text, numbers as the client wrote them. Errors are phrases that follow an argument's name. */
 export interface WrittenArguments {
-  /** Undefined where there is none, or null. */
+  /** Undefined if the argument is missing or null. */
   textOf(name: string): Result<string | undefined, string>;
-  /** That of each element of a list; none where there is no argument, or null. */
+  /** One text per list element; empty if the argument is missing or null. */
   textsOf(name: string): Result<readonly string[], string>;
-  /** The JSON text of an object of all arguments but these. */
+  /** JSON text of an object of all other arguments. */
   without(names: ReadonlySet<string>): string;
 }
 
@@ -39,10 +39,10 @@ export function writtenArguments({ values, text }: BuiltInArguments): WrittenArg
   };
 }
 
-/** By name; of a name that stands there twice the last one counts, as it does in `values`. */
+/** By name; the last of a duplicate name wins, as in `values`. */
 interface Written {
   readonly values: ReadonlyMap<string, string>;
-  /** With their names. */
+  /** Including their names. */
   readonly members: ReadonlyMap<string, string>;
 }
 
