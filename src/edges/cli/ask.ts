@@ -3,16 +3,16 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Whether somebody sits at the terminal and can answer. */
+/** Whether a user at the terminal can answer questions. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** What somebody types without seeing it; undefined: he would rather not answer. */
+/** Reads a line without echoing it. Undefined if the user cancels. */
 function askHidden(question: string): Promise<string | undefined> {
-  // Without an output nothing is echoed, and as a terminal the system does not echo either.
+  // Without `output`, readline echoes nothing; `terminal: true` turns off the system echo.
   const lines = createInterface({ input: process.stdin, terminal: true });
-  // Not before: who answers at once would be seen.
+  // Only now: an answer typed before echo is off would be visible.
   process.stderr.write(`${question} `);
   return new Promise((resolve) => {
     let answer: string | undefined;
@@ -27,7 +27,7 @@ function askHidden(question: string): Promise<string | undefined> {
   });
 }
 
-/** Whether somebody says yes. */
+/** Asks a yes/no question. False if the input ends. */
 export function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
@@ -40,8 +40,8 @@ export function confirm(question: string): Promise<boolean> {
 }
 
 /**
- * The passphrase of a bundle: of a file, of ASSAY_PASSPHRASE, or of whoever sits at the terminal. It is never an argument,
- * which other users of the machine could read. Undefined: there is to be none.
+ * The passphrase of a bundle: from a file, ASSAY_PASSPHRASE, or the terminal. Never an argument, since other users of
+ * the machine can read those. Undefined if none is given.
  */
 export async function passphraseFor(
   runtime: Pick<Runtime, 'readFile'>,
@@ -50,7 +50,7 @@ export async function passphraseFor(
 ): Promise<Result<string | undefined, Refusal>> {
   if (file !== undefined) {
     const text = await runtime.readFile(file);
-    // An editor ends a file with a line's end.
+    // Editors end a file with a newline.
     return text.ok ? ok(text.value.replace(/\r?\n$/, '')) : text;
   }
   const given = process.env['ASSAY_PASSPHRASE'] ?? '';

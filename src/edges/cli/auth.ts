@@ -15,10 +15,10 @@ export interface AuthOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-/** Longest time in ms that somebody has to sign in. */
+/** Time limit in ms for a sign-in. */
 const SIGN_IN_LIMIT_MS = 300_000;
 
-/** `assay auth`: what came of it on stdout; where to go, and what to do, on stderr. */
+/** `assay auth`: results on stdout; the sign-in address and instructions on stderr. */
 export async function authorize(
   runtime: Runtime,
   server: string | undefined,
@@ -34,7 +34,7 @@ export async function authorize(
 }
 
 async function signIn(runtime: Runtime, server: string, options: AuthOptions): Promise<number> {
-  // Somebody answers at a terminal, or whoever asked for it with --no-browser.
+  // The user can paste an address at a terminal, or asked for that with --no-browser.
   const isAnswered = process.stdin.isTTY || !options.browser;
   const done = await runtime.signIn(
     {
@@ -78,7 +78,7 @@ function tellAddress(given: {
     );
 }
 
-/** Undefined where stdin ends without a line, or nobody waits for one any more. */
+/** The first non-empty line of stdin. Undefined if there is none, or the signal aborts. */
 function firstLine(signal: AbortSignal): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin });
   return new Promise((resolve) => {
@@ -141,7 +141,7 @@ interface ShownJson {
   readonly expires?: string;
 }
 
-/** For people and scripts: the time in ISO 8601, and absent where there is none. */
+/** For display and JSON: the time in ISO 8601, absent if there is none. */
 function shown({ server, issuer, subject, state, scope, expiresMs }: ShownCredential): ShownJson {
   return {
     ...{ server, issuer, subject, state },

@@ -43,7 +43,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   }
 }
 
-/** The object, or what is wrong with it. */
+/** The parsed object, or an error text. */
 function objectOf(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text);
@@ -53,7 +53,7 @@ function objectOf(text: string): JsonObject | string {
   }
 }
 
-/** What a person reads of a result: its texts, and a word for everything else. */
+/** A result's content for display: its texts, and a placeholder for everything else. */
 function textOf(result: JsonObject): string {
   const { content } = result;
   if (!Array.isArray(content)) return JSON.stringify(result, undefined, 2);

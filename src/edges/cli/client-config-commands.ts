@@ -5,7 +5,7 @@ import type { ImportBundleOptions } from './import-bundle.ts';
 import type { ImportOptions } from './import.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The commands that deal with the config files of other clients. `done` gets the exit code. */
+/** The commands for the config files of other clients. `done` receives the exit code. */
 export function clientConfigCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('import')

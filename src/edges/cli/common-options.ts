@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
 
-/** Takes the exit code of the command that was run. */
+/** Receives the exit code of the command. */
 export type Done = (exit: number) => void;
 
-/** Where Assay keeps what it learns. */
+/** Adds the option for the home folder. */
 export function withHome(command: Command): Command {
   return command.option(
     '--home <folder>',
@@ -11,7 +11,7 @@ export function withHome(command: Command): Command {
   );
 }
 
-/** The config file, and where Assay keeps what it learns. */
+/** Adds the options for config file and home folder. */
 export function withConfig(command: Command): Command {
   const about = 'config file with "mcpServers" (default: $ASSAY_CONFIG, then mcp.json in the home)';
   return withHome(command.addOption(new Option('--config <file>', about)));

@@ -7,7 +7,7 @@ import type { ClientConfigPorts } from './runtime.ts';
 
 export interface ConnectOptions extends AppOptions {
   readonly name: string;
-  /** True: at the usual address. */
+  /** True means the default address. */
   readonly http?: string | true;
   readonly project?: string;
   readonly dryRun?: boolean;
@@ -18,7 +18,7 @@ export interface ConnectOptions extends AppOptions {
 
 const USUAL_ADDRESS = 'http://127.0.0.1:4444/mcp';
 
-/** `assay connect`: what was written where on stdout; warnings and tips on stderr. */
+/** `assay connect`: what was written, and where, on stdout; warnings and tips on stderr. */
 export async function connect(
   runtime: ClientConfigPorts,
   client: string,

@@ -8,13 +8,13 @@ import type { Runtime } from './runtime.ts';
 
 export interface DoctorOptions extends AppOptions {
   readonly json?: boolean;
-  /** Servers are not started. */
+  /** Do not start servers. */
   readonly offline?: boolean;
-  /** Warnings fail, too. */
+  /** Exit with an error on warnings, too. */
   readonly strict?: boolean;
 }
 
-/** `assay doctor`: what is in order and what is not, each with what to do; the exit code says whether anything is wrong. */
+/** `assay doctor`: prints what works, what does not, and the remedy. The exit code shows whether anything is wrong. */
 export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
   const { offline = false, strict = false, json = false } = options;
   const onNews = (server: string, isUp: boolean): void => {

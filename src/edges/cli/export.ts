@@ -12,7 +12,7 @@ export interface ExportBundleOptions extends AppOptions {
   readonly passphraseFile?: string;
 }
 
-/** `assay export`: to stdout, or into a file; what is not in it on stderr. */
+/** `assay export`: writes the bundle to stdout or a file, and lists omissions on stderr. */
 export async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
   const { file, passphraseFile } = options;
   const question = 'Passphrase for the secrets (empty: leave them out):';

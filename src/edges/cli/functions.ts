@@ -18,7 +18,7 @@ export interface AddFunctionsOptions extends JsonOptions {
 
 const MOST_TOOLS = 100_000;
 
-/** `assay function add`: from now on the tools are there, also for a server that runs. */
+/** `assay function add`: takes effect at once, also in a running Assay. */
 export async function addFunctions(
   runtime: Runtime,
   file: string,

@@ -13,7 +13,7 @@ interface Json {
   readonly json?: boolean;
 }
 
-/** The commands that reach the servers of the config. What one needs is loaded when it is run. */
+/** The commands that use the configured servers. Each loads its module only when run. */
 export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     serveCommand(runtime, done),
@@ -95,7 +95,7 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
     .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
     .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
     .action(async (options: StdioOptions) => {
-      // Whatever writes to the console, a library too, writes to stderr: stdout carries JSON-RPC only.
+      // Sends all console output, including that of libraries, to stderr: stdout carries JSON-RPC only.
       globalThis.console = new Console(process.stderr, process.stderr);
       const ended = await runtime.runStdio(options);
       if (ended.ok) done(EXIT.done);

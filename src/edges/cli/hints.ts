@@ -15,7 +15,7 @@ export interface HintsOptions extends JsonOptions {
   readonly reason?: string;
 }
 
-/** `assay hints TOOL`: each hint with who decided it and all claims; `--set` changes them as `PATCH /tools/{id}` does. */
+/** `assay hints TOOL`: each hint with its source and all claims. `--set` changes hints like `PATCH /tools/{id}`. */
 export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     const hints = hintsIn(options.set ?? []);
@@ -70,13 +70,13 @@ function show({ name, hints }: ToolView): void {
 
 const MOST_TOOLS = 100_000;
 
-/** All tools of all servers, which are started for it and compared with what was accepted of them. */
+/** All tools of all servers. Starts the servers and compares their tools with the accepted definitions. */
 export async function allTools({ tools, startAll }: OpenServices): Promise<readonly ToolView[]> {
   await startAll();
   return (await tools.page({}, { limit: MOST_TOOLS })).tools;
 }
 
-/** By its public name, its namespaced name or its id. REF_UNKNOWN names the nearest one. */
+/** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */
 export function namedTool(tools: readonly ToolView[], name: string): Result<ToolView, Refusal> {
   const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
   if (found !== undefined) return ok(found);

@@ -17,7 +17,7 @@ export interface ImportBundleOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-/** What was exported, if that is what the file holds; undefined: it is something else, or cannot be read. */
+/** The exported bundle in a file. Undefined if it holds something else or cannot be read. */
 export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
   const text = await runtime.readFile(path);
   if (!text.ok) return undefined;
@@ -25,7 +25,7 @@ export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string)
   return Object.hasOwn(value, 'assay') ? value : undefined;
 }
 
-/** `assay import FILE`: the plan on stdout, what to know of it on stderr; done with --apply, or when somebody says yes. */
+/** `assay import FILE`: the plan on stdout, notes on stderr. Applied with --apply or after confirmation. */
 export async function importBundle(
   runtime: Runtime,
   bundle: unknown,

@@ -12,7 +12,7 @@ export interface ImportOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-/** `assay import`: what another client has and what became of it on stdout; what is to be done about it on stderr. */
+/** `assay import`: the other client's servers and the result for each on stdout; follow-up steps on stderr. */
 export async function importFrom(
   runtime: ClientConfigPorts,
   from: string,

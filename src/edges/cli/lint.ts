@@ -28,7 +28,7 @@ interface Linted {
   readonly findings: readonly LintFinding[];
 }
 
-/** `assay lint [SERVER]`: what is wrong with the hints of tools; a server of which nothing can be known is a failure, too. */
+/** `assay lint [SERVER]`: checks tools' hints. A server whose tools cannot be listed is a failure, too. */
 export async function lintTools(
   runtime: Runtime,
   server: string | undefined,
@@ -102,7 +102,7 @@ function linted({ server, name, definition }: Entry, levels: LintLevels): Linted
   return { server: server.spec.name, tool: name, findings: lintOf(tool, levels) };
 }
 
-/** Whether its tools are not there to be looked at. */
+/** Whether the server's tools cannot be checked. */
 function hasNoTools({ state, listFaults = [] }: ServerStatus): boolean {
   return state !== 'up' || listFaults.some(({ list }) => list === 'tools');
 }

@@ -4,7 +4,7 @@ import type { ListNotesOptions, ReviewNotesOptions } from './notes.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-/** `assay notes` with its commands; without one it lists. What one needs is loaded when it is run. */
+/** `assay notes` with its subcommands; lists by default. Each loads its module only when run. */
 export function notesCommand(runtime: Runtime, done: Done): Command {
   const notes = new Command('notes').description('list, write and review the notes on tools in toolsets');
   const list = new Command('list')

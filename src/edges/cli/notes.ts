@@ -23,7 +23,7 @@ export interface ListNotesOptions extends JsonOptions {
   readonly toolset?: string;
 }
 
-/** Where a note is, or is to be. */
+/** A note's location. */
 interface NotePlace {
   readonly toolset: string;
   readonly tool: string;
@@ -45,7 +45,6 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
   });
 }
 
-/** What a note says that somebody writes on the command line. */
 interface NoteText {
   readonly place: NotePlace;
   readonly text: string;
@@ -76,7 +75,7 @@ function taken({ tool, name }: NotePlace): Refusal {
   return { code: 'ARGUMENTS_INVALID', reason };
 }
 
-/** `assay notes edit`: whoever wrote it, it is the operator's from now on. */
+/** `assay notes edit`: the note becomes the operator's, even if a model wrote it. */
 export async function editNote(
   runtime: Runtime,
   { place, text }: NoteText,
@@ -142,11 +141,11 @@ function noteIn({ tool, name }: NotePlace): { readonly namespacedName: string; r
 interface NoteChange {
   readonly place: NotePlace;
   readonly options: JsonOptions;
-  /** `Added`, for people. */
+  /** Past participle for the output, such as `Added`. */
   readonly done: string;
 }
 
-/** Changes the notes of a tool, and tells which it has now. */
+/** Changes the notes of a tool and prints the resulting ones. */
 function changeNotes(
   runtime: Runtime,
   { place, options, done }: NoteChange,
@@ -171,7 +170,7 @@ export interface ReviewNotesOptions extends JsonOptions {
   readonly acceptAll?: boolean;
 }
 
-/** `assay notes review`: the notes that are held for review; with `--accept-all` these and no others are accepted. */
+/** `assay notes review`: lists the notes held for review. `--accept-all` accepts exactly those listed. */
 export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const { acceptAll = false, json = false } = options;
@@ -199,7 +198,7 @@ async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<
   return ok(undefined);
 }
 
-/** By its text, too: what somebody writes meanwhile was not shown. */
+/** Includes the text: a note edited in the meantime was not shown. */
 function keyOf({ tool, note }: Omit<PlacedNote, 'toolset'>): string {
   return JSON.stringify([tool, note.name, note.note]);
 }
@@ -210,7 +209,7 @@ function closing(count: number, isAccepted: boolean): string {
   return `${counted(count, 'note')} held for review. \`assay notes accept\` lets models read one, \`assay notes reject\` deletes it.`;
 }
 
-/** A note with where it is. */
+/** A note with its location. */
 interface PlacedNote {
   readonly toolset: string;
   readonly tool: string;
@@ -223,7 +222,7 @@ interface PlacedNoteJson extends Omit<NoteJson, 'isHeld'> {
   readonly isHeld: boolean;
 }
 
-/** Toolset by toolset, tool by tool, in the order in which models read them. */
+/** Grouped by toolset and tool, in the order in which models read them. */
 export function placedNotes(toolsets: readonly Toolset[]): readonly PlacedNote[] {
   return toolsets.flatMap(({ name, toolNotes }) =>
     toolNotes.flatMap(({ namespacedName, notes }) =>

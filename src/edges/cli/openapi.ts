@@ -23,7 +23,7 @@ export interface OpenapiOptions extends JsonOptions {
 const MOST_TOOLS = 100_000;
 const SUBJECT = { subject: LOCAL.subject };
 
-/** `assay openapi`: makes tools of a document, or reads it anew where its source is there; tells what was made and what not. */
+/** `assay openapi`: makes tools from a document, or rereads a known one. Prints what was made and what was not. */
 export async function importOpenapi(
   runtime: Runtime,
   document: string,
@@ -85,7 +85,7 @@ function entryOf(document: string, options: OpenapiOptions): Result<GatewayEntry
   });
 }
 
-/** `https://api.example.com/v1/petstore.json`: petstore. */
+/** `https://api.example.com/v1/petstore.json` becomes `petstore`. */
 function nameOf(document: string): string {
   const path = URL.parse(document)?.pathname ?? document;
   const [stem = ''] = basename(path).split('.');

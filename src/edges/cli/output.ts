@@ -16,29 +16,26 @@ export function printError(text: string): void {
   console.error(safe(text));
 }
 
-/** Writes somebody's text to stdout: as it is into a file or another program, and safe for a terminal. */
+/** Writes foreign text to stdout: unchanged to a file or pipe, escaped for a terminal. */
 export function printText(text: string): void {
   console.log(process.stdout.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text);
 }
 
-/** Writes a value to stdout as JSON in which a terminal obeys nothing. */
+/** Writes a value to stdout as JSON without terminal control characters. */
 export function printJson(value: unknown): void {
   console.log(jsonText(value));
 }
 
-/** Indented, with JSON's own escapes for what is not seen or what a terminal obeys. */
+/** Indented JSON that escapes invisible and control characters. */
 export function jsonText(value: unknown): string {
   return printableJson(JSON.stringify(value, undefined, 2));
 }
 
 /** The codes of `style.ts`. */
-// eslint-disable-next-line no-control-regex -- a colour begins with a control
+// eslint-disable-next-line no-control-regex -- a colour code starts with a control character
 const STYLES = /(\u001b\[(?:[12]|22|3[0-7]|39|9[0-7])m)/;
 
-/**
- * The last guard for texts from elsewhere. Who puts one into a line shows it with `printable`, which leaves no line feed in
- * it either.
- */
+/** The last guard against foreign text. Callers put it into lines with `printable`, which also escapes line feeds. */
 function safe(text: string): string {
   return text
     .split(STYLES)
@@ -46,28 +43,28 @@ function safe(text: string): string {
     .join('');
 }
 
-/** Colours for a terminal alone, or where FORCE_COLOR asks for them: also a CI machine reads plain text from a pipe. */
+/** Colours only for a terminal or with FORCE_COLOR. CI machines read plain text from a pipe, too. */
 const isWanted = process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined;
 
 export const style: Ansis = isWanted ? new Ansis() : new Ansis(0);
 
-/** Somebody's text inside a sentence of ours: one line, escaped. */
+/** Foreign text quoted inside a sentence: one line, escaped. */
 export function quoted(text: string): string {
   return printable(JSON.stringify(text));
 }
 
-/** What is wrong with an argument, where something is; the reason ends a sentence. */
+/** A refusal of an argument, or undefined without a `reason`. The reason ends a sentence. */
 export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
   return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', reason: `${field}: ${reason}` };
 }
 
-/** Says on stderr what was refused; gives the exit code. */
+/** Prints a refusal to stderr and returns its exit code. */
 export function printComplaint(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
   return facesOf(refusal).exit;
 }
 
-/** "read-only (inferred: GET request)" */
+/** Such as "read-only (inferred: GET request)". */
 export function hintsPhrase({ hints }: Pick<ToolView, 'hints'>): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const deciding = readOnlyHint.effective ? readOnlyHint : destructiveHint;
@@ -78,7 +75,7 @@ export function hintsPhrase({ hints }: Pick<ToolView, 'hints'>): string {
   return `${risk}${more} (${why})`;
 }
 
-/** `name: value` or `NAME=value`, as an object. ARGUMENTS_INVALID names what is neither. */
+/** Parses `name: value` or `NAME=value` pairs into an object. ARGUMENTS_INVALID */
 export function pairsIn(
   option: string,
   given: readonly string[],
@@ -87,7 +84,7 @@ export function pairsIn(
   const pairs: (readonly [string, string])[] = [];
   for (const text of given) {
     const at = text.indexOf(separator);
-    // What was given is not repeated: it may be a secret.
+    // The error does not repeat the input: it may be a secret.
     if (at < 1)
       return err({ code: 'ARGUMENTS_INVALID', reason: `${option}: write it as name${separator}value` });
     pairs.push([text.slice(0, at).trim(), text.slice(at + 1).trim()]);
@@ -99,8 +96,8 @@ const GAP = '  ';
 const WIDEST = 200;
 
 /**
- * Columns aligned by what is seen; the last one is wrapped at words to the width of the terminal. Of what a terminal
- * obeys only one colour around a whole cell passes.
+ * Columns aligned by visible width. The last one is wrapped at words to the terminal's width. The only control sequence
+ * allowed is one colour around a whole cell.
  */
 export function tableOf(head: readonly string[], given: readonly (readonly string[])[]): string {
   const rows = given.map((row) => row.map(safeCell));
@@ -121,7 +118,7 @@ export function tableOf(head: readonly string[], given: readonly (readonly strin
   return [style.dim(line(head)), ...rows.map(line)].join('\n');
 }
 
-// eslint-disable-next-line no-control-regex -- a colour begins with a control
+// eslint-disable-next-line no-control-regex -- a colour code starts with a control character
 const COLOURED = /^(\u001b\[3\d+m)([a-z]+)(\u001b\[39m)$/;
 
 function safeCell(cell: string): string {
@@ -130,7 +127,7 @@ function safeCell(cell: string): string {
 
 const PROSE_WIDTH = 80;
 
-/** Sentences for a person: wrapped at words at a terminal, and one line for a program. */
+/** Prose: wrapped at words for a terminal, one line for a program. */
 export function proseOf(
   text: string,
   {

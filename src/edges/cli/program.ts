@@ -40,14 +40,14 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   return exit;
 }
 
-/** How errors and help are told holds for commands of commands, too. */
+/** Passes the error and help settings on to nested commands. */
 function inheriting(command: Command, from: Command): Command {
   command.copyInheritedSettings(from);
   for (const inner of command.commands) inheriting(inner, command);
   return command;
 }
 
-/** `assay token` with its three commands. */
+/** `assay token` with its three subcommands. */
 function tokenCommand(runtime: Runtime, done: Done): Command {
   const token = new Command('token').description('make, list and revoke tokens for clients');
   const create = new Command('create')
@@ -93,7 +93,7 @@ function authCommand(runtime: Runtime, done: Done): Command {
     });
 }
 
-/** `assay export`; its counterpart stands among what can be imported. */
+/** `assay export`. For `assay import`, see `clientConfigCommands`. */
 function exportCommand(runtime: Runtime, done: Done): Command {
   const command = new Command('export')
     .description('write all that operators made here, to keep it or to import it elsewhere')

@@ -24,7 +24,7 @@ interface AddRestInput {
   readonly options: AddRestOptions;
 }
 
-/** `assay rest add`: from now on the tool is there, also for a server that runs. */
+/** `assay rest add`: takes effect at once, also in a running Assay. */
 export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
   const headers = pairsIn('--header', options.header ?? [], ':');
@@ -54,7 +54,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
   });
 }
 
-/** The text is not repeated: there may be a secret in it. */
+/** The error does not repeat the text: it may contain a secret. */
 function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refusal> {
   const value = parsedJson(text);
   if (isJsonObject(value)) return ok(value);
@@ -83,7 +83,7 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     const tools = await restTools(services);
     const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
-    // One that cannot be used now is not listed, and can be removed all the same.
+    // A tool that is currently unusable is not listed, but can still be removed.
     const id = found?.id ?? services.local.idOf(name);
     const removed = await services.local.remove(id, { subject: LOCAL.subject });
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });

@@ -14,15 +14,15 @@ export interface AcceptOptions extends JsonOptions {
 /** Instructions of a server that differ from the accepted text. */
 export interface InstructionsItem {
   readonly kind: 'instructions';
-  /** The server's. */
+  /** Name of the server. */
   readonly name: string;
   readonly id: string;
   readonly severity: 'review';
-  /** Why, as phrases. */
+  /** The reasons, as phrases. */
   readonly reasons: readonly string[];
   readonly since: string;
   readonly accepted: Text;
-  /** What the server says now. */
+  /** The current text of the server. */
   readonly changed: Text;
 }
 
@@ -34,12 +34,12 @@ interface Text {
 
 type Opened = Pick<OpenServices, 'instructions' | 'servers' | 'startAll'>;
 
-/** The changed instructions of all servers, which have been started. */
+/** The changed instructions of all servers, which must be started. */
 export function changedInstructions({ servers, instructions }: Opened): readonly InstructionsItem[] {
   return servers().flatMap((spec) => itemOf(instructions.viewOf(spec)));
 }
 
-/** Shows how the instructions of one server differ from the accepted text, and accepts them. SERVER_UNKNOWN */
+/** Shows how a server's instructions differ from the accepted text, or accepts them. SERVER_UNKNOWN */
 export async function reviewInstructions(
   services: Opened,
   name: string,
@@ -61,7 +61,7 @@ export async function reviewInstructions(
     else printError('`--accept` accepts exactly this text; models get it from then on.');
     return ok(undefined);
   }
-  // A running `serve` may have seen another text since this one was shown.
+  // A running `serve` may have received a newer text since this one was shown.
   const accepted = await services.instructions.accept(spec, {
     subject: LOCAL.subject,
     objection: ({ digest, drift }) => {
@@ -75,7 +75,7 @@ export async function reviewInstructions(
   return accepted;
 }
 
-/** Nothing where the server says what was accepted. */
+/** Empty if the instructions are the accepted ones. */
 function itemOf(view: InstructionsView | undefined): readonly InstructionsItem[] {
   if (view?.drift === undefined) return [];
   const { gatewayId: id, serverName: name, digest, text, drift } = view;
@@ -108,7 +108,7 @@ const COLOURS: Readonly<Record<Mark, (text: string) => string>> = {
   '+': style.green,
 };
 
-/** Both texts whole, however long: what is cut away might be what matters. */
+/** Never truncated: the part cut off might be the one that matters. */
 function showDifference({ name, reasons, since, accepted, changed }: InstructionsItem): void {
   print(`The instructions of ${printable(name)} changed (first seen ${since}):`);
   for (const reason of reasons) print(`  ${reason}`);
@@ -117,15 +117,15 @@ function showDifference({ name, reasons, since, accepted, changed }: Instruction
       print(COLOURS[mark](`    ${at === 0 ? mark : ' '} ${part}`));
 }
 
-/** Of a mark and what is before and after it. A continued line has no mark, so that no text can pass for one. */
+/** Width of the mark and the space around it. Continuation lines have no mark, so that text cannot imitate one. */
 const INDENT = 6;
 
-/** None in a text of a server that gave none. */
+/** An empty text has no lines. */
 function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.split('\n');
 }
 
-/** The lines that begin and end both texts, and between them all that is removed, then all that is added. */
+/** The common first and last lines, and between them all removed lines, then all added ones. */
 function difference(
   before: readonly string[],
   after: readonly string[],
@@ -147,7 +147,7 @@ function difference(
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Parts of at most so many columns; what may be wide (Hangul, Chinese, emoji) counts as two. */
+/** Splits text into parts of at most `columns`. Possibly wide characters (Hangul, Chinese, emoji) count as two. */
 function wrapped(text: string, columns: number): readonly string[] {
   const parts: string[] = [];
   let part = '';

@@ -22,7 +22,7 @@ export interface ReviewOptions extends AcceptOptions {
   readonly instructions?: string;
 }
 
-/** Something that waits for a review. */
+/** An item to review. */
 export type ReviewItem = ToolItem | InstructionsItem;
 
 interface ToolItem {
@@ -30,9 +30,9 @@ interface ToolItem {
   readonly name: string;
   readonly id: string;
   readonly severity: 'dangerous' | 'review' | 'harmless';
-  /** Why, as phrases. */
+  /** The reasons, as phrases. */
   readonly reasons: readonly string[];
-  /** Hints whose override does not count until then. */
+  /** Hints whose override has no effect until the review. */
   readonly suspends: readonly Hint[];
   readonly isVolatile: boolean;
   readonly changes: readonly Change[];
@@ -40,7 +40,7 @@ interface ToolItem {
 
 type Change = NonNullable<ToolView['drift']>['changes'][number];
 
-/** `assay review [TOOL]`: what waits for a review, or how one tool or the instructions of a server differ from what was accepted. */
+/** `assay review [TOOL]`: lists items to review, or shows how one tool or a server's instructions changed. */
 export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     if (options.instructions !== undefined) {
@@ -71,7 +71,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
       showOne(item, options);
       return ok(undefined);
     }
-    // What is accepted is what was read here, and nothing that came since.
+    // Accepts only the definition that was read here, not a newer one.
     const objection = (now: ToolView): Refusal | undefined =>
       now.digest === tool.value.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now.digest };
     const accepted = await services.tools.review(item.id, { subject: LOCAL.subject, objection });
@@ -82,7 +82,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
   });
 }
 
-/** Nothing where the definition is the accepted one, and all overrides count. */
+/** Empty if the definition is the accepted one and no override is suspended. */
 function itemOf(tool: ToolView): readonly ToolItem[] {
   const { name, id, drift } = tool;
   const suspends = suspendedIn(tool);
@@ -143,7 +143,7 @@ function whyOf({ reasons, suspends, isVolatile }: ToolItem): string {
   ].join('; ');
 }
 
-/** Whole, however long: what is cut away might be what matters. */
+/** Never truncated: the part cut off might be the one that matters. */
 function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
   if (json) return printJson({ review: [item] });
   print(`${printable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`);
@@ -156,7 +156,7 @@ function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
   printError(proseOf('`--accept` accepts exactly this definition; overrides of the tool then count for it.'));
 }
 
-/** What other commands say where something waits. */
+/** The note that other commands print if there are tools to review. */
 export function reviewNote({ tools, dangerous, suspended }: ReviewCounts): string {
   const parts = [
     ...(dangerous > 0 ? [`${dangerous} dangerous`] : []),

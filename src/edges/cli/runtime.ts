@@ -43,43 +43,43 @@ export interface OpenCatalog {
   readonly close: () => Promise<void>;
 }
 
-/** The same with what is needed to judge tools. */
+/** The same, with the settings needed to check tools. */
 export interface OpenTools extends OpenCatalog {
   readonly lintLevels: LintLevels;
-  /** Whether toolsets serve tools whose definition has changed. */
+  /** Whether toolsets serve tools with a changed definition. */
   readonly showsChanged: boolean;
 }
 
 export interface OpenServe extends OpenCatalog {
   /** Origin and port of the HTTP server. */
   readonly url: string;
-  /** Whether every client must bring a token. */
+  /** Whether every client must send a token. */
   readonly needsToken: boolean;
-  /** The file that holds a token for the REST API; undefined: those who made tokens know them. */
+  /** File with a token for the REST API. Undefined beyond loopback or with ASSAY_TOKEN. */
   readonly adminTokenPath: string | undefined;
-  /** The toolset whose tools `/mcp` shows. */
+  /** The toolset that `/mcp` serves. */
   readonly equipped: () => Toolset | undefined;
-  /** Whether `/mcp` shows the configuration tools alone where none is equipped, and not all tools beside them. */
+  /** With no toolset equipped: whether `/mcp` serves only the configuration tools, instead of those and all others. */
   readonly hasModes: boolean;
 }
 
-/** The store of the home, for a command that uses it and ends. */
+/** The store of the home, for a short-lived command. */
 export interface OpenStore {
   readonly store: Store;
   readonly close: () => Promise<void>;
 }
 
-/** The toolsets of the home's store, for a command that uses them and ends. */
+/** The toolsets in the home's store, for a short-lived command. */
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
-  /** The tools of all servers of the config, which are started when this is first asked. */
+  /** The tools of all configured servers, which are started on the first call. */
   readonly tools: () => Promise<Result<ToolIndex, Refusal>>;
-  /** Those servers, and whether toolsets serve tools whose definition has changed; empty before they are started. */
+  /** Those servers, and whether toolsets serve tools with a changed definition. Empty before they are started. */
   readonly circumstances: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
   readonly close: () => Promise<void>;
 }
 
-/** What operators see and change of sources and tools, for a command that ends. */
+/** The operator's services for sources and tools, for a short-lived command. */
 export interface OpenServices {
   readonly tools: ToolService;
   readonly gateways: ServerService;
@@ -87,17 +87,17 @@ export interface OpenServices {
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;
   readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<GatewayView, Refusal>>;
-  /** Starts one source, and waits for it; the others rest. */
+  /** Starts one source and waits for it. Does not start others. */
   readonly start: (source: string) => Promise<void>;
-  /** What is accepted and what has changed of the instructions of these servers. */
+  /** The accepted and changed instructions of these servers. */
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly servers: () => readonly ServerSpec[];
-  /** Starts all, waits for them, and compares their tools and instructions with what was accepted. */
+  /** Starts all servers, waits for them, and compares their tools and instructions with the accepted ones. */
   readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** What the commands around other clients need. */
+/** What the commands for other clients need. */
 export interface ClientConfigPorts {
   /** The clients whose config files are known. */
   readonly clientIds: readonly string[];
@@ -106,9 +106,9 @@ export interface ClientConfigPorts {
   undoConnect(request: UndoRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
 }
 
-/** All settings with whose word each is. */
+/** All settings with the source of each. */
 export interface ShownSettings extends Resolved {
-  /** Stored settings that have no effect, as they come from environment and config file only. */
+  /** Stored settings without effect, because they are read only from the environment and the config file. */
   readonly ignored: readonly SettingKey[];
   /** The config file that was read. */
   readonly configPath: string;
@@ -117,34 +117,34 @@ export interface ShownSettings extends Resolved {
 /** What the command line needs from the rest of the program. */
 export interface Runtime extends ClientConfigPorts {
   readonly version: string;
-  /** How this program is started: an executable and its first arguments. */
+  /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
-  /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
+  /** For short-lived commands: logs only errors, since their output shows the rest. */
   openCatalog(options: AppOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
-  /** The store of the home, for a command that uses it and closes it. */
+  /** The store of the home. The caller closes it. */
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;
-  /** Writes a file, whole, for this user alone. FILE_UNWRITABLE */
+  /** Writes a file atomically, readable only by this user. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readonly mintToken: Mint;
   readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;
-  /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
+  /** Serves MCP on stdin and stdout until the client closes its side or a signal arrives. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
-  /** Has whoever sits at the terminal sign in at a remote server. */
+  /** Signs the user at the terminal in to a remote server. */
   signIn(request: SignInRequest, options: AppOptions): Promise<Result<ShownCredential, Refusal>>;
-  /** All sign-ins, without anything secret. */
+  /** All sign-ins, without secrets. */
   signIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>>;
   signOut(
     who: Pick<SignInRequest, 'server' | 'subject'>,
     options: AppOptions,
   ): Promise<Result<SignOutReport, Refusal>>;
-  /** Whether whoever sits at the terminal would see a browser that is opened. */
+  /** Whether the user at the terminal would see an opened browser. */
   hasBrowser(): boolean;
-  /** Looks at all that a start needs, and changes nothing. */
+  /** Checks everything a start needs. Changes nothing. */
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;

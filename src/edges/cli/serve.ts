@@ -8,7 +8,7 @@ import { printComplaint, print, printError, style, tableOf } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
-/** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */
+/** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
   if (!opened.ok) return printComplaint(opened.error);
@@ -39,14 +39,14 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
       );
     await stopped;
   }
-  // Only where somebody reads: a pipe that nobody empties would hold the end up.
+  // Only at a terminal: a pipe without a reader would delay the exit.
   if (process.stderr.isTTY)
     printError('Assay stops: requests under way are finished first. Once more ends it at once.');
   await opened.value.close();
   return EXIT.done;
 }
 
-/** Where the REST API's token is, and never what it is. */
+/** Shows where the REST API's token is, never the token. */
 function tokenLine(path: string | undefined): string {
   return path === undefined
     ? 'with a token of the scope admin or read; `assay token create NAME --scope admin` makes one'
@@ -57,7 +57,7 @@ function homeOf({ home }: ServeOptions): readonly string[] {
   return home === undefined ? [] : ['--home', resolve(home)];
 }
 
-/** What clients of `/mcp` see, and how to change that. */
+/** Describes what clients of `/mcp` see and how to change it. */
 function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): string {
   if (toolset !== undefined)
     return (
@@ -71,7 +71,7 @@ function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): 
   );
 }
 
-/** Longest list of names that is still read. */
+/** Maximum number of names shown per server. */
 const MOST_NAMES = 40;
 
 function serversTable(catalog: Catalog): string {
@@ -87,7 +87,7 @@ function serversTable(catalog: Catalog): string {
   return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }
 
-/** The lines for common clients, in the form that each of them takes. */
+/** Configuration for common clients, in the format of each. */
 function clientLines(endpoint: string, [command = '', ...args]: readonly string[]): string {
   const stdio = { command, args };
   return [

@@ -7,7 +7,7 @@ import { printComplaint, print, printError, printJson, tableOf } from './output.
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime, ShownSettings } from './runtime.ts';
 
-/** `assay settings`: every setting, its value, and who said so. */
+/** `assay settings`: every setting, its value and its source. */
 export async function showSettings(
   runtime: Runtime,
   options: AppOptions & { readonly json?: boolean },

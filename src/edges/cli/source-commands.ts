@@ -6,7 +6,7 @@ import type { AddRestOptions } from './rest.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-/** The commands that make tools of what is no MCP server. What one needs is loaded when it is run. */
+/** The commands that make tools without an MCP server. Each loads its module only when run. */
 export function sourceCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     withConfig(openapiCommand(runtime, done)).option('--json', 'as JSON'),

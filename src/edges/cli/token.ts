@@ -19,7 +19,7 @@ export interface CreateTokenOptions extends TokenOptions {
   readonly expires?: string;
 }
 
-/** `assay token create`: the token alone on stdout, so that `$(assay token create ci)` is it; what to know on stderr. */
+/** `assay token create`: only the token on stdout, for use as `$(assay token create ci)`; details on stderr. */
 export async function createToken(
   runtime: Runtime,
   name: string,
@@ -50,7 +50,7 @@ export async function createToken(
   });
 }
 
-/** `assay token list`: all tokens ever made, without what proves them. */
+/** `assay token list`: all tokens ever created, without their secrets. */
 export function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const tokens = await store.tokens();
@@ -63,7 +63,7 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
   });
 }
 
-/** `assay token revoke`: from now on the token is refused, also by a server that runs. */
+/** `assay token revoke`: takes effect at once, also in a running Assay. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL.subject });
@@ -93,7 +93,7 @@ interface ShownToken {
   readonly state: TokenState;
 }
 
-/** A token for people and scripts: times in ISO 8601, and absent where there is none; never its hash. */
+/** For display and JSON: times in ISO 8601, absent if there are none; never the hash. */
 function shown(token: StoredToken): ShownToken {
   const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
   return {

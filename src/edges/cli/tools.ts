@@ -19,7 +19,7 @@ import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
-/** `assay tools`: every tool under its public name; on stderr what is not as its server wrote it. */
+/** `assay tools`: every tool under its public name; deviations from the servers' definitions on stderr. */
 export async function listTools(
   runtime: Runtime,
   options: AppOptions & { readonly json?: boolean },
@@ -76,7 +76,7 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
   };
 }
 
-/** One word for the risk, as clients are told of it, and what else is worth a look. */
+/** The risk in one word, as clients see it, and idempotence. */
 function badgesOf({ definition, server }: Entry): string {
   if (isWithheld(definition)) return 'withheld';
   const { readOnlyHint, destructiveHint, idempotentHint } = server.claims.resolvedOf(server.spec, definition);

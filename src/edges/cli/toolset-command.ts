@@ -5,7 +5,7 @@ import type { CreateOptions, DeleteOptions } from './toolset-edit.ts';
 import type { ExportOptions, ImportToolsetsOptions } from './toolset-files.ts';
 import type { JsonOptions } from './with-opened.ts';
 
-/** `assay toolset` with its commands. What one needs is loaded when it is run. */
+/** `assay toolset` with its subcommands. Each loads its module only when run. */
 export function toolsetCommand(runtime: Runtime, done: Done): Command {
   const toolset = new Command('toolset').description('make, change, equip and move toolsets');
   const commands = [

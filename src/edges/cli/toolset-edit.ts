@@ -22,7 +22,7 @@ export interface CreateOptions extends JsonOptions {
   readonly equip?: boolean;
 }
 
-/** What a command is to do with one toolset. */
+/** Input of a command that changes one toolset. */
 export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
   readonly name: string;
   readonly refs: readonly string[];
@@ -39,7 +39,7 @@ export async function createToolset(runtime: Runtime, input: ToolsetInput<Create
   if (wrong !== undefined) return printComplaint(wrong);
   return withToolsets(runtime, options, async (open) => {
     const { toolsets } = open;
-    // Before servers are started for nothing.
+    // Checked first, so that servers are not started in vain.
     if (toolsets.find(name) !== undefined) return err({ code: 'TOOLSET_EXISTS', name });
     const tools = await toolsNamed(open, refs);
     if (!tools.ok) return tools;
@@ -130,7 +130,7 @@ export async function renameToolset(
   });
 }
 
-/** `assay toolset describe`; an empty text takes the description away. */
+/** `assay toolset describe`: an empty text removes the description. */
 export async function describeToolset(
   runtime: Runtime,
   { name, text }: { readonly name: string; readonly text: string },
@@ -152,7 +152,7 @@ interface Changed {
   readonly after: Toolset;
 }
 
-/** A change by one of core's functions, with the toolset as it was and as it is kept now. */
+/** Applies a change and returns the toolset before it and as stored after it. */
 export async function change(
   toolsets: Toolsets,
   name: string,
@@ -165,7 +165,7 @@ export async function change(
   const changed = await toolsets.change(name, both, LOCAL.subject);
   if (!changed.ok) return changed;
   const { before, after } = changed.value;
-  // As it is kept, it has the time of the change.
+  // Only the stored toolset has the time of the change.
   return ok({ before, after: toolsets.find(after.name) ?? after });
 }
 
@@ -178,7 +178,7 @@ export interface DeleteOptions extends JsonOptions {
   readonly yes?: boolean;
 }
 
-/** `assay toolset equip`, and with no name `assay toolset unequip`. */
+/** `assay toolset equip`, or without a name `assay toolset unequip`. */
 export function equipToolset(
   runtime: Runtime,
   name: string | undefined,

@@ -20,7 +20,7 @@ export interface ImportToolsetsOptions extends JsonOptions {
   readonly replace?: boolean;
 }
 
-/** `assay toolset export`: to stdout, or into a file. */
+/** `assay toolset export`: to stdout or a file. */
 export function exportToolsets(
   runtime: Runtime,
   names: readonly string[],
@@ -52,7 +52,7 @@ function choose(toolsets: Toolsets, names: readonly string[]): Result<readonly T
   return ok(names.length === 0 ? toolsets.all : toolsets.all.filter(({ name }) => wanted.has(name)));
 }
 
-/** `assay toolset import`: what became of the file's toolsets on stdout, what did not on stderr. */
+/** `assay toolset import`: the imported toolsets on stdout, omissions on stderr. */
 export async function importToolsets(
   runtime: Runtime,
   file: string,
@@ -79,11 +79,11 @@ export async function importToolsets(
 
 interface Restored {
   readonly imported: readonly { readonly name: string; readonly outcome: 'created' | 'replaced' }[];
-  /** What was equipped by it. */
+  /** The toolset that the import equipped. */
   readonly equipped?: string;
 }
 
-/** All of them in one transaction, or none. */
+/** Imports all toolsets in one transaction. */
 async function restore(
   toolsets: Toolsets,
   { toolsets: given, equipped }: ReadToolsets,
@@ -91,7 +91,7 @@ async function restore(
 ): Promise<Result<Restored, Refusal>> {
   const taken = given.filter(({ name }) => toolsets.find(name) !== undefined).map(({ name }) => name);
   if (taken.length > 0 && !replaces) return err({ code: 'ARGUMENTS_INVALID', reason: takenReason(taken) });
-  // What clients see is not changed behind the back of who equipped it.
+  // An already equipped toolset stays equipped, so that an import never changes what clients see.
   const kept = await toolsets.restore(given, { by: LOCAL.subject, replaces, equip: equipped });
   if (!kept.ok) return kept;
   const imported = given.map(({ name }) => {
@@ -133,7 +133,7 @@ interface Missing extends Unserved {
   readonly toolset: string;
 }
 
-/** Tools that are not served at the moment, and why. They are kept. */
+/** Tools that are currently not served, and why. They stay in the toolset. */
 async function missingIn(
   { tools, circumstances }: OpenToolsets,
   toolsets: readonly Toolset[],

@@ -16,7 +16,7 @@ import type { Runtime } from './runtime.ts';
 import type { ToolsetInput } from './toolset-edit.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
-/** `assay toolset review`: what became of the tools that are held to a definition. */
+/** `assay toolset review`: how pinned tools differ from their accepted definitions. */
 export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
     const toolset = toolsets.find(name);
@@ -46,7 +46,7 @@ function shown(review: Review): Readonly<Record<string, unknown>> {
   return { ...seen, now: { refId: now.refId, definition: now.text }, definition: held.text, changes };
 }
 
-/** Whole, however long: what is cut away might be what matters. */
+/** Never truncated: the part cut off might be the one that matters. */
 function linesOf(review: Review): readonly string[] {
   const head = `${printable(review.namespacedName)}: `;
   if (review.state === 'unchanged') return [`${head}unchanged`];
@@ -61,7 +61,7 @@ function linesOf(review: Review): readonly string[] {
   return [`${head}${style.red('changed')}`, ...changes, refIds];
 }
 
-/** `assay toolset accept`: holds tools to their definitions as they are now, all that have changed where none is named. */
+/** `assay toolset accept`: pins tools to their current definitions; without names, all changed tools. */
 export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets, tools }) => {
     const toolset = toolsets.find(name);

@@ -23,7 +23,7 @@ interface Summary {
   readonly description?: string;
   readonly tools: number;
   readonly notes: number;
-  /** How many of them wait for an operator. */
+  /** Number of notes held for review. */
   readonly heldNotes: number;
   readonly isEquipped: boolean;
   readonly createdAt: string;
@@ -50,7 +50,7 @@ function row({ name, tools, notes, heldNotes, isEquipped, description = '' }: Su
   return [name, String(tools), `${notes}${held}`, isEquipped ? style.green('yes') : 'no', description];
 }
 
-/** `assay toolset show`: what is kept of it; no server is asked. */
+/** `assay toolset show`: the stored toolset, without starting servers. */
 export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   return withToolsets(runtime, options, ({ toolsets }) => {
     const toolset = toolsets.find(name);

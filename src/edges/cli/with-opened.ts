@@ -8,7 +8,7 @@ import { printComplaint } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 
-/** Works with what is opened, closes it, and gives the exit code; what was refused is told. */
+/** Opens something, works with it and closes it. Prints refusals; resolves with the exit code. */
 export async function withOpened<T extends { readonly close: () => Promise<void> }>(
   opening: Promise<Result<T, Refusal>>,
   work: (opened: T) => Promise<Result<unknown, Refusal>>,
@@ -27,7 +27,7 @@ export interface JsonOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-/** Opens the toolsets of the home for some work and closes them; gives the exit code. */
+/** Opens the toolsets of the home for `work` and closes them. Resolves with the exit code. */
 export function withToolsets(
   runtime: Runtime,
   options: AppOptions,
@@ -36,7 +36,7 @@ export function withToolsets(
   return withOpened(runtime.openToolsets(options), work);
 }
 
-/** The tools that refs name, by the servers of the config; without a ref none is started. */
+/** The tools that refs name. Starts the configured servers, unless there are no refs. */
 export async function toolsNamed(
   { tools }: OpenToolsets,
   refs: readonly string[],
