@@ -1,35 +1,35 @@
 /**
- * Makes a tool of a function. Export it from a module that Assay serves: as the default export, alone, in an array or
- * in an object, or by any name.
+ * Makes a tool from a function. Export it from a module that Assay serves: under any name, or as the default export,
+ * alone or in an array or object.
  */
 export function defineTool<Input extends InputSchema = JsonSchema>(options: ToolOptions<Input>): Tool {
-  const tool = { ...options } as unknown as Tool; // the record is the tool, of arguments that the runner has parsed
+  const tool = { ...options } as unknown as Tool; // the runner parses the arguments before it calls `run`
   Object.defineProperty(tool, TOOL_MARK, { value: true });
   return Object.freeze(tool);
 }
 
 interface ToolOptions<Input extends InputSchema> {
-  /** Letters, digits, `_`, `-` and `.`, 128 at most. */
+  /** At most 128 letters, digits, `_`, `-` and `.`. */
   readonly name: string;
   readonly title?: string;
-  /** What the model reads to know when to use it. */
+  /** Tells the model when to use the tool. */
   readonly description?: string;
-  /** A schema of zod 4, or a JSON Schema of an object. Absent: the tool takes no arguments. */
+  /** A zod 4 schema, or a JSON Schema of an object. Without it, the tool takes no arguments. */
   readonly input?: Input;
-  /** What `structuredContent` looks like: a schema of zod 4, or a JSON Schema of an object. */
+  /** The shape of `structuredContent`: a zod 4 schema, or a JSON Schema of an object. */
   readonly output?: InputSchema;
-  /** What the tool does to the world; leave out what you do not know. */
+  /** Hints on the effects of the tool. Omit those that you do not know. */
   readonly annotations?: ToolAnnotations;
-  /** Longest time in ms without a result or progress. */
+  /** Maximum time in ms without a result or progress. */
   readonly timeoutMs?: number;
   /**
-   * A string becomes text; an object JSON text and `structuredContent`; a `{ content: […] }` passes as it is; what is
-   * thrown becomes a result with `isError` that names your line.
+   * A returned string becomes text; an object becomes JSON text and `structuredContent`; `{ content: […] }` is passed
+   * on unchanged. An error becomes a result with `isError` that names your line.
    */
   run(args: ArgumentsOf<Input>, context: ToolContext): unknown;
 }
 
-/** What defineTool made. */
+/** What `defineTool` returns. */
 interface Tool extends Omit<ToolOptions<JsonSchema>, 'input' | 'run'> {
   readonly input?: InputSchema;
   run(args: unknown, context: ToolContext): unknown;
@@ -37,22 +37,22 @@ interface Tool extends Omit<ToolOptions<JsonSchema>, 'input' | 'run'> {
 
 interface ToolAnnotations {
   readonly title?: string;
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readonly readOnlyHint?: boolean;
-  /** It may destroy or overwrite something. */
+  /** The tool may delete or overwrite something. */
   readonly destructiveHint?: boolean;
-  /** Twice with the same arguments does no more than once. */
+  /** A repeated call with the same arguments has no further effect. */
   readonly idempotentHint?: boolean;
-  /** It reaches things outside, such as the web. */
+  /** The tool accesses external systems, such as the web. */
   readonly openWorldHint?: boolean;
 }
 
 export interface ToolContext {
-  /** Aborted when nobody waits any more. A tool that does not end then, and blocks others, is ended with its process. */
+  /** Aborted when the call is cancelled. If the tool then keeps running and blocks others, its process is ended. */
   readonly signal: AbortSignal;
-  /** Tells the client how far it is, and starts the time limit anew, until 30 of them are over. */
+  /** Reports progress to the client and restarts the time limit, up to 30 times the limit in total. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Asks the user, by a form. Rejects where the client cannot do that. */
+  /** Asks the user with a form. Rejects if the client does not support that. */
   ask(question: Question): Promise<Answer>;
   /** `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`. */
   log(level: string, data: unknown): void;
@@ -60,7 +60,7 @@ export interface ToolContext {
 
 export interface Question {
   readonly message: string;
-  /** A schema of zod 4, or a JSON Schema of an object, whose members are strings, numbers, booleans or enumerations. */
+  /** A zod 4 schema, or a JSON Schema of an object. Its members are strings, numbers, booleans or enums. */
   readonly schema: InputSchema;
 }
 
@@ -71,7 +71,7 @@ export interface Answer {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** As https://standardschema.dev has it; zod 4 is one of those that follow it. */
+/** See https://standardschema.dev. zod 4 implements it. */
 interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -87,5 +87,5 @@ type ArgumentsOf<Input> = Input extends StandardSchema
   ? NonNullable<Input['~standard']['types']>['output']
   : Readonly<Record<string, unknown>>;
 
-/** What defineTool leaves on its tools. One symbol for all copies of this package, as a module may bring its own. */
+/** Marks tools made by `defineTool`. Registered globally, since a module may bring its own copy of this package. */
 export const TOOL_MARK: symbol = Symbol.for('assay-mcp.tool');

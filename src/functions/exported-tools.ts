@@ -6,26 +6,26 @@ import { parse, stringify } from './harden-globals.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A tool of the module, as it is run. */
+/** A tool of the module, ready to run. */
 export interface ReadTool {
   readonly facts: FunctionFacts;
   readonly input: ReadSchema;
   readonly output: ReadSchema | undefined;
-  /** The tool itself, whose `run` is called on it. */
+  /** The tool itself; `this` of its `run`. */
   readonly fields: Fields;
 }
 
 export interface ReadTools {
   readonly tools: ReadonlyMap<string, ReadTool>;
   readonly skipped: Manifest['skipped'];
-  /** Of the zod that its schemas are of. */
+  /** From the copy of zod that the module uses. */
   readonly writeZod: WriteZod | undefined;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const NO_ARGUMENTS: Fields = { type: 'object', additionalProperties: false };
 
-/** The tools that a module exports; one that cannot be used costs no other. */
+/** The tools that a module exports. Unusable ones are skipped. */
 export function exportedTools(exported: Fields, writeZod: WriteZod | undefined): ReadTools {
   const tools = new Map<string, ReadTool>();
   const skipped: { what: string; why: string }[] = [];
@@ -42,7 +42,7 @@ export function exportedTools(exported: Fields, writeZod: WriteZod | undefined):
   return { tools, skipped, writeZod };
 }
 
-/** Each once, with the name that it is exported by. */
+/** Possible tools by export name, each only once. */
 function candidatesOf(exported: Fields): ReadonlyMap<string, unknown> {
   const found = new Map<unknown, string>();
   const add = (value: unknown, what: string): void => {
@@ -112,25 +112,25 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
   return ok({ facts, input: input.value, output: output.value, fields });
 }
 
-/** A schema as clients see it, and what makes of a value that the function gets. */
+/** A schema as clients see it, with its parser. */
 interface ReadSchema {
   readonly json: Fields;
-  /** Undefined: the value is taken as it came. The error is a text for the model. */
+  /** Undefined if values are passed on unparsed. The error is a text for the model. */
   readonly parse: ((value: unknown) => Promise<Result<unknown, string>>) | undefined;
 }
 
-/** zod's own writer of JSON Schema. */
+/** zod's own conversion to JSON Schema. */
 export type WriteZod = (schema: unknown, options: { readonly io: Side }) => unknown;
 type Side = 'input' | 'output';
 
 interface Reading {
   readonly side: Side;
-  /** How the parts of the value are called: `argument`, `member`. */
+  /** What errors call a part of the value: `argument`, `member`. */
   readonly part: string;
   readonly writeZod: WriteZod | undefined;
 }
 
-/** The error is a phrase: what it is, and why it cannot be used. */
+/** Reads a zod schema or JSON Schema. The error is a phrase that says why it cannot be used. */
 export function readSchema(given: unknown, reading: Reading): Result<ReadSchema, string> {
   if (!isRecord(given) && typeof given !== 'function') return err('is no schema');
   const standard = tryTo(() => (given as Fields)['~standard']);
@@ -161,7 +161,7 @@ function writtenOf(given: unknown, standard: Fields, { side, writeZod }: Reading
   );
 }
 
-/** MCP wants an object, and says so by `type`; a choice between objects is one as well. */
+/** MCP requires `type: "object"`. It is added to a choice or reference that lacks it. */
 function ofObject(schema: unknown): Result<Fields, string> {
   const text = tryTo(() => stringify(schema) as string | undefined); // undefined for a function
   if (text === undefined) return err('cannot be written as JSON');

@@ -2,30 +2,30 @@ import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from './harden-globals.ts';
 
-/** Longest text of a fault. */
+/** Maximum length of an error text. */
 const LIMIT = 16_000;
 const MAX_FRAMES = 10;
-/** What the stack calls code that stands in no function. */
+/** How stacks name code outside of functions. */
 const UNNAMED: ReadonlySet<string> = new Set(['', 'async', 'Object.<anonymous>']);
 const MAX_CAUSES = 3;
 const UNSHOWN = 'It threw something that cannot be shown.';
 
-/** The folder of the module, to which places in its files are told. */
+/** The folder of the module; positions in its files are relative to it. */
 export interface FaultContext {
   readonly folder: string;
 }
 
-/** What was thrown, whatever it is, with the lines of the module that it came through. Never throws. */
+/** Describes any thrown value, with the module's frames of its stack. Never throws. */
 export function faultText(thrown: unknown, context: FaultContext): string {
   return bounded(tryTo(() => described(thrown, context, 0)) ?? UNSHOWN);
 }
 
-/** Where in the module's files this was called from. */
+/** The position in the module's files that this was called from. */
 export function placeHere(context: FaultContext): string | undefined {
   return framesOf(new Error().stack ?? '', context)[0]?.place;
 }
 
-/** The value, or undefined where something is thrown on the way to it. */
+/** The result of `get`, or undefined if it throws. */
 export function tryTo<T>(get: () => T): T | undefined {
   try {
     return get();
@@ -34,7 +34,7 @@ export function tryTo<T>(get: () => T): T | undefined {
   }
 }
 
-/** As text, whatever it is; undefined where it cannot be made one. */
+/** The value as a string, or undefined if the conversion throws. */
 export function shown(get: () => unknown): string | undefined {
   return tryTo(() => String(get()));
 }
@@ -72,7 +72,7 @@ function headOf(error: Error, context: FaultContext): string {
   return head === '' ? 'It threw an Error without a message.' : head;
 }
 
-/** What a module may not do says Node in words for who starts it; here in words for who wrote it. */
+/** Rewords Node's permission errors, which address whoever starts the process, for the module's author. */
 function forbidden(error: Error): string {
   const { permission, resource } = error as { readonly permission?: unknown; readonly resource?: unknown };
   const path = stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');
@@ -97,13 +97,13 @@ function bounded(text: string): string {
 }
 
 interface Frame {
-  /** Empty where code stands in no function. */
+  /** Empty for code outside of functions. */
   readonly caller: string;
   /** `tools.ts:5:11` */
   readonly place: string;
 }
 
-/** Lines of the stack in files of the module. */
+/** The stack frames in the module's files. */
 function framesOf(stack: string, context: FaultContext): readonly Frame[] {
   return stack
     .slice(0, 100_000)
@@ -119,7 +119,7 @@ function framesOf(stack: string, context: FaultContext): readonly Frame[] {
     .slice(0, MAX_FRAMES);
 }
 
-/** A fault of syntax stands before the stack, as `file:///…:3`, the line, and a mark below it. */
+/** Syntax errors precede the stack with `file:///…:3`, the line, and a mark below it. */
 function placeOfSyntax(stack: string, context: FaultContext): string {
   const [first = '', ...rest] = stack.split('\n', 5);
   const [, file = '', line = ''] = /^(file:\/\/.*|\/.*):(\d+)$/.exec(first) ?? [];
@@ -130,7 +130,7 @@ function placeOfSyntax(stack: string, context: FaultContext): string {
   return ` (${inside}:${line}${column})`;
 }
 
-/** Path below the folder of the module; undefined where it is not there. */
+/** The path relative to the module's folder. Undefined if it is outside. */
 function insideOf(file: string, { folder }: FaultContext): string | undefined {
   if (file === '') return undefined;
   const path = tryTo(() => (file.startsWith('file:') ? fileURLToPath(file) : file));

@@ -8,23 +8,23 @@ import trace from 'node:trace_events';
 import v8 from 'node:v8';
 
 /**
- * Takes away what Node's permission model leaves: what reaches other processes, and the streams over which Assay is
- * spoken to. `onExit` ends the process in place of `process.exit`.
+ * Removes what Node's permission model leaves open: access to other processes, and to the streams that lead to Assay.
+ * `onExit` replaces `process.exit`.
  */
 export function hardenGlobals(onExit: (code: unknown) => never): void {
   for (const name of REACHING_OUT) deny(process, name, `process.${name}`);
   deny(os, 'setPriority', 'os.setPriority');
   for (const name of V8_REACH) deny(v8, name, `v8.${name}`);
   deny(trace, 'createTracing', 'trace_events.createTracing');
-  // Reports and snapshots at a fatal error are written where no permission is asked for.
+  // Node writes reports and snapshots at a fatal error without checking permissions.
   replace(process, 'report', REPORT);
   deny(module, 'enableCompileCache', 'module.enableCompileCache');
-  // Hooks of the module would come before ours.
+  // The module's hooks would run before ours.
   for (const name of ['register', 'registerHooks']) deny(module, name, `module.${name}`);
   replace(process, 'exit', onExit);
   confineSocketFiles();
   replace(process, 'stdin', Readable.from([]));
-  // What the module prints goes where the log is.
+  // The output of the module goes to the log.
   replace(process, 'stdout', process.stderr);
   const builtin = process.getBuiltinModule.bind(process);
   const guarded = (id: string): object | undefined => (refuseBuiltin(id), builtin(id));
@@ -32,13 +32,13 @@ export function hardenGlobals(onExit: (code: unknown) => never): void {
   syncBuiltinESMExports();
 }
 
-/** Throws for a module of Node that writes files whatever the permissions are. */
+/** Throws for a built-in module of Node that writes files regardless of permissions. */
 export function refuseBuiltin(specifier: string): void {
   if (specifier === 'node:sqlite')
     throw new Error('A function may not use node:sqlite, as it could write any file with it.');
 }
 
-/** What opens files without asking for permission, and what shows memory, where the mark of our messages is. */
+/** These open files without checking permissions, or show memory, which contains the mark of our messages. */
 const V8_REACH = [
   'queryObjects',
   'setFlagsFromString',
@@ -48,7 +48,7 @@ const V8_REACH = [
   'stopCoverage',
 ];
 
-/** What reads of a report; it is written nowhere. */
+/** Reports can be read, but not written to a file. */
 const REPORT = {
   getReport: process.report.getReport.bind(process.report),
   writeReport: (): never => {
@@ -68,7 +68,7 @@ const REACHING_OUT = [
   'execve',
 ];
 
-/** Node's permissions know no sockets: without this, listening at a path makes a file wherever the user may. */
+/** Node's permissions do not cover sockets: listening on a path could create a file anywhere the user may write. */
 function confineSocketFiles(): void {
   const pipe: unknown = Object.getPrototypeOf((process.stdin as { readonly _handle?: object })._handle);
   const mayWrite = process.permission.has.bind(process.permission, 'fs.write');
@@ -77,7 +77,7 @@ function confineSocketFiles(): void {
     ['bind', 0],
     ['connect', 1],
   ] as const) {
-    const native = (pipe as Record<string, unknown>)[name]; // of net's own handles; the type of Node has no name
+    const native = (pipe as Record<string, unknown>)[name]; // net's internal handle, for which Node has no type
     if (typeof native !== 'function') throw new Error(`This Node has no ${name} of pipes to confine.`);
     const call = Reflect.apply;
     replace(pipe as object, name, function (this: object, ...args: unknown[]): unknown {
@@ -89,7 +89,7 @@ function confineSocketFiles(): void {
   }
 }
 
-/** As Node says it of a file. */
+/** Like Node's error for a file. */
 class SocketDenied extends Error {
   readonly code = 'ERR_ACCESS_DENIED';
   readonly permission = 'FileSystemWrite';
@@ -111,7 +111,7 @@ function replace(owner: object, name: string, value: unknown): void {
   Object.defineProperty(owner, name, { value, writable: true, configurable: false, enumerable: true });
 }
 
-// What Assay is spoken to with, taken before the module could put others in their place.
+// The functions that communicate with Assay, saved before the module can replace them.
 export const stringify: typeof JSON.stringify = JSON.stringify;
 export const parse: typeof JSON.parse = JSON.parse;
 export const byteLength: (text: string) => number = Buffer.byteLength.bind(Buffer);
@@ -126,18 +126,18 @@ const encodeInto = encoder.encodeInto.bind(encoder);
 
 interface Line {
   readonly bytes: Uint8Array;
-  /** In bytes; nothing of the module says it. */
+  /** In bytes, computed without anything that the module can replace. */
   readonly length: number;
 }
 
-/** The bytes of a text, in memory of their own. */
+/** The bytes of a text, in their own memory. */
 export function encodedOf(text: string): Uint8Array {
   return putInto(new OwnBytes(0), text).bytes;
 }
 
-/** A text behind some bytes, in memory of their own, by nothing that the module can replace. */
+/** Bytes followed by a text, in their own memory. Uses nothing that the module can replace. */
 export function putInto(front: Uint8Array, text: string): Line {
-  // A property of its own, as that of the prototype may be the module's by now.
+  // An own property, because the module may have replaced that of the prototype.
   const frontLength = front.byteLength;
   const length = frontLength + byteLength(text);
   const memory = new OwnArrayBuffer(length);

@@ -8,7 +8,7 @@ import { exportedTools, type ReadTools, type WriteZod } from './exported-tools.t
 import { faultText, tryTo } from './fault-text.ts';
 import { refuseBuiltin } from './harden-globals.ts';
 
-/** Runs the module and reads its tools. The error is a text: what its author has to mend, and where. */
+/** Runs the module and reads its tools. The error tells its author what to fix, and where. */
 export async function loadModule(
   { path, zod }: LoadMessage,
   onFile: (path: string) => void,
@@ -34,14 +34,14 @@ export async function loadModule(
   }
 }
 
-/** Of the zod that the module itself finds, as its schemas are made by that one. */
+/** From the copy of zod that the module itself resolves, because it made the schemas. */
 function zodWriter(path: string): WriteZod | undefined {
   const found: unknown = tryTo(() => createRequire(path)('zod') as unknown);
   const write = isRecord(found) ? found['toJSONSchema'] : undefined;
   return typeof write === 'function' ? (write as WriteZod) : undefined; // zod 4, "JSON Schema"
 }
 
-/** V8 does not tell where a fault of syntax in JavaScript is; the parser of TypeScript, which reads it too, does. */
+/** V8 does not report the position of a syntax error in JavaScript; the TypeScript parser does. */
 function withPlace(error: unknown, files: ReadonlySet<string>): unknown {
   if (!(error instanceof SyntaxError) || /^(?:file:|\/).*:\d+$/m.test(error.stack ?? '')) return error;
   for (const file of [...files].reverse()) {
@@ -57,21 +57,21 @@ function withPlace(error: unknown, files: ReadonlySet<string>): unknown {
   return error;
 }
 
-// Taken before it is taken away.
+// Saved before `hardenGlobals` removes it.
 const hook = registerHooks;
 
 interface HookOptions {
   /** Folder of the module. */
   readonly folder: string;
-  /** Real path of a package.json of zod. */
+  /** Real path of zod's package.json. */
   readonly zod: string | undefined;
-  /** URL of what `assay-mcp` is. */
+  /** URL that `assay-mcp` resolves to. */
   readonly own: string;
-  /** Told of each file in the folder, packages aside. */
+  /** Called with each loaded file in the folder, except packages. */
   readonly onFile: (path: string) => void;
 }
 
-/** Lets a module import `assay-mcp` and zod though nothing is installed beside it. */
+/** Lets a module import `assay-mcp` and zod even if they are not installed next to it. */
 function hookModules({ folder, zod, own, onFile }: HookOptions): void {
   hook({
     resolve(specifier, context, next) {
@@ -82,7 +82,7 @@ function hookModules({ folder, zod, own, onFile }: HookOptions): void {
         return next(specifier, context);
       } catch (error) {
         if (zod === undefined) throw error;
-        // A package knows itself by its own name.
+        // A package can import itself by its own name.
         return next(specifier, { ...context, parentURL: pathToFileURL(zod).href });
       }
     },

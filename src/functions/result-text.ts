@@ -7,25 +7,25 @@ import {
 import { faultText, tryTo, type FaultContext } from './fault-text.ts';
 import { byteLength, parse, stringify } from './harden-globals.ts';
 
-/** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
+/** A returned value as JSON text of a result, never longer than the limit. Never throws. */
 export function resultText(returned: unknown, context: FaultContext): string {
   try {
     const text = textOf(returned);
     const bytes = byteLength(text);
     return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${mebibytes(bytes)} MiB of JSON`) : text;
   } catch (error) {
-    // V8 makes no longer texts.
+    // The text exceeds V8's maximum string length.
     if (error instanceof RangeError && error.message === 'Invalid string length') return tooLarge('huge');
     return errorText(`What the tool returned cannot be written as JSON: ${faultText(error, context)}`);
   }
 }
 
-/** JSON text of a result that tells a fault. */
+/** JSON text of an error result. */
 export function errorText(text: string): string {
   return stringify({ content: [{ type: 'text', text }], isError: true });
 }
 
-/** Whether it has the shape of a result of MCP. */
+/** Whether a value has the shape of an MCP result. */
 export function isResult(returned: unknown): boolean {
   if (!isRecord(returned)) return false;
   const content = tryTo(() => returned['content']);

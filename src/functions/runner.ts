@@ -1,4 +1,4 @@
-// The process of one function module. It is started by adapters/sources/functions, confined by flags of Node.
+// The process of one function module. Started by adapters/sources/functions, confined by Node flags.
 import { dirname } from 'node:path';
 import process from 'node:process';
 import type { LoadMessage, ToRunner } from '../core/sources/function-messages.ts';

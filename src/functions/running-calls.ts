@@ -17,13 +17,13 @@ interface CallParts extends FaultContext {
 interface Running {
   readonly aborting: AbortController;
   readonly notes: CallNotes;
-  /** Questions that nobody has answered. */
+  /** Number of unanswered questions. */
   asking: number;
-  /** Ends the call with what was thrown outside of what it awaits. */
+  /** Ends the call with an error thrown outside of what it awaits. */
   fail(thrown: unknown): void;
 }
 
-/** The calls that this process works on. */
+/** The calls that this process is running. */
 export class RunningCalls {
   readonly #parts: CallParts;
   readonly #running = new Map<number, Running>();
@@ -61,7 +61,7 @@ export class RunningCalls {
     this.#asks.delete(id);
   }
 
-  /** What was thrown where nobody catches it ends the call that it belongs to. False where there is none. */
+  /** Ends the call that an uncaught error belongs to. Returns false if there is none. */
   failCurrent(thrown: unknown): boolean {
     const id = this.#current.getStore();
     const running = id === undefined ? undefined : this.#running.get(id);
@@ -154,7 +154,7 @@ interface Progress {
   readonly message: string | undefined;
 }
 
-/** What one call tells beside its result, so often a second at most: of progress the last, of logs the first. */
+/** Progress and logs of one call, limited per second. Keeps the last progress, but the first logs. */
 class CallNotes {
   readonly #id: number;
   readonly #host: Host;
@@ -175,7 +175,7 @@ class CallNotes {
     else this.#timer ??= setTimeout(() => this.#tellProgress(), SPAN_MS / NOTES_PER_SECOND).unref();
   }
 
-  /** The data is made only where it is told. */
+  /** Evaluates `data` only if it is sent. */
   log(level: string, data: () => unknown): void {
     if (!this.#logPace.isDue()) {
       this.#leftOut += 1;
@@ -185,7 +185,7 @@ class CallNotes {
     this.#host.tell({ kind: 'log', id: this.#id, level, data: data() });
   }
 
-  /** Nothing more comes: tells what is left. */
+  /** Sends what was held back. */
   end(): void {
     this.#tellProgress();
     this.#tellLeftOut();
@@ -210,7 +210,7 @@ class CallNotes {
 
 const SPAN_MS = 1_000;
 
-/** Lets so many through at once, and as many in each second after. */
+/** A token bucket: NOTES_PER_SECOND at once, and as many in each second after. */
 class Pace {
   #free = NOTES_PER_SECOND;
   #sinceMs: number = nowMs();
