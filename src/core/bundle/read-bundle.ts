@@ -28,7 +28,7 @@ const MEMBERS: readonly string[] = [
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
 const DEEPEST = 80;
-/** More are not reported at once. */
+/** Maximum number of problems reported at once. */
 const MOST_MISFITS = 100;
 
 /**

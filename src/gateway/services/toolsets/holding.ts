@@ -6,7 +6,7 @@ import { digestOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 
-/** What a toolset keeps of the tool that a ref names: by refId it is held to its definition. */
+/** What a toolset stores for a tool reference. A refId pins the tool to its definition. */
 export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refusal> {
   const entry = index.resolve(ref);
   if (!entry.ok) return entry;
@@ -15,7 +15,7 @@ export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refu
   return ok({ namespacedName, held: holdingOf(entry.value) });
 }
 
-/** What holds a tool to its definition as it is now. */
+/** Pins a tool to its current definition. */
 export function holdingOf(entry: Entry): HeldDefinition {
   return {
     refId: refIdIn(entry),

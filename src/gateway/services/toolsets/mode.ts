@@ -2,7 +2,7 @@ import type { Settings } from '../../../core/settings.ts';
 
 export type Mode = 'configuration' | 'normal';
 
-/** What the tools that switch modes are called. */
+/** Names of the tools that switch modes. */
 export interface SwitchNames {
   readonly enter: string;
   readonly exit: string;
@@ -13,9 +13,9 @@ const NAMES: Readonly<Record<Settings['modes.names'], SwitchNames>> = {
   'toolset-menu': { enter: 'open-toolset-menu', exit: 'close-toolset-menu' },
 };
 
-/** The mode of this process, which all its clients share. It lasts as long as the process does. */
+/** The mode of this process, shared by all its clients and not persisted. */
 export class ProcessMode {
-  /** Undefined: there are no modes. */
+  /** Undefined if modes are disabled. */
   readonly names: SwitchNames | undefined;
   readonly #changed: () => void;
   #current: Mode;
@@ -31,7 +31,7 @@ export class ProcessMode {
     return this.#current;
   }
 
-  /** The mode that was not known so far; nobody has seen another one. */
+  /** Sets the initial mode without notifying: no client has seen another one. */
   begin(mode: Mode): void {
     this.#current = mode;
   }

@@ -7,19 +7,19 @@ import type { SelectOptions } from './selection.ts';
 import { refIdIn } from './tool-index.ts';
 import { unservedReason, type UnservedReason } from './unserved.ts';
 
-/** How a tool stands to the definition that a toolset holds it to. */
+/** How a tool compares with the definition that a toolset pins it to. */
 export type Review = Reviewed &
   (
     | {
         readonly state: 'absent' | 'disabled' | 'withheld';
-        /** Why it is not served. */
+        /** Why the tool is not served. */
         readonly reason: UnservedReason;
       }
     | { readonly state: 'unchanged' }
     | {
         readonly state: 'changed';
         readonly reason: UnservedReason;
-        /** The definition as it is now. */
+        /** The current definition. */
         readonly now: HeldDefinition;
         readonly changes: readonly JsonChange[];
       }
@@ -30,7 +30,7 @@ interface Reviewed {
   readonly held: HeldDefinition;
 }
 
-/** Every tool that is held to a definition, in the toolset's order; twice where two servers have one of its name. */
+/** All tools pinned to a definition, in the toolset's order. A tool appears twice if two servers share its name. */
 export function reviewsOf(
   toolset: Pick<Toolset, 'tools'>,
   among: Pick<SelectOptions, 'index' | 'servers'>,

@@ -5,15 +5,15 @@ import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
 import { refIdIn, type ToolIndex } from './tool-index.ts';
 
-/** What becomes of a toolset with the tools that there are. */
+/** A toolset applied to the tools that are currently listed. */
 export interface Selection {
-  /** With the notes that models read, in the toolset's order. */
+  /** In the toolset's order, with the notes that models read. */
   readonly entries: readonly Entry[];
-  /** Namespaced names of tools that are not listed: no server has them at the moment, or an operator has disabled them. */
+  /** Namespaced names that are not listed: no server has them now, or the operator disabled them. */
   readonly absent: readonly string[];
-  /** Namespaced names that tools of several servers make up, so that none of them is shown. */
+  /** Namespaced names shared by tools of several servers, so none of them is shown. */
   readonly contested: readonly string[];
-  /** Tools whose definition is not the one that the toolset holds them to. */
+  /** Tools whose definition differs from the pinned one. */
   readonly changed: readonly Entry[];
   /** The servers of all its tools. */
   readonly servers: readonly Server[];
@@ -22,13 +22,13 @@ export interface Selection {
 export interface SelectOptions {
   readonly index: ToolIndex;
   readonly servers: readonly Server[];
-  /** Whether a tool is shown although its definition has changed. */
+  /** Whether to show tools whose definition has changed. */
   readonly showsChanged: boolean;
 }
 
 const LAST = new WeakMap<Toolset, { readonly options: SelectOptions; readonly selection: Selection }>();
 
-/** Made once for a toolset and what there is: it is asked for with each list and each update of a resource. */
+/** Cached per toolset and options, since every list and every resource update asks for it. */
 export function select(toolset: Toolset, options: SelectOptions): Selection {
   const last = LAST.get(toolset);
   if (last !== undefined && isSame(last.options, options)) return last.selection;
@@ -70,14 +70,14 @@ function selectionOf(toolset: Toolset, { index, servers, showsChanged }: SelectO
 }
 
 /**
- * The tool that is meant. Where a server has taken a name that, with its own, makes up that of another one's tool, only a
- * refId tells which one was chosen; without one neither is shown, as nobody chose the other.
+ * The intended tool. If two servers' tools share a namespaced name, only a refId tells which one was chosen. Without
+ * one, neither is shown: the operator never chose the other.
  */
 function meant(named: readonly Entry[], held: HeldDefinition | undefined): Entry | undefined {
   return named.length < 2 ? named[0] : named.find((entry) => refIdIn(entry) === held?.refId);
 }
 
-/** The server that a tool belongs to which none has at the moment, by its name. */
+/** The server, going by its name, of a tool that no server lists now. */
 export function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
   return servers
     .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))

@@ -5,7 +5,7 @@ import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 
-/** All tools of a list by the ways in which people and models name them. */
+/** Looks up the tools of a list by namespaced name or refId. */
 export class ToolIndex {
   readonly entries: readonly Entry[];
   readonly #byName = new Map<string, Entry[]>();
@@ -25,18 +25,18 @@ export class ToolIndex {
     }
   }
 
-  /** More than one where a server's name ends within what another one calls its tool. */
+  /** More than one entry if the name is ambiguous: a server's name may end within another server's tool name. */
   named(namespacedName: string): readonly Entry[] {
     return this.#byName.get(namespacedName) ?? [];
   }
 
-  /** Whether a server has it, and an operator keeps it from clients. */
+  /** Whether a server offers the tool but the operator hides it from clients. */
   isDisabled(namespacedName: string): boolean {
     return this.#disabledNames.has(namespacedName);
   }
 
   /**
-   * REF_UNKNOWN, REF_AMBIGUOUS, TOOL_DISABLED, or REF_DISAGREES where both ids are given and belong to different tools.
+   * Errors: REF_UNKNOWN, REF_AMBIGUOUS, TOOL_DISABLED, or REF_DISAGREES if both ids are given and name different tools.
    */
   resolve(ref: ToolRef): Result<Entry, Refusal> {
     const { namespacedName, refId } = ref;

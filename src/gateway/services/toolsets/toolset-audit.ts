@@ -2,15 +2,15 @@ import type { AuditEvent } from '../../../core/audit-event.ts';
 import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 
-/** Who did something, and when. */
+/** The subject that made a change, and the time. */
 export interface ChangeAuthor {
   readonly by: string;
   readonly atMs: number;
 }
 
 /**
- * What is to be told of a toolset that is kept in the place of a former one, or as a new one. Of one that is changed the
- * tools and notes that are the same before and after are left out: a note is not to cost what a thousand tools do.
+ * The audit event for a created or changed toolset. For a change, tools and notes that stay the same are omitted:
+ * adding a note must not log a thousand tools.
  */
 export function eventOfSaving(
   author: ChangeAuthor,
@@ -33,7 +33,7 @@ export function eventOfRemoval(author: ChangeAuthor, name: string, former: Tools
   return former === undefined ? event : { ...event, before: auditedToolset(former) };
 }
 
-/** Undefined where the same one stays equipped. */
+/** Undefined if the equipped toolset does not change. */
 export function eventOfEquipping(
   author: ChangeAuthor,
   former: string | undefined,
@@ -52,7 +52,7 @@ function begin({ by, atMs }: ChangeAuthor, action: string, name: string): AuditE
   return { atMs, subject: by, action, target: { kind: 'toolset', id: name, name } };
 }
 
-/** As it is exported, without the texts of definitions: they are long, and a refId says which one it is. */
+/** The export format without the definitions' texts: they are long, and the refId identifies them. */
 function auditedToolset(toolset: Toolset): ToolsetJson {
   const json = toolsetJson(toolset);
   return { ...json, tools: json.tools.map(({ definition: _, ...tool }) => tool) };

@@ -7,7 +7,7 @@ import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
 import type { RecordChange, RecordKey } from '../../ports/records.ts';
 import { eventOfEquipping, eventOfRemoval, eventOfSaving, type ChangeAuthor } from './toolset-audit.ts';
 
-/** What is to be written, by the toolsets as they are. */
+/** What to write, computed from the current toolsets. */
 export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>>;
 
 export const EQUIPPED: RecordKey<'equipped'> = { kind: 'equipped', id: EQUIPPED_ID };
@@ -24,7 +24,7 @@ export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
   };
 }
 
-/** Keeps toolsets as new ones, or in the place of those of their names. TOOLSET_EXISTS, TOOLSETS_FULL */
+/** Creates toolsets, or replaces those with the same names. TOOLSET_EXISTS, TOOLSETS_FULL */
 export function savingOf(
   records: RecordReplica,
   toolsets: readonly Toolset[],
@@ -46,7 +46,7 @@ export function savingOf(
   return ok(joined(...edits));
 }
 
-/** Puts a toolset, which may have another name, in the place of one that is there. TOOLSET_EXISTS */
+/** Replaces an existing toolset, possibly under a new name. TOOLSET_EXISTS */
 export function changeOf(
   records: RecordReplica,
   there: Toolset,
@@ -59,7 +59,7 @@ export function changeOf(
   if (records.get('toolset', made.name) !== undefined)
     return err({ code: 'TOOLSET_EXISTS', name: made.name });
   const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
-  // A new name is no equipping: what was equipped still is.
+  // Renaming does not count as equipping: the same toolset stays equipped.
   const followed: readonly RecordChange[] =
     equipped?.toolset === there.name ? [{ ...EQUIPPED, body: { ...equipped, toolset: made.name } }] : [];
   return ok({
@@ -74,7 +74,7 @@ export function removalOf(records: RecordReplica, { name }: Toolset, author: Cha
   const isEquipped = equipped?.toolset === name;
   return {
     changes: [removed(name), ...(isEquipped ? [equip(records, undefined)] : [])],
-    // Whether it is equipped is part of what an objection looked at.
+    // An objection may depend on whether the toolset is equipped, so that must not change meanwhile.
     expected: isEquipped ? [] : [EQUIPPED],
     audit: [eventOfRemoval(author, name, records.get('toolset', name))],
   };
@@ -93,7 +93,7 @@ export function equippingOf(
   };
 }
 
-/** Equips a toolset, or none. */
+/** Equips a toolset, or none if undefined. */
 export function equip(records: RecordReplica, name: string | undefined): RecordChange<'equipped'> {
   const equippings = (records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0) + 1;
   return { ...EQUIPPED, body: { ...(name !== undefined && { toolset: name }), equippings } };
@@ -107,7 +107,7 @@ function removed(name: string): RecordChange<'toolset'> {
   return { ...keyOf(name), body: undefined };
 }
 
-/** By all that an export holds, whose members have one order. */
+/** Compares everything that an export contains; its members have a fixed order. */
 function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
   if (toolset === there || there === undefined) return toolset === there;
   return JSON.stringify(toolsetJson(toolset)) === JSON.stringify(toolsetJson(there));

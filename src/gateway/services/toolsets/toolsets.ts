@@ -13,13 +13,13 @@ import {
 } from './toolset-edits.ts';
 import type { ChangeAuthor } from './toolset-audit.ts';
 
-/** What of the toolsets is another than before. */
+/** What changed in the toolsets. */
 export interface ToolsetChange {
-  /** Names of those that came, changed or went. */
+  /** Names of added, changed and removed toolsets. */
   readonly names: ReadonlySet<string>;
-  /** Whether one was equipped, or unequipped, perhaps the same once more. */
+  /** Whether a toolset was equipped or unequipped, possibly the same one again. */
   readonly isEquipping: boolean;
-  /** Whether nothing was known before, and so nothing was shown. */
+  /** Whether no state was known before, so clients have seen none. */
   readonly isFirst: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface ToolsetsOptions {
   readonly nowMs: () => number;
 }
 
-/** A change of one toolset, and what else came of it. The same toolset: there is nothing to be kept. */
+/** Edits one toolset and returns a value. Returning the same toolset writes nothing. */
 export type Changing<T> = (
   toolset: Toolset,
 ) => Result<{ readonly toolset: Toolset; readonly value: T }, Refusal>;
 
 const NOTHING: ToolsetEdit = { changes: [], expected: [], audit: [] };
 
-/** All toolsets of the store, as any process on it changes them. `by` is the subject of who does something. */
+/** All toolsets of the store, including edits by other processes. `by` is the subject making a change. */
 export class Toolsets {
   readonly #records: RecordReplica;
   readonly #nowMs: () => number;
@@ -55,17 +55,17 @@ export class Toolsets {
     });
   }
 
-  /** Whether the store was read. */
+  /** Whether the store has been read. */
   get isKnown(): boolean {
     return this.#records.isKnown;
   }
 
-  /** Whether it can be told what is equipped: from the store, or from the cache until that was read. */
+  /** Whether the equipped toolset is known: from the store, or from the cache until the store has been read. */
   get isRecalled(): boolean {
     return this.#records.isRecalled;
   }
 
-  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
+  /** Resolves once the store has been read, and follows it from then on. STORE_UNAVAILABLE if it cannot be read now. */
   ready(): Promise<Result<undefined, Refusal>> {
     return this.#records.ready();
   }
@@ -84,13 +84,13 @@ export class Toolsets {
     return name === undefined ? undefined : this.find(name);
   }
 
-  /** Told after each change, whoever made it. The returned function ends it. */
+  /** Calls the listener after each change, by any process. Returns a function that unsubscribes. */
   onChange(listener: (change: ToolsetChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** With `equip`, equips it in the same transaction. TOOLSET_EXISTS; TOOLSETS_FULL where there are too many. */
+  /** With `equip`, equips it in the same transaction. Errors: TOOLSET_EXISTS, TOOLSETS_FULL. */
   create(
     toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
     { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
@@ -107,8 +107,9 @@ export class Toolsets {
   }
 
   /**
-   * Keeps toolsets with the times that they bring, all or none. One of the same name is replaced where `replaces` says so,
-   * else TOOLSET_EXISTS. Equips `equip` in the same transaction unless another toolset is equipped; gives what it equipped.
+   * Saves toolsets with their own timestamps, all or none. An existing toolset is replaced if `replaces` is set, else
+   * TOOLSET_EXISTS. Equips `equip` in the same transaction unless a toolset is already equipped; returns the one it
+   * equipped.
    */
   restore(
     toolsets: readonly Toolset[],
@@ -124,7 +125,7 @@ export class Toolsets {
     });
   }
 
-  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, TOOLSET_EXISTS, or what the change refuses. */
+  /** Edits a toolset, retrying on a write conflict. TOOLSET_UNKNOWN, TOOLSET_EXISTS, or the error of `changing`. */
   change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
     return this.#change(() => {
       const there = this.find(name);
@@ -132,14 +133,14 @@ export class Toolsets {
       const changed = changing(there);
       if (!changed.ok) return changed;
       const { value } = changed.value;
-      // Models only add notes, which is no edit of an operator's.
+      // Models only add notes, which does not count as an operator's edit.
       const toolset = afterOperator(there, changed.value.toolset, by);
       const edit = changeOf(this.#records, there, { toolset, author: this.#author(by) });
       return edit.ok ? ok({ value, edit: edit.value }) : edit;
     });
   }
 
-  /** TOOLSET_UNKNOWN, or the objection to the toolset as it is when it is removed. */
+  /** TOOLSET_UNKNOWN, or the objection, which sees the toolset exactly as it is removed. */
   remove(
     name: string,
     by: string,
@@ -154,7 +155,7 @@ export class Toolsets {
     });
   }
 
-  /** Undefined: none. TOOLSET_UNKNOWN */
+  /** Undefined unequips. TOOLSET_UNKNOWN */
   equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
     return this.#change(() => {
       if (name !== undefined && this.find(name) === undefined) return err(this.unknown(name));

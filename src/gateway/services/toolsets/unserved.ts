@@ -15,12 +15,12 @@ export type UnservedReason =
   | 'tool_gone';
 
 export interface Unserved {
-  /** Its namespaced name. */
+  /** Namespaced name. */
   readonly tool: string;
   readonly reason: UnservedReason;
 }
 
-/** For several tools at once. */
+/** Phrases for several tools. */
 export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   disabled: 'Disabled by an operator',
   withheld: 'Withheld, as clients cannot read the definition',
@@ -32,7 +32,7 @@ export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   tool_gone: 'Absent, as the server does not have them now',
 };
 
-/** For one tool. */
+/** Phrases for one tool. */
 export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   disabled: 'an operator has disabled it',
   withheld: 'clients cannot read its definition',
@@ -44,7 +44,7 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   tool_gone: 'its server does not have it now',
 };
 
-/** The tools of a toolset that are not served, in its order. */
+/** The toolset's tools that are not served, in its order. */
 export function unservedIn(toolset: Toolset, options: SelectOptions): readonly Unserved[] {
   const { contested, changed } = select(toolset, options);
   const collided = new Set(contested);
@@ -57,7 +57,7 @@ export function unservedIn(toolset: Toolset, options: SelectOptions): readonly U
   });
 }
 
-/** Why no tool of this name is listed, or why the listed one is not served; undefined: it is served. */
+/** Why no tool of this name is listed, or why the listed one is not served. Undefined if it is served. */
 export function unservedReason(
   namespacedName: string,
   { index, servers }: Pick<SelectOptions, 'index' | 'servers'>,
