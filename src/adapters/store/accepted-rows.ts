@@ -13,7 +13,7 @@ export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefini
     : { id, digest: row.digest, text: JSON.parse(row.text_json) as string }; // `rowOf` wrote it
 }
 
-/** The digests of what is accepted of these tools, by their ids; their texts are long, and not read. */
+/** The digests of these tools' accepted definitions, by tool id. The texts are long and are not read. */
 export async function readAcceptedDigests(
   trx: Trx,
   ids: readonly string[],
@@ -25,12 +25,12 @@ export async function readAcceptedDigests(
       .select(['id_json', 'digest'])
       .where('id_json', 'in', portion)
       .execute();
-    for (const { id_json, digest } of rows) digests.set(JSON.parse(id_json) as string, digest); // so here
+    for (const { id_json, digest } of rows) digests.set(JSON.parse(id_json) as string, digest); // as above
   }
   return digests;
 }
 
-/** Of a tool of which one is accepted already, that one stays. */
+/** A definition that is already accepted stays. */
 export async function writeFirstAccepted(
   trx: Trx,
   definitions: readonly AcceptedDefinition[],
@@ -44,7 +44,7 @@ export async function writeFirstAccepted(
 }
 
 export async function replaceAccepted(trx: Trx, definitions: readonly AcceptedDefinition[]): Promise<void> {
-  // One statement of PostgreSQL replaces no row twice: of several for one tool the last counts.
+  // PostgreSQL cannot replace a row twice in one statement, so only the last definition of each tool is written.
   const last = [...new Map(definitions.map((one) => [one.id, one])).values()];
   for (const rows of portions(last.map(rowOf)))
     await trx

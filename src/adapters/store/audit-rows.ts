@@ -9,7 +9,7 @@ export async function writeAuditEvents(trx: Trx, events: readonly AuditEvent[]):
     await trx.insertInto('assay_audit').values(rows).execute();
 }
 
-/** Newest first, or oldest first where those after one are asked for. */
+/** Newest first, or oldest first if `after` is given. */
 export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
   const { before, after, limit, targetKind, targetId } = query;
   let rows = trx
@@ -25,8 +25,8 @@ export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<read
 }
 
 /**
- * The last one of so many. The row that gives them out is held until the transaction is over, whatever part it writes:
- * whoever has seen an event has seen all that have a smaller id.
+ * Reserves ids and returns the last one. The state row stays locked until the transaction ends, whatever part it
+ * writes, so a reader that has seen an event has seen all events with smaller ids.
  */
 async function takeIds(trx: Trx, count: number): Promise<number> {
   const row = await trx
@@ -51,7 +51,7 @@ function rowOf({ atMs, subject, action, target, before, after }: AuditEvent, id:
   };
 }
 
-/** `rowOf` wrote what is read here. */
+/** Reads what `rowOf` wrote. */
 function eventOf(row: AuditRow): StoredAuditEvent {
   return {
     id: row.id,

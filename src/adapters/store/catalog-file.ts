@@ -9,9 +9,9 @@ import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts
 import { pause } from '../../platform/turns.ts';
 import { headerParametersOf } from '../../protocol/header-parameters.ts';
 
-/** A memory that lies in a file, so that the next start can answer before any server stands. */
+/** A server memory kept in a file, so the next start can answer before any server is ready. */
 export interface CatalogFile extends Memory {
-  /** Writes down what is not yet written. */
+  /** Writes pending changes. */
   flush(): Promise<void>;
 }
 
@@ -20,30 +20,33 @@ export interface CatalogFileOptions {
   readonly log: Log;
 }
 
-/** Changes within this many ms are written once. */
+/** Changes within this many ms are written together. */
 const WRITE_AFTER_MS = 250;
-/** Within so many ms processes that write at a time are done; so often it is written again for one of them. */
+/**
+ * Processes that write at the same time finish within this many ms; a lost write is then repeated, up to this many
+ * attempts.
+ */
 const LOST_AFTER_MS = 100;
 const MOST_ATTEMPTS = 5;
-/** Most servers in the file; those not seen for longest make room. */
+/** Maximum number of servers in the file; the least recently seen are dropped. */
 const MOST_SERVERS = 200;
-/** Largest lists of one server, in bytes, that are written down: the file is written and read in one go. */
+/** Maximum size of one server's saved lists in bytes: the file is written and read in one go. */
 const MOST_BYTES = 2 * 1024 * 1024;
-/** The same of all servers. */
+/** The same for all servers together. */
 const MOST_BYTES_IN_ALL = 16 * 1024 * 1024;
-/** Changes with what is below: a file of another format is passed over. */
+/** Increase when the format below changes; files of another format are ignored. */
 const FORMAT = 4;
 
 /**
- * Opens the file of the servers as last seen. Several processes write it, each its own servers. A file that is damaged,
- * or of another version, counts as none.
+ * Opens the file of servers as last seen. Several processes write to it, each for its own servers. A file that is
+ * damaged or from another version counts as empty.
  */
 export async function openCatalogFile(options: CatalogFileOptions): Promise<CatalogFile> {
   const entries = await readEntries(options.path);
   return new WrittenMemory(options, entries);
 }
 
-/** One server in the file, in JSON. */
+/** One server in the file, as JSON. */
 interface FileEntry {
   readonly name: string;
   readonly identity: string;
@@ -52,7 +55,7 @@ interface FileEntry {
   readonly lists: Readonly<Record<ListKind, readonly FileDefinition[]>>;
 }
 
-/** Key, JSON text, what clients accept of it where that is not all, and what Assay knows of a tool of its own. */
+/** Key, JSON text, what clients accept of it (unless all of it), and Assay's facts about a tool that it builds. */
 type FileDefinition = readonly [
   key: string | null,
   text: string,
@@ -101,7 +104,7 @@ class WrittenMemory implements CatalogFile {
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
 
-  /** Of a name whose command was edited again and again only the last server stays in memory. */
+  /** Keeps only the last server of a name in memory, however often its command is edited. */
   #forgetNamesakes(name: string, but: string): void {
     for (const key of this.#snapshots.keys())
       if (key !== but && key.endsWith(` ${name}`)) this.#snapshots.delete(key);
@@ -114,7 +117,7 @@ class WrittenMemory implements CatalogFile {
     return this.#writing;
   }
 
-  /** What others wrote meanwhile stays. */
+  /** Keeps what other processes wrote meanwhile. */
   async #write(): Promise<void> {
     if (this.#learnt.size === 0) return;
     const { path, log } = this.#options;
@@ -131,7 +134,7 @@ class WrittenMemory implements CatalogFile {
     log.warn('what was learnt of servers could not be saved', { path, cause: written.error.reason });
   }
 
-  /** Another process that read the file before us and wrote it after us does not know what we wrote. */
+  /** Another process may have read the file before our write and written it afterwards, dropping our changes. */
   async #writeAgainIfLost(learnt: ReadonlyMap<string, ServerSnapshot>): Promise<void> {
     await pause(LOST_AFTER_MS);
     const there = await readEntries(this.#options.path);
@@ -146,7 +149,7 @@ function keyOf(name: string, identity: string): string {
   return `${identity} ${name}`;
 }
 
-/** The first line tells what follows, and its hash. */
+/** The first line holds the format, the version and the hash of the rest. */
 function textOf(entries: readonly FileEntry[]): string {
   let bytes = 0;
   const kept = entries
@@ -176,7 +179,7 @@ async function readEntries(path: string): Promise<Entries> {
   const body = text.value.slice(end + 1, -1);
   const head = JSON.stringify({ format: FORMAT, version: VERSION, sha256: sha256(body) });
   if (text.value.slice(0, end) !== head) return new Map();
-  // The hash says that this program wrote it.
+  // The hash proves that this program wrote it.
   const entries = JSON.parse(body) as readonly FileEntry[];
   return new Map(entries.map((entry) => [keyOf(entry.name, entry.identity), entry]));
 }
@@ -207,7 +210,9 @@ function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Serve
   return { name, identity, seenMs: Date.now(), snapshot, lists };
 }
 
-/** What is no UTF-8 after all could not be read back as it was; it is shown again when its server stands. */
+/**
+ * Text that is not valid UTF-8 would not survive a round trip, so it is omitted; its server lists it again when ready.
+ */
 function writable({ key, bytes, fitness, facts }: Definition): readonly FileDefinition[] {
   if (!isUtf8(bytes)) return [];
   const isWhole = fitness.legacy.kind === 'whole' && fitness.modern.kind === 'whole';
@@ -215,7 +220,7 @@ function writable({ key, bytes, fitness, facts }: Definition): readonly FileDefi
   return [isWhole ? [key ?? null, bytes.toString()] : [key ?? null, bytes.toString(), fitness]];
 }
 
-/** Definitions that did not change are the same objects (`readList` keeps them). */
+/** Unchanged definitions are the same objects (`readList` keeps them). */
 function isSame(one: Snapshot, other: Snapshot): boolean {
   const facts = ({ inventory: _, ...rest }: Snapshot): string => JSON.stringify(Object.entries(rest).sort());
   const kinds = Object.keys(one.inventory) as readonly ListKind[];

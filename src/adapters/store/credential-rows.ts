@@ -2,7 +2,7 @@ import type { CredentialKey, Leased, LeaseRequest, StoredCredential } from '../.
 import type { Trx } from './dialect.ts';
 import type { CredentialRow } from './tables.ts';
 
-/** Those saved last first. */
+/** Most recently saved first. */
 export async function readCredentials(trx: Trx): Promise<readonly StoredCredential[]> {
   const rows = await trx
     .selectFrom('assay_credentials')
@@ -15,7 +15,7 @@ export async function readCredentials(trx: Trx): Promise<readonly StoredCredenti
   return rows.map(credentialOf);
 }
 
-/** Whether it was written: with a revision it only takes the place of that one. */
+/** Returns whether it was written. With a revision, it replaces only that revision. */
 export async function writeCredential(
   trx: Trx,
   credential: Omit<StoredCredential, 'revision'>,
@@ -27,11 +27,11 @@ export async function writeCredential(
   const row: CredentialRow = {
     ...{ server, identity, issuer, subject },
     key_id: keyId,
-    // Bytes from another thread come as a Uint8Array, which SQLite does not take.
+    // Bytes from another thread arrive as a Uint8Array, which SQLite does not accept.
     sealed: Buffer.from(sealed),
     expires_ms: expiresMs ?? null,
     saved_ms: savedMs,
-    // Also one that was removed and came back is another one.
+    // A credential that was removed and added again also gets a new revision.
     revision: (found?.revision ?? savedMs) + 1,
     lease_holder: null,
     lease_until_ms: null,
@@ -41,7 +41,7 @@ export async function writeCredential(
   return true;
 }
 
-/** A lease that ran out belongs to whoever asks next: its holder may have died. */
+/** An expired lease goes to the next process that asks: its holder may have died. */
 export async function takeLease(trx: Trx, key: CredentialKey, request: LeaseRequest): Promise<Leased> {
   const found = await rowOf(trx, key);
   if (found?.revision !== request.revision) return { kind: 'changed' };
@@ -63,7 +63,7 @@ export async function takeLease(trx: Trx, key: CredentialKey, request: LeaseRequ
   return { kind: 'leased' };
 }
 
-/** Whether there were any. */
+/** Whether one was deleted. */
 export async function deleteCredential(trx: Trx, key: CredentialKey): Promise<boolean> {
   const done = await trx
     .deleteFrom('assay_credentials')

@@ -3,35 +3,33 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
-/** A connection on which nobody else works until the work is done. */
+/** A connection that is exclusive until the work is done. */
 export type Trx = Kysely<Tables> | Transaction<Tables>;
 
-/** What one writer at a time may write. */
+/** What only one writer may write at the same time. */
 export type Writable = StorePart | 'schema';
 
-/** The little in which the two databases differ. */
+/** The few differences between the two databases. */
 export interface Dialect {
-  /** Where the database is, for people: never with a password. */
+  /** Where the database is, for people; never includes a password. */
   readonly place: string;
   readonly bytes: 'blob' | 'bytea';
   readonly whole: 'integer' | 'bigint';
   hasMigrations(db: Trx): Promise<boolean>;
-  /** Tables beside those of `Tables` that both have; made by the first migration. */
+  /** Creates tables that only one database has, beyond `Tables`; called by the first migration. */
   prepareAnnouncing(trx: Trx): Promise<void>;
-  /** Within the transaction that writes: lets other processes know once it is committed. */
+  /** Within the writing transaction: notifies other processes once it is committed. */
   announce(trx: Trx, part: StorePart): Promise<void>;
-  /** One transaction that sees one state. */
+  /** One transaction on a consistent snapshot. */
   read<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
-  /**
-   * One transaction, with which no other one that writes any of these parts runs at a time. Durable when it resolves.
-   */
+  /** One transaction, never concurrent with another that writes any of these parts. Durable when it resolves. */
   write<T>(what: readonly Writable[], work: (trx: Trx) => Promise<T>): Promise<T>;
 }
 
-/** Databases bound the values of one statement; so many rows stay far below that. */
+/** Databases limit the values of one statement; this many rows stay far below that. */
 const ROWS_AT_A_TIME = 1_000;
 
-/** The same rows, so many at a time as one statement takes. */
+/** Splits rows into batches that fit one statement. */
 export function* portions<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME)
     yield rows.slice(from, from + ROWS_AT_A_TIME);

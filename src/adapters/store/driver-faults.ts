@@ -1,22 +1,22 @@
 import type { Refusal } from '../../core/refusal.ts';
 
-/** What went wrong in a database, where that can be expected to happen; undefined for a bug. */
+/** The refusal for an expected database error. Undefined for a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {
   const reason = phraseOf(error);
   return reason === undefined ? undefined : { code: 'STORE_UNAVAILABLE', reason };
 }
 
-/** SQLite says that the content of the file cannot be true. */
+/** Whether SQLite reports that the file's content is invalid. */
 export function saysDamaged(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-/** Somebody else has it at the moment; asking again later may do. */
+/** Whether another process holds a lock; a retry may succeed. */
 export function saysLocked(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
 }
 
-/** SQLite cannot do this on a connection that only reads. */
+/** Whether SQLite cannot do this on a read-only connection. */
 export function needsWriter(error: unknown): boolean {
   return /^SQLITE_(?:READONLY|CANTOPEN)/.test(codeOf(error));
 }
@@ -28,7 +28,7 @@ const LOST = 'the connection to it was lost';
 const SLOW = 'it did not answer in time';
 const DAMAGED = 'its file is damaged, and the next start sets it aside';
 
-/** By the code of SQLite, of PostgreSQL (SQLSTATE or its class), or of the system; the first that fits counts. */
+/** By SQLite code, PostgreSQL code (SQLSTATE or its class) or system code; the first match counts. */
 const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/, LOCKED],
   [/^SQLITE_FULL$/, FULL],
@@ -60,7 +60,7 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^E[A-Z]+$|^ERR_SOCKET/, 'the system cannot reach it'],
 ];
 
-/** What pg says without any code. */
+/** Messages of pg that come without a code. */
 const SAYINGS: readonly (readonly [message: RegExp, phrase: string])[] = [
   [/after calling end on the pool|already been destroyed/, 'it is closed'],
   [/^timeout e|connection timeout/, SLOW],

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { fileFacts, fileMarkOf } from '../../platform/files.ts';
 
-/** What the files of `assay.db` look like from outside: a commit, by whatever process, makes it another one. */
+/** How the files of `assay.db` look from outside; a commit by any process changes it. */
 export interface FileMark {
   readonly text: string;
-  /** Written so lately that the clock of a file system may not tell it from the next write. */
+  /** Written so recently that the file system's clock may not tell the next write apart. */
   readonly isFresh: boolean;
 }
 
 const LOOK_MS = 250;
 const NS_PER_MS = 1_000_000n;
 
-/** `freshMs`: how coarse the clock of the file system may be. */
+/** `freshMs`: the resolution of the file system's clock. */
 export async function markFiles(home: string, freshMs: number): Promise<FileMark> {
   const path = join(home, 'assay.db');
   const [file, log] = await Promise.all([fileFacts(path), fileFacts(`${path}-wal`)]);
-  // Whoever comes first makes a log, and whoever goes last takes it away: an empty one says nothing.
+  // The first process to open the database creates a log and the last removes it, so an empty log means nothing.
   const found = [file, log?.bytes === 0 ? undefined : log];
   const writtenMs = found.map((facts) => Number((facts?.writtenNs ?? 0n) / NS_PER_MS));
   return {
@@ -24,7 +24,7 @@ export async function markFiles(home: string, freshMs: number): Promise<FileMark
   };
 }
 
-/** Calls once, when the files have another mark than this one; the returned function ends it. */
+/** Calls `onChange` once, when the files no longer have this mark. Returns a function that stops watching. */
 export function watchFiles(home: string, mark: string, onChange: () => void): () => void {
   let isLooking = false;
   const look = async (): Promise<void> => {

@@ -10,11 +10,11 @@ import type { Tables } from './tables.ts';
 
 export interface StorePlace {
   readonly home: string;
-  /** A `postgres://` URL; undefined: `assay.db` in the home. */
+  /** A `postgres://` URL. Undefined for `assay.db` in the home folder. */
   readonly databaseUrl: string | undefined;
 }
 
-/** Whether the store can be read, is whole, and is of no newer version. It is neither made nor brought up to date. */
+/** Whether the store is readable, intact and not from a newer version. Never creates or migrates it. */
 export function inspectStore({ home, databaseUrl }: StorePlace): Promise<StoreFacts> {
   return databaseUrl === undefined ? inspectSqlite(join(home, 'assay.db')) : inspectPostgres(databaseUrl);
 }
@@ -42,12 +42,12 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
   });
 }
 
-/** In the header, that a file has a log of writes beside it: https://www.sqlite.org/fileformat.html#file_format_version_numbers */
+/** Header bytes that mark a write-ahead log: https://www.sqlite.org/fileformat.html#file_format_version_numbers */
 const LOG_MARKS: readonly number[] = [18, 19];
 
 /**
- * A copy in memory, so that not even the files are made that SQLite makes beside a database to read it. Nobody writes:
- * then all that was written stands in the file itself, and the copy need not look for more.
+ * An in-memory copy, since SQLite creates files beside a database even to read it. Only for a database that is not in
+ * use: everything written is then in the file itself, so the copy need not look for a log.
  */
 function readableAlone(bytes: Buffer): Buffer {
   for (const at of LOG_MARKS) if (bytes[at] === 2) bytes[at] = 1;
@@ -56,7 +56,7 @@ function readableAlone(bytes: Buffer): Buffer {
 
 async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   const url = postgresUrl(databaseUrl);
-  // Not the whole URL, which holds a password.
+  // The whole URL would disclose the password.
   const place = url === undefined ? 'ASSAY_DATABASE_URL' : `${url.host}${url.pathname}`;
   const database = { kind: 'database', place } as const;
   if (url === undefined)

@@ -19,7 +19,7 @@ export async function writeKey(
   trx: Trx,
   { id, purpose, bytes, createdMs }: StoredKey,
 ): Promise<Result<undefined, never>> {
-  // Bytes from another thread come as a Uint8Array, which SQLite does not take.
+  // Bytes from another thread arrive as a Uint8Array, which SQLite does not accept.
   const row: KeyRow = { id, purpose, bytes: Buffer.from(bytes), created_ms: createdMs };
   await trx.insertInto('assay_keys').values(row).execute();
   return ok(undefined);

@@ -2,7 +2,7 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 
 type Listener = (parts: readonly StorePart[]) => void;
 
-/** All parts of a store, for when nobody knows which ones changed. */
+/** All parts of a store, reported when it is unknown which ones changed. */
 const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   tokens: true,
   keys: true,
@@ -15,7 +15,7 @@ export function isPart(text: string | undefined): text is StorePart {
   return text !== undefined && Object.hasOwn(ALL_PARTS, text);
 }
 
-/** Those who want to hear of changes, and what is to be done when there is a first one and when there is none any more. */
+/** Change listeners; calls `first` when the first one is added and `none` when the last one is removed. */
 export class Listeners {
   readonly #listeners = new Set<Listener>();
   #isOver = false;
@@ -29,7 +29,7 @@ export class Listeners {
     return this.#listeners.size === 0;
   }
 
-  /** The returned function ends it. */
+  /** Returns a function that unsubscribes. */
   add(listener: Listener): () => void {
     if (this.#isOver) return () => undefined;
     const own: Listener = (parts) => listener(parts);
@@ -48,7 +48,7 @@ export class Listeners {
     this.tell(Object.keys(ALL_PARTS).filter(isPart));
   }
 
-  /** Nobody is told anything any more. */
+  /** Removes all listeners for good. */
   end(): void {
     this.#isOver = true;
     this.#listeners.clear();

@@ -5,7 +5,9 @@ import type { Db, Dialect, Trx } from './dialect.ts';
 
 type Migration = (trx: Trx, dialect: Dialect) => Promise<void>;
 
-/** Brings the tables to the newest form, one transaction a step. SCHEMA_TOO_NEW where a newer program did so already. */
+/**
+ * Migrates the tables to the newest version, one transaction per step. SCHEMA_TOO_NEW if a newer program wrote them.
+ */
 export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefined, Refusal>> {
   for (;;) {
     const newer = await newerThanKnown(db, dialect);
@@ -14,7 +16,7 @@ export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefine
     const next = MIGRATIONS[found];
     if (next === undefined) return ok(undefined);
     await dialect.write(['schema'], async (trx) => {
-      // Another process may have done it while this one waited for its turn.
+      // Another process may have migrated while this one waited for its lock.
       if ((await versionOf(trx, dialect)) !== found) return;
       await next(trx, dialect);
       await trx
@@ -25,14 +27,14 @@ export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefine
   }
 }
 
-/** SCHEMA_TOO_NEW where the tables have a form that this program does not know. */
+/** SCHEMA_TOO_NEW if the tables have a version that this program does not know. */
 export async function newerThanKnown(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
   const found = await versionOf(db, dialect);
   const known = MIGRATIONS.length;
   return found > known ? { code: 'SCHEMA_TOO_NEW', place: dialect.place, found, known } : undefined;
 }
 
-/** Number of the last migration that was applied. */
+/** Number of the last applied migration. */
 async function versionOf(db: Trx, dialect: Dialect): Promise<number> {
   if (!(await dialect.hasMigrations(db))) return 0;
   const row = await db
@@ -42,7 +44,7 @@ async function versionOf(db: Trx, dialect: Dialect): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Forward only: one that was released is never changed, what it lacks is a new one at the end. */
+/** Forward only: never change a released migration; append a new one. */
 const MIGRATIONS: readonly Migration[] = [
   async (trx, dialect) => {
     const { whole } = dialect;
@@ -144,7 +146,7 @@ async function createAudit(trx: Trx, { whole }: Dialect): Promise<void> {
     .addColumn('before_json', 'text')
     .addColumn('after_json', 'text')
     .execute();
-  // Few targets have one id, so this one also serves who asks for an id and a kind.
+  // Few targets share an id, so this index also serves queries for an id and a kind.
   await trx.schema
     .createIndex('assay_audit_target')
     .on('assay_audit')

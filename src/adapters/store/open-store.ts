@@ -7,18 +7,18 @@ import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import type { RestTimes } from './sqlite-thread.ts';
 
 export interface StoreOptions {
-  /** Folder of `assay.db`; made where there is none. */
+  /** Folder of `assay.db`; created if missing. */
   readonly home: string;
-  /** A `postgres://` URL, whose database is used instead. */
+  /** A `postgres://` URL of a database to use instead. */
   readonly databaseUrl: string | undefined;
   readonly log: Log;
-  /** When the thread of a SQLite store rests; by default after some seconds. */
+  /** When the thread of an idle SQLite store ends; by default after some seconds. */
   readonly rest?: RestTimes | undefined;
 }
 
 /**
- * Opens the store; who opens it closes it. STORE_UNAVAILABLE where that cannot be done now, SCHEMA_TOO_NEW where a newer
- * Assay wrote it, STORE_DAMAGED where it had to be set aside, SETTING_INVALID for a URL of something else.
+ * Opens the store; the caller closes it. STORE_UNAVAILABLE if it cannot be opened now, SCHEMA_TOO_NEW if a newer Assay
+ * wrote it, STORE_DAMAGED if a damaged file was renamed, SETTING_INVALID for any other URL.
  */
 export async function openStore({
   home,
@@ -33,7 +33,7 @@ export async function openStore({
       name: 'ASSAY_DATABASE_URL',
       reason: 'it must be a URL that begins with postgres:// or postgresql://, with % as %25',
     });
-  // Loaded only where it is used: it takes longer than all else at a start.
+  // Loaded only if needed: it takes longer than the rest of the start.
   const { openPostgresStore } = await import('./postgres-store.ts');
   return openPostgresStore(databaseUrl, log);
 }

@@ -3,15 +3,15 @@ import type { Log } from '../../gateway/ports/link.ts';
 import { atMost, pause } from '../../platform/turns.ts';
 import { isPart, type Listeners } from './listeners.ts';
 
-/** Waits in ms before a lost connection is opened anew. */
+/** First and longest wait in ms before reconnecting. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 10_000;
-/** Longest wait in ms for a connection to close in good order. */
+/** Maximum wait in ms for a connection to close cleanly. */
 const CLOSE_MS = 1_000;
 
 /**
- * Hears what any process changes, on a connection of its own. Whenever that stands, at first or again, all parts are
- * told as changed: nothing says what was missed before.
+ * Listens for changes by any process, on its own connection. Whenever it connects or reconnects, all parts are reported
+ * as changed, since notifications may have been missed.
  */
 export class PostgresChanges {
   readonly #config: pg.ClientConfig;
@@ -27,12 +27,12 @@ export class PostgresChanges {
     this.#log = log;
   }
 
-  /** Whether what this process writes comes back as a notification. */
+  /** Whether this process receives notifications of its own writes. */
   get isStanding(): boolean {
     return this.#isStanding;
   }
 
-  /** Resolves after `stop`, when its connection is closed. */
+  /** After `stop`, resolves when its connection is closed. */
   get over(): Promise<void> {
     return this.#over;
   }
@@ -60,7 +60,7 @@ export class PostgresChanges {
     }
   }
 
-  /** Resolves when the connection is over: whether it had stood and was lost. */
+  /** Resolves when the connection has ended: true if it was listening and was lost. */
   async #listen(signal: AbortSignal): Promise<boolean> {
     const client = new pg.Client(this.#config);
     client.on('notification', ({ payload }) => {
@@ -82,7 +82,7 @@ export class PostgresChanges {
   }
 }
 
-/** False where it cannot be reached; the next call of the store says why. */
+/** False if the database cannot be reached; the next store call reports why. */
 async function beginsListening(client: pg.Client): Promise<boolean> {
   try {
     await client.connect();
@@ -93,7 +93,7 @@ async function beginsListening(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** Resolves when the connection is lost, or nobody wants it any more. */
+/** Resolves when the connection is lost or the signal aborts. */
 function endOf(client: pg.Client, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

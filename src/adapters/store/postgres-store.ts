@@ -15,7 +15,7 @@ import { readSettingsIfAny } from './record-rows.ts';
 import { sqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
-/** Waits in ms: for a connection, for another writer, for a statement, for an answer of whatever kind. */
+/** Timeouts in ms: for connecting, for another writer's lock, for a statement, for any answer. */
 const CONNECT_MS = 5_000;
 const LOCK_MS = 5_000;
 const STATEMENT_MS = 10_000;
@@ -53,10 +53,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
   );
 }
 
-/**
- * Whether a newer Assay made the tables, and the settings in them. They are only looked at; rejects with the driver's
- * error where that cannot be.
- */
+/** Whether a newer Assay created the tables, and the settings in them. Read-only; rejects with the driver's error. */
 export async function inspectTables(
   databaseUrl: string,
 ): Promise<{ readonly isNewer: boolean; readonly settings: ReadonlyMap<string, unknown> }> {
@@ -71,7 +68,7 @@ export async function inspectTables(
 
 function connect(config: pg.ClientConfig, most: number): Kysely<Tables> {
   const pool = new pg.Pool({ ...config, max: most, allowExitOnIdle: true });
-  // The pool forgets a connection that is lost; whoever works on it learns of it from the query.
+  // The pool drops lost connections; a query running on one fails with the error.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
@@ -86,7 +83,7 @@ function storeOf(calls: StoreCalls, listeners: Listeners, end: () => Promise<voi
   };
 }
 
-/** Times and counts are whole numbers far below 2^53, which pg would otherwise give as texts. */
+/** Times and counts are integers far below 2^53, which pg would return as text. */
 const INT8 = pg.types.builtins.INT8;
 
 type Parser = (value: string) => unknown;
@@ -107,7 +104,7 @@ function configOf(databaseUrl: string): pg.ClientConfig {
   };
 }
 
-/** Host and database, and nothing of who connects to it. */
+/** Host and database only, without credentials. */
 function placeOf(databaseUrl: string): string {
   const url = postgresUrl(databaseUrl);
   return url === undefined ? 'PostgreSQL' : decodeURIComponent(`${url.host}${url.pathname}`);
@@ -126,7 +123,7 @@ async function opening(
   }
 }
 
-/** Our locks among those that other programs take in the same database ("assa"). */
+/** Separates our advisory locks from those of other programs in the same database ("assa"). */
 const LOCK_SPACE = 0x61737361;
 const LOCKS: Readonly<Record<Writable, number>> = {
   schema: 0,
@@ -143,7 +140,7 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
     bytes: 'bytea',
     whole: 'bigint',
     async hasMigrations(trx) {
-      // `to_regclass` would answer from a cache, and not see what was made while this session waited for its turn.
+      // `to_regclass` would answer from a cache and miss a table created while this session waited for its lock.
       const found = await sql`
         select 1 from pg_tables where schemaname = current_schema() and tablename = 'assay_migrations'`.execute(
         trx,
@@ -158,7 +155,7 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     write: (what, work) =>
       db.transaction().execute(async (trx) => {
-        // All who take several take them in the same order.
+        // A fixed order avoids deadlocks between writers that take several locks.
         for (const lock of what.map((part) => LOCKS[part]).sort((one, other) => one - other))
           await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`.execute(trx);
         return work(trx);

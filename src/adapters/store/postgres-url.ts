@@ -1,13 +1,13 @@
-/** A `postgres://` URL whose parts can all be read; undefined for anything else. */
+/** A `postgres://` URL whose parts can all be decoded. Undefined for anything else. */
 export function postgresUrl(text: string): URL | undefined {
-  // PostgreSQL lets the host be absent behind a user, which URLs do not.
+  // PostgreSQL allows an empty host after the user; URLs do not.
   const url = URL.parse(text.replace('@/', '@localhost/'));
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return undefined;
   const parts = [url.username, url.password, url.hostname, url.pathname];
   return parts.every(isDecodable) ? url : undefined;
 }
 
-/** A `%` in a password that was not written as `%25` makes a URL that nobody can read. */
+/** False for a password with a bare `%` that should be `%25`. */
 function isDecodable(part: string): boolean {
   try {
     decodeURIComponent(part);

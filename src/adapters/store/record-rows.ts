@@ -14,7 +14,7 @@ import { replaceAccepted } from './accepted-rows.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { RecordRow } from './tables.ts';
 
-/** Thrown inside a transaction, so that it is rolled back. */
+/** Thrown inside a transaction to roll it back. */
 export class WriteConflict extends Error {}
 
 export async function readRecords(trx: Trx, since: number): Promise<RecordNews> {
@@ -48,7 +48,7 @@ function readBody({ kind, version, body_json }: RecordRow): Result<RecordBody | 
   return isRecordKind(kind) ? ok({ kind, body: undefined }) : readRecord({ kind, version, body: undefined });
 }
 
-/** Makes all changes; throws a `WriteConflict` where a record is not in its expected revision. */
+/** Makes all changes. Throws a `WriteConflict` if a record does not have its expected revision. */
 export async function writeCommit(
   trx: Trx,
   { changes, expectedRevisions, accepted = [] }: Omit<Commit, 'audit'>,
@@ -87,12 +87,12 @@ export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknow
       ({ id_json, body_json }) =>
         body_json === null
           ? []
-          : [[JSON.parse(id_json) as string, JSON.parse(body_json) as unknown] as const], // so here
+          : [[JSON.parse(id_json) as string, JSON.parse(body_json) as unknown] as const], // as above
     ),
   );
 }
 
-/** The same of tables that may be of any version; nothing where there are none yet. */
+/** Like `readSettings`, but for tables of any version; empty if there are none yet. */
 export async function readSettingsIfAny(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
   const tables = await trx.introspection.getTables();
   return tables.some(({ name }) => name === 'assay_records') ? readSettings(trx) : new Map();
@@ -104,7 +104,7 @@ function keyOf({ kind, id }: RecordKey): KeyText {
   return `${kind} ${JSON.stringify(id)}`;
 }
 
-/** Of those of the records that are there. */
+/** Revisions of those records that exist. */
 async function readRevisions(trx: Trx, keys: readonly RecordKey[]): Promise<ReadonlyMap<KeyText, number>> {
   const found = new Map<KeyText, number>();
   for (const [kind, some] of Map.groupBy(keys, (key) => key.kind))
@@ -120,7 +120,7 @@ async function readRevisions(trx: Trx, keys: readonly RecordKey[]): Promise<Read
   return found;
 }
 
-/** The last one of so many. One row gives them out, so what is committed later has later ones. */
+/** Reserves revisions and returns the last one. All come from a single row, so later commits get higher ones. */
 async function takeRevisions(trx: Trx, count: number): Promise<number> {
   const row = await trx
     .updateTable('assay_record_state')
@@ -130,7 +130,7 @@ async function takeRevisions(trx: Trx, count: number): Promise<number> {
   return row.last_revision;
 }
 
-/** JSON has U+0000 and halves of pairs escaped, which PostgreSQL does not take as they are. */
+/** JSON escapes U+0000 and lone surrogates, which PostgreSQL rejects. */
 function rowOf({ kind, id, body }: RecordChange, revision: number): RecordRow {
   const body_json = body === undefined ? null : JSON.stringify(body);
   return { kind, id_json: JSON.stringify(id), version: RECORD_VERSIONS[kind], revision, body_json };

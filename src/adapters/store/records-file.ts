@@ -7,16 +7,16 @@ import type { RecordCache, RecordChange } from '../../gateway/ports/records.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { isStoreThere } from './is-store-there.ts';
 
-/** Changes with what is below: a file of another format is passed over. */
+/** Increase when the format below changes; files of another format are ignored. */
 const FORMAT = 1;
 const STORE_DIGITS = 16;
-/** Changes within this many ms are written once, but for toolsets. */
+/** Changes within this many ms are written together, except those of toolsets. */
 const WRITE_AFTER_MS = 250;
 
 /**
- * What operators wrote, in a file, so that a first list need not wait for the store. It is a copy that any process on the
- * store writes, and that counts until the store was read. Where there is no store yet, nothing was written. Of toolsets
- * only the equipped one is in it, as all of them may be long.
+ * A copy of the operator's records in a file, so that a first list need not wait for the store. Any process on the
+ * store writes it, and it counts until the store has been read. If there is no store yet, there are no records. Only
+ * the equipped toolset is included, since all of them may be long.
  */
 export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {
   const path = join(home, 'records.json');
@@ -35,7 +35,7 @@ export async function openRecordsFile(home: string, databaseUrl: string | undefi
     written = text;
     writing = writing.then(async () => {
       await ensureFolder(home);
-      // A home that cannot be written costs the next start some time, and nothing else.
+      // If the home folder is not writable, the next start is slower; nothing else is lost.
       await writeAtomically(path, written, 0o600);
     });
   };
@@ -43,7 +43,7 @@ export async function openRecordsFile(home: string, databaseUrl: string | undefi
     recalled: isNew ? [] : read(written, store),
     remember: (changed, all) => {
       wanted = all;
-      // What is equipped decides what the first list of the next process is.
+      // The equipped toolset determines the first list of the next process.
       if (changed.some(({ kind }) => kind === 'equipped' || kind === 'toolset')) write();
       else timer ??= setTimeout(write, WRITE_AFTER_MS).unref();
     },
@@ -65,7 +65,7 @@ function textOf(store: string, all: readonly RecordChange[]): string {
   return `${JSON.stringify({ format: FORMAT, store, records })}\n`;
 }
 
-/** Undefined where the file cannot be used: one that somebody damaged costs no start. */
+/** Undefined if the file cannot be used; a damaged file must not prevent a start. */
 function read(text: string, store: string): readonly RecordChange[] | undefined {
   try {
     const kept: unknown = JSON.parse(text);

@@ -3,43 +3,43 @@ import { ensureFolder, readText, removeFile, writeAtomically } from '../../platf
 import { isAlive } from '../../platform/stop-signals.ts';
 import { atMost } from '../../platform/turns.ts';
 
-/** The file in its home in which a running `serve` leaves word. */
+/** The file in which a running `serve` announces itself, in its home folder. */
 export const SERVE_FILE = 'serve.json';
 
-/** Where a running `assay serve` is reached by the processes of its user. */
+/** How other processes of the same user reach a running `assay serve`. */
 export interface RunningServe {
   /** Origin and port. */
   readonly url: string;
   readonly pid: number;
-  /** Lets processes that can read this file in, whether the MCP endpoints are open or not. */
+  /** Admits processes that can read this file, even if the MCP endpoints require authorization. */
   readonly token: string;
 }
 
-/** Leaves word in a file that only this user can read. The phrase tells why it could not be done. */
+/** Writes the file, readable only by this user. Returns a phrase for the reason if that fails. */
 export async function announceServe(path: string, serve: RunningServe): Promise<string | undefined> {
   const folder = await ensureFolder(dirname(path));
   const written = folder.ok ? await writeAtomically(path, `${JSON.stringify(serve)}\n`, 0o600) : folder;
   return written.ok ? undefined : written.error.reason;
 }
 
-/** Takes the word back, unless another `serve` has left its own since. */
+/** Removes the file, unless another `serve` has written its own since. */
 export async function withdrawServe(path: string, pid: number): Promise<void> {
   const serve = await readServe(path);
   if (serve?.pid === pid) await removeFile(path);
 }
 
-/** The `serve` that runs; undefined where none does, whatever an earlier one left behind. */
+/** The running `serve`. Undefined if none runs, even if an earlier one left its file behind. */
 export async function findServe(path: string): Promise<RunningServe | undefined> {
   const serve = await readServe(path);
   return serve !== undefined && isAlive(serve.pid) ? serve : undefined;
 }
 
-/** How long in ms a `serve` may take to say that it is the one. */
+/** Maximum time in ms for a `serve` to identify itself. */
 const PROBE_LIMIT_MS = 2_000;
 
 /**
- * Whether it still answers, and knows the token: what an earlier one left behind may name a process and an address that
- * others have got since. All of `/health` is shown only to who may read it.
+ * Whether it still answers and knows the token: a stale file may name a process id and an address that have been
+ * reused. The full `/health` response requires authorization.
  */
 export async function isAnswering({ url, token }: RunningServe): Promise<boolean> {
   const { HttpClient } = await import('../../platform/http-client.ts');

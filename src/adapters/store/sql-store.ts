@@ -13,19 +13,18 @@ import { StoreMoved } from './open-files.ts';
 import { readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
-/** A store without the telling of changes: what one transaction does. */
+/** A store without change notifications: each call is one transaction. */
 export type StoreCalls = Omit<Store, 'fault' | 'onChange' | 'close'>;
 
 export interface SqlStore {
   readonly calls: StoreCalls;
-  /** Resolves when all writes that were asked for are done. */
+  /** Resolves when all writes requested so far are done. */
   readonly settled: () => Promise<void>;
 }
 
 /**
- * The queries, the same for both databases. Writes are done in the order in which they are asked for, and a read sees
- * all writes that were asked for before it. `onWrite` is called after each write that is committed, before it is
- * acknowledged.
+ * The queries, the same for both databases. Writes run in the order in which they are requested, and a read sees all
+ * writes requested before it. `onWrite` is called after each committed write, before it is acknowledged.
  */
 export function sqlStore(
   dialect: Dialect,
@@ -92,7 +91,7 @@ async function makeCommit(
   }
 }
 
-/** Most are known at most times, and then nobody is to wait for a lock or to be told anything. */
+/** Usually all are known; then this neither waits for a lock nor notifies anyone. */
 async function acceptFirst(
   { read, write }: Transactions,
   definitions: readonly AcceptedDefinition[],
@@ -108,7 +107,7 @@ async function acceptFirst(
   });
 }
 
-/** The transactions of one process, its writes one after the other. */
+/** The transactions of one process; writes run one after another. */
 class Transactions {
   readonly #dialect: Dialect;
   readonly #onWrite: (parts: readonly StorePart[]) => Promise<void>;
@@ -128,7 +127,7 @@ class Transactions {
     return expecting(async () => ok(await this.#dialect.read(work)));
   };
 
-  /** With the audit events of what was done; an event and what it is about are there together, or neither is. */
+  /** Writes a change and its audit events atomically. */
   readonly write = <T>(
     part: StorePart,
     work: (trx: Trx) => Promise<Result<T, Refusal>>,
@@ -155,14 +154,14 @@ class Transactions {
   };
 }
 
-/** What is to be recorded of a write that was not refused. */
+/** The events to record for a write that was not refused. */
 type EventsOf<T> = (done: T) => readonly AuditEvent[];
 
 function always(event: AuditEvent | undefined): EventsOf<unknown> {
   return () => (event === undefined ? [] : [event]);
 }
 
-/** The trouble that a driver can be expected to have is a refusal; all else is a bug, and thrown. */
+/** Turns expected driver errors into refusals; any other error is a bug and is rethrown. */
 async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
   try {
     return await work();

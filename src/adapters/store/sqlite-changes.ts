@@ -5,7 +5,7 @@ import { refusalOf } from './driver-faults.ts';
 
 const POLL_MS = 250;
 
-/** What was there at a look, from which the next one tells what changed, also in another thread. */
+/** The state at the last look. The next look compares with it, possibly in another thread. */
 export interface Known {
   readonly revisions: ReadonlyMap<StorePart, number>;
 }
@@ -16,8 +16,8 @@ export interface StoreChange {
 }
 
 /**
- * Sees what other processes change: SQLite counts the commits of others (`PRAGMA data_version`), which costs no access
- * to the disk to ask; when that moved, the revisions of the parts say which ones were written.
+ * Detects changes by other processes. SQLite counts their commits (`PRAGMA data_version`), which is cheap: no disk
+ * access. When the count changes, the revisions tell which parts were written.
  */
 export class SqliteChanges {
   readonly #open: OpenSqlite;
@@ -28,7 +28,7 @@ export class SqliteChanges {
   #commits: unknown;
   #revisions: ReadonlyMap<StorePart, number> = new Map();
 
-  /** `inTurn` does something between two transactions of this process. */
+  /** `inTurn` runs work between two transactions of this process. */
   constructor(
     open: OpenSqlite,
     tell: (look: StoreChange) => void,
@@ -39,7 +39,7 @@ export class SqliteChanges {
     this.#inTurn = inTurn;
   }
 
-  /** What changed since it was `known` is told at once; where nothing is, nothing is news. */
+  /** Reports at once what changed since `known`; without `known`, nothing counts as changed. */
   async listen(known: Known | undefined): Promise<void> {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#ask(), POLL_MS).unref();
@@ -53,14 +53,14 @@ export class SqliteChanges {
     this.#timer = undefined;
   }
 
-  /** This process wrote these parts: known at once, and not told again by the next look. */
+  /** Reports this process's own writes at once; the next look does not report them again. */
   async wrote(parts: readonly StorePart[]): Promise<void> {
     if (this.#timer === undefined) return;
     const others = (await this.#look())?.filter((other) => !parts.includes(other)) ?? [];
     this.#say([...parts, ...others]);
   }
 
-  /** Tells what changed until now; false where that cannot be seen at the moment. */
+  /** Reports all changes so far. False if they cannot be read now. */
   async catchUp(): Promise<boolean> {
     if (this.#timer === undefined) return true;
     const changed = await this.#look();
@@ -86,7 +86,7 @@ export class SqliteChanges {
     return this.#open.database.pragma('data_version', { simple: true });
   }
 
-  /** The parts that were written since the last look. One that fails gives undefined, and the next makes up for it. */
+  /** The parts written since the last look. Undefined if it fails; the next look then includes them. */
   async #look(): Promise<readonly StorePart[] | undefined> {
     try {
       const commits = this.#commitsOfOthers();

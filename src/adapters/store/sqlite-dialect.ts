@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 
-/** `database` is the one connection on which `db` works; `verify` throws where it does not write to the right files. */
+/** `database` is the only connection that `db` uses; `verify` throws if it no longer writes to the right files. */
 export function sqliteDialect(
   place: string,
   { database, db, verify = () => undefined }: Connection,
@@ -19,11 +19,11 @@ export function sqliteDialect(
         const done = await work(connection);
         check();
         database.exec('commit');
-        // Whoever took the file away in between is found out before the write is acknowledged.
+        // Detects a file moved away meanwhile before the write is acknowledged.
         check();
         return done;
       } finally {
-        // Some errors, such as that of a full disk, have ended the transaction already.
+        // Some errors, such as a full disk, have already ended the transaction.
         if (database.inTransaction) database.exec('rollback');
       }
     });
@@ -54,7 +54,7 @@ export function sqliteDialect(
         .execute();
     },
     read: (work) => transaction('begin', work),
-    // Taken at once, the lock is waited for; taken at the first write, it would be refused where another one wrote since.
+    // An immediate lock is waited for; a lock taken at the first write fails if another process wrote meanwhile.
     write: (_what, work) => transaction('begin immediate', work, verify),
   };
 }

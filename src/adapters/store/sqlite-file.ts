@@ -12,14 +12,14 @@ import { movedFrom, OpenFiles } from './open-files.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
-/** Longest wait in ms for a lock that another process holds. */
+/** Maximum wait in ms for another process's lock. */
 const LOCK_MS = 5_000;
 const RETRY_MS = 50;
-/** SQLite takes anything shorter than its smallest page for an empty file, and would write over it. */
+/** SQLite treats a file shorter than its smallest page as empty and would overwrite it. */
 const LEAST_BYTES = 512;
 
 export interface OpenSqlite {
-  /** Tells the file from another one that has its name later. */
+  /** Identifies the file, in case another one gets its name later. */
   readonly file: string;
   readonly files: OpenFiles;
   readonly database: Database;
@@ -28,9 +28,9 @@ export interface OpenSqlite {
 }
 
 /**
- * Opens `assay.db` of a home, making what is not there. A damaged file is kept under another name: STORE_DAMAGED; the
- * next one who opens begins anew. With `known`, the id of the file that this process opened before, none is made, and
- * another one is refused: STORE_MOVED.
+ * Opens `assay.db` in a home folder, creating what is missing. A damaged file is renamed: STORE_DAMAGED; the next open
+ * starts with a new file. With `known`, the id of the file that this process opened before, no file is created, and any
+ * other file is rejected: STORE_MOVED.
  */
 export async function openSqliteFile(home: string, known?: string): Promise<Result<OpenSqlite, Refusal>> {
   const path = join(home, 'assay.db');
@@ -52,21 +52,24 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
       return inspected ?? (await open(path, seen?.id ?? ''));
     } catch (error) {
       if (saysDamaged(error)) return await setAside(path, seen?.id, 'its content is no database');
-      // Some steps of making a file do not wait for a lock by themselves.
+      // Some steps of creating a file do not wait for locks themselves.
       if (!saysLocked(error) || Date.now() > deadlineMs) return refused(path, error);
       await pause(RETRY_MS);
     }
   }
 }
 
-/** A look that changes nothing, as even closing a connection that may write can: a refusal, or what is damaged. */
+/**
+ * Checks read-only, since even closing a writable connection can change the file. Returns a refusal, or what is
+ * damaged.
+ */
 async function inspect(path: string): Promise<Result<never, Refusal> | string | undefined> {
   let database: Database;
   try {
     database = connect(path, true);
   } catch (error) {
     if (saysDamaged(error)) throw error;
-    return undefined; // what hinders reading will hinder writing, and is told there
+    return undefined; // the same fault will prevent writing and is reported there
   }
   try {
     const db = kyselyOf(database);
@@ -75,7 +78,7 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
     const found = database.pragma('quick_check(1)', { simple: true });
     return found === 'ok' ? undefined : 'its pages contradict each other';
   } catch (error) {
-    // A reader may not finish what a crash left in the middle; the writer that comes next does.
+    // A reader may not recover after a crash; the writer that opens the file next does.
     if (needsWriter(error)) return undefined;
     throw error;
   } finally {
@@ -103,8 +106,8 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
 }
 
 /**
- * Moves what is in the log of writes to where it belongs, so that nothing is left for the closing to do. Where another
- * process stands in the way, or the disk does, it stays where it is.
+ * Moves the write-ahead log into the database, so that closing has nothing left to do. If another process or the disk
+ * prevents that, the log stays.
  */
 export function emptyLog({ database }: OpenSqlite): void {
   try {
@@ -135,7 +138,7 @@ function unavailable(path: string, reason: string): Result<never, Refusal> {
   return err({ code: 'STORE_UNAVAILABLE', reason: `${JSON.stringify(path)}: ${reason}` });
 }
 
-/** `id` is that of the file that was found damaged: what another process put in its place meanwhile stays there. */
+/** `id` identifies the damaged file: a replacement that another process made meanwhile must stay. */
 async function setAside(
   path: string,
   id: string | undefined,
@@ -143,9 +146,9 @@ async function setAside(
 ): Promise<Result<never, Refusal>> {
   if ((await fileFacts(path))?.id !== id)
     return unavailable(path, 'another process has just put it in the place of a damaged one; try again');
-  // Without the colons, which not every system allows in a name.
+  // Without colons, which some systems do not allow in file names.
   const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
-  // The file itself goes last: a log of writes that stayed behind would be taken for that of the next file.
+  // The database file goes last: a log left behind would be taken for the next file's.
   for (const suffix of ['-wal', '-shm', '']) {
     const moved = await moveFile(`${path}${suffix}`, `${keptAs}${suffix}`);
     if (!moved.ok) return unavailable(path, `it is damaged, and cannot be set aside: ${moved.error.reason}`);

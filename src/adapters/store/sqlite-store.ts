@@ -13,7 +13,8 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * The store in `assay.db` of a home. SQLite waits for disks and locks where it stands, so all of it stands in a thread.
+ * The store in `assay.db` of a home folder. SQLite blocks while it waits for disks and locks, so it runs in its own
+ * thread.
  */
 export class SqliteStore implements Store {
   readonly #thread: SqliteThread;
@@ -76,7 +77,7 @@ export class SqliteStore implements Store {
     return this.#listeners.add(listener);
   }
 
-  /** What was asked for before is done. */
+  /** Completes earlier calls first. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -93,7 +94,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** A Buffer arrives from another thread as what it is made of. */
+/** A Buffer arrives from another thread as a plain Uint8Array. */
 function withBuffer(key: StoredKey): StoredKey {
   return { ...key, bytes: Buffer.from(key.bytes) };
 }

@@ -9,17 +9,17 @@ import { watchFiles } from './file-mark.ts';
 import type { Known, StoreChange } from './sqlite-changes.ts';
 import type { SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
 
-/** Values of the store's thread that live shortly are rows on their way. */
+/** The thread's short-lived values are rows in transit. */
 const YOUNG_MIB = 4;
-/** Wait in ms before a thread is started again for those who listen. */
+/** Wait in ms before restarting a thread for listeners. */
 const RESTART_MS = 1_000;
-/** When the thread of a store rests. */
+/** When an idle thread of a store closes its file and ends. */
 export interface RestTimes {
   /** Time in ms without a call. */
   readonly idleMs: number;
-  /** Time in ms without a write, by anyone: as coarse as the clock of a file system may be. */
+  /** Time in ms without a write by any process; at least the resolution of the file system's clock. */
   readonly freshMs: number;
-  /** Wait in ms after it could not rest. */
+  /** Wait in ms after a failed attempt. */
   readonly retryMs: number;
 }
 
@@ -33,43 +33,42 @@ export interface SqliteThreadOptions {
   readonly home: string;
   readonly log: Log;
   readonly rest: RestTimes | undefined;
-  /** What changed, told while somebody listens. */
+  /** Reports changes to the listeners. */
   readonly tell: (parts: readonly StorePart[]) => void;
-  /** Nobody looked for a while, so anything may have changed. */
+  /** Reports that anything may have changed, after a time without looking. */
   readonly tellAll: () => void;
 }
 
 /**
- * The thread of the store, which is there while it is needed: it takes much memory. It starts with a call; when none
- * came for a while it closes the file and ends. While it rests and somebody listens, the files are looked at from
- * outside, and when they changed it starts to see what did. One that was lost is started again by the next call, and
- * soon where somebody listens. A file that turns out to be damaged, or of a newer Assay, stays refused: a new one in its
- * place would be empty, and nobody asked for that.
+ * Runs the store's thread only while it is needed, as it takes much memory. It starts with a call; when idle, it closes
+ * the file and ends. While it is ended and there are listeners, the files are watched from outside, and the thread
+ * restarts when they change. A lost thread is restarted by the next call, or soon if there are listeners. A file found
+ * to be damaged or from a newer Assay stays refused: a new one in its place would be empty, which nobody asked for.
  */
 export class SqliteThread {
   readonly #options: SqliteThreadOptions;
   readonly #restTimes: RestTimes;
   #thread: Thread | undefined;
-  /** Calls that are not answered yet. */
+  /** Calls not answered yet. */
   #owed = 0;
   #idle: NodeJS.Timeout | undefined;
   #isListening = false;
-  /** What the listeners know of. */
+  /** The state last reported to the listeners. */
   #known: Known | undefined;
-  /** A thread was lost, or could not open the file, and none looked since. */
+  /** Set when a thread was lost or could not open the file; cleared when a thread opens it again. */
   #isBlind = false;
-  /** Why this process uses the file no more. */
+  /** Why this process no longer uses the file. */
   #refusal: Refusal | undefined;
-  /** Id of the file that was opened first, the only one that is opened again. */
+  /** Id of the file opened first; only that one is opened again. */
   #file: string | undefined;
-  /** Why the file that is open is of no use at the moment. */
+  /** Why the open file cannot be used now. */
   #moved: Refusal | undefined;
-  /** What the log was told of since the file was opened last. */
+  /** Problems logged since the file was last opened. */
   readonly #told = new Set<string>();
-  /** Pending while the thread finds out whether it can rest; calls wait for that, in their order. */
+  /** Pending while the thread finds out whether it can end; calls wait for that, in order. */
   #settling: Promise<void> | undefined;
   #held: (() => void)[] = [];
-  /** The end of the last thread that went to rest. */
+  /** Resolves when the last idle thread has ended. */
   #ending: Promise<void> | undefined;
   #endWatching: (() => void) | undefined;
   #isClosing = false;
@@ -83,7 +82,7 @@ export class SqliteThread {
     const done = await this.#post(method, args);
     const given =
       done.kind === 'answered' ? done.value : err({ code: 'STORE_UNAVAILABLE', reason: done.cause });
-    return given as Given<M>; // the thread answers with what the method gave, and every method may be refused
+    return given as Given<M>; // the thread returns the method's result, and every method may be refused
   }
 
   listen(): void {
@@ -98,7 +97,7 @@ export class SqliteThread {
     if (this.#thread !== undefined) this.#leave(this.call('stopListening'));
   }
 
-  /** What was asked for before is done. Nothing may be asked for afterwards. */
+  /** Completes earlier calls. Make no calls afterwards. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#idle);
@@ -131,7 +130,7 @@ export class SqliteThread {
     }
   }
 
-  /** STORE_MOVED, while the files are not under their names. */
+  /** STORE_MOVED while the files are not found under their names. */
   get moved(): Refusal | undefined {
     return this.#moved;
   }
@@ -142,7 +141,7 @@ export class SqliteThread {
     if (refusal.code !== 'STORE_MOVED') return;
     this.#takeMoved(refusal);
     if (refusal.what !== 'log' || this.#thread !== thread) return;
-    // Closing puts what the lost log holds into the database; the next call opens it with a new log.
+    // Closing moves the lost log's content into the database; the next call opens it with a new log.
     this.#thread = undefined;
     this.#isBlind = true;
     this.#ending = thread.call('close', []).then(() => thread.end());
@@ -168,7 +167,7 @@ export class SqliteThread {
         freshMs: this.#restTimes.freshMs,
       } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#hear(word as StoreChange), // `SqliteChanges` says nothing else
+      onWord: (word) => this.#hear(word as StoreChange), // the only message that `SqliteChanges` sends
       onLost: (cause, error) => this.#lose(thread, cause, error),
     });
     this.#leave(this.#check(thread));
@@ -195,7 +194,7 @@ export class SqliteThread {
       return;
     }
     this.#refuse(thread, opened.error);
-    // Nobody asks this one any more, and when it answers again all who did have their answer.
+    // This thread gets no new calls; once it answers again, all earlier calls have been answered.
     await thread.call('open', []);
     await thread.end();
   }
@@ -204,7 +203,7 @@ export class SqliteThread {
   #refuse(thread: Thread, refusal: Refusal): void {
     this.#isBlind = true;
     if (this.#thread === thread) this.#thread = undefined;
-    // Who opens the store first gets the refusal, and tells it.
+    // The first open returns the refusal to its caller, who reports it.
     if (refusal.code === 'STORE_MOVED') this.#takeMoved(refusal);
     else if (this.#file !== undefined)
       this.#tellOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
@@ -220,7 +219,7 @@ export class SqliteThread {
     this.#reviveLater();
   }
 
-  /** Those who listen call nothing by themselves. */
+  /** Listeners make no calls that would restart the thread. */
   #reviveLater(): void {
     setTimeout(() => this.#wake(), RESTART_MS).unref();
   }
@@ -244,7 +243,7 @@ export class SqliteThread {
       const rested = done.kind === 'answered' ? (done.value as Given<'rest'>) : undefined;
       const mark = rested?.ok === true ? rested.value : undefined;
       if (rested !== undefined) this.#takeRested(thread, rested);
-      if (this.#thread !== thread) return; // its log was lost, and it ends
+      if (this.#thread !== thread) return; // its log was lost, and it is ending
       if (mark === undefined) this.#restIn(this.#restTimes.retryMs);
       else {
         this.#thread = undefined;
@@ -252,7 +251,7 @@ export class SqliteThread {
         if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
       }
     } catch (error) {
-      // Nobody knows how far it came.
+      // The state of the thread is unknown.
       this.#lose(thread, 'its thread made a mistake', error);
       this.#ending = thread.end();
     } finally {
@@ -271,7 +270,7 @@ export class SqliteThread {
     this.#endWatching = undefined;
   }
 
-  /** For what nobody waits for: a bug in it is told, and ends nothing else. */
+  /** For work that is not awaited: a bug in it is logged and ends nothing else. */
   #leave(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const shown = error instanceof Error ? error.stack : String(error);

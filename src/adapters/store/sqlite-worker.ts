@@ -6,21 +6,24 @@ import { sqlStore, type StoreCalls } from './sql-store.ts';
 import { SqliteChanges, type Known } from './sqlite-changes.ts';
 import { emptyLog, openSqliteFile } from './sqlite-file.ts';
 
-/** All that the thread of the store can be asked for. */
+/** All methods of the store's thread. */
 export interface SqliteCalls extends StoreCalls {
-  /** Gives the id of the file that is open. */
+  /** Returns the id of the open file. */
   open(): Promise<Result<string, Refusal>>;
   listen(known: Known | undefined): Promise<Result<undefined, Refusal>>;
   stopListening(): Promise<Result<undefined, Refusal>>;
-  /** Closes the file, and gives the mark that stays while nobody writes; undefined where that must wait. STORE_MOVED */
+  /**
+   * Closes the file and returns its mark, which stays the same until the next write. Undefined if it cannot close yet.
+   * STORE_MOVED
+   */
   rest(): Promise<Result<string | undefined, Refusal>>;
   close(): Promise<Result<undefined, Refusal>>;
 }
 
-/** What the thread is started with. */
+/** Startup arguments of the thread. */
 export interface SqliteGiven {
   readonly home: string;
-  /** The id of the file that the process opened before; no other one is opened, and none is made. */
+  /** Id of the file that the process opened before; only that one is opened, and none is created. */
   readonly file: string | undefined;
   readonly freshMs: number;
 }
@@ -32,7 +35,7 @@ answerCalls((given, side) => {
     if (!opened.ok) return opened;
     const calls = opened.value;
     if (!isCall(calls, method)) throw new Error(`The store has no method ${method}.`);
-    // `Thread` is called by `SqliteStore` alone, whose arguments are those of the method.
+    // Only `SqliteStore` calls `Thread`, with the method's own arguments.
     return (calls[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
   };
 });
@@ -69,11 +72,11 @@ async function openCalls(
       return Promise.resolve(DONE);
     },
     async rest() {
-      // First the mark, then the look: a commit before the mark is seen by the look, and one after it changes the mark.
-      // The closing does not, as the log is empty by then. A file that was written just now might be written again
-      // without a sign of it, if the clock of its system is coarse; so it has to be quiet before.
+      // The mark must come before the look: the look sees every commit before the mark, and every later commit changes
+      // the mark. Closing does not change it, as the log is empty by then. If the file system's clock is coarse, a
+      // second write right after the first may leave the mark unchanged, so the file must have been quiet for a while.
       const moved = files.fault();
-      // What is open can still be read, and is the one place where all of it is.
+      // A moved file stays open: it is still readable, and it is the only complete copy.
       if (moved !== undefined) return err(moved);
       emptyLog(opened.value);
       const mark = await markFiles(home, freshMs);

@@ -2,23 +2,23 @@ import type { AuditTarget } from '../../core/audit-event.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
 
 /**
- * The rows as both databases give them. Times are in ms. A text that a peer chose is kept as JSON (`…_json`), because
- * PostgreSQL takes neither U+0000 nor half of a pair, and one such name must not cost its server the others.
+ * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
+ * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not cost its server the others.
  */
 export interface Tables {
-  /** One row for each migration that was applied. */
+  /** One row for each applied migration. */
   readonly assay_migrations: { readonly version: number; readonly applied_ms: number };
-  /** SQLite alone: how often each part was written, by which other processes see that it was. */
+  /** SQLite only: a counter of writes to each part, from which other processes detect them. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
   readonly assay_tokens: TokenRow;
   readonly assay_keys: KeyRow;
   readonly assay_credentials: CredentialRow;
   readonly assay_records: RecordRow;
-  /** One row, of all records together. */
+  /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
   readonly assay_accepted: AcceptedRow;
   readonly assay_audit: AuditRow;
-  /** One row, of all audit events together. */
+  /** A single row for all audit events. */
   readonly assay_audit_state: AuditStateRow;
 }
 
@@ -49,33 +49,33 @@ export interface CredentialRow {
   readonly expires_ms: number | null;
   readonly saved_ms: number;
   readonly revision: number;
-  /** Who alone may use the refresh token, and until when. */
+  /** The only process that may use the refresh token, and until when. */
   readonly lease_holder: string | null;
   readonly lease_until_ms: number | null;
 }
 
 export interface RecordRow {
-  /** One of `RecordKind`, or one that a newer Assay made. */
+  /** One of `RecordKind`, or a kind written by a newer Assay. */
   readonly kind: string;
   readonly id_json: string;
-  /** The form in which the body is written (`RECORD_VERSIONS`). */
+  /** The format version of the body (`RECORD_VERSIONS`). */
   readonly version: number;
   readonly revision: number;
-  /** Null: the record was removed. The row stays, so that others learn of it. */
+  /** Null if the record was removed. The row stays, so that other processes notice. */
   readonly body_json: string | null;
 }
 
 export interface RecordStateRow {
   readonly id: number;
-  /** The last one given out to any record. */
+  /** The last revision assigned to any record. */
   readonly last_revision: number;
 }
 
 export interface AcceptedRow {
-  /** Of the tool. */
+  /** Id of the tool. */
   readonly id_json: string;
   readonly digest: string;
-  /** The definition, which is JSON itself, as a JSON string. */
+  /** The definition, itself JSON text, as a JSON string. */
   readonly text_json: string;
 }
 
@@ -87,13 +87,13 @@ export interface AuditRow {
   readonly target_kind: AuditTarget['kind'];
   readonly target_id_json: string;
   readonly target_name_json: string;
-  /** Null: there was nothing, which JSON's null is not. */
+  /** Null if there was no value, as opposed to JSON null. */
   readonly before_json: string | null;
   readonly after_json: string | null;
 }
 
 export interface AuditStateRow {
   readonly id: number;
-  /** The last one given out to any event. */
+  /** The last id assigned to any event. */
   readonly last_event: number;
 }

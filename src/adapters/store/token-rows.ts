@@ -22,7 +22,7 @@ export async function readTokens(trx: Trx): Promise<readonly StoredToken[]> {
   return rows.map(tokenOf);
 }
 
-/** An id goes before a name, so that nobody's name can shield another one's token. */
+/** An id wins over a name, so that a token's name cannot shield another token from revocation. */
 export async function markRevoked(
   trx: Trx,
   idOrName: string,
