@@ -3,7 +3,7 @@ import type { Assay } from './assay.ts';
 import { at, parseJson, type Json } from './json.ts';
 import { bearer } from './tokens.ts';
 
-/** A client of the REST API with one token; a body that is no text is sent as JSON. */
+/** A REST API client with one token; a body that is not a string is sent as JSON. */
 export interface AdminClient {
   get(path: string, headers?: Headers): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
@@ -41,7 +41,7 @@ function bytesOf(body: unknown): string | Buffer {
   return typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 }
 
-/** Status and code of an answer: `404 TOOLSET_UNKNOWN`, or the status alone where it is no error. */
+/** Status and code of an answer: `404 TOOLSET_UNKNOWN`, or the status alone if it is not an error. */
 export function verdictOf({ status, type, text }: Answer): string {
   if (status < 400) return String(status);
   const problem: Json = type === 'application/problem+json' ? parseJson(text) : null;

@@ -6,23 +6,23 @@ import {
 import { connectClient, connectFirst, textIn, type Door, type Negotiation } from './clients.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** What a client can do for servers, all of it. */
+/** All client capabilities. */
 export const CAPABILITIES = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {} },
   roots: { listChanged: true },
 } as const;
 
-/** How a client answers a question, by its method and params; what it throws is its error. */
+/** Answers a server request by its method and params; an exception becomes the error response. */
 export type Answerer = (method: string, params: Json) => JsonObject;
 
-/** An official client that can be asked. */
+/** An official client that accepts server requests. */
 export interface Askable {
   readonly label: string;
-  /** Methods and params of what it was asked, in order. */
+  /** Methods and params of the server requests so far, in order. */
   readonly asked: readonly { readonly method: string; readonly params: Json }[];
   answerWith(answerer: Answerer): void;
-  /** Calls a tool; gives the text of its first content block. */
+  /** Calls a tool; returns the text of its first content block. */
   call(tool: string, args?: JsonObject): Promise<string>;
   prompt(name: string, args: Readonly<Record<string, string>>): Promise<string>;
   tools(): Promise<readonly string[]>;
@@ -33,7 +33,7 @@ export interface AskableOptions {
   readonly capabilities?: JsonObject;
 }
 
-/** All ways in which an official client that can be asked comes. */
+/** All official clients that accept server requests. */
 export const ASKABLE: readonly {
   readonly label: string;
   readonly era: 'legacy' | 'modern';
@@ -57,7 +57,7 @@ export function legacyAskable(door: Door, options?: AskableOptions): Promise<Ask
   return secondAskable(door, 'legacy', options);
 }
 
-/** Accepts everything, and says in each answer what was asked. */
+/** Accepts everything and repeats the request in each answer. */
 export const ACCEPT: Answerer = (method, params) => {
   if (method === 'roots/list') return { roots: [{ uri: 'file:///a', name: 'a' }] };
   if (method === 'elicitation/create')

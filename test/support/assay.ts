@@ -14,22 +14,22 @@ export interface AssayOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
-  /** Where and in whose process group it runs, if not in that of the tests. */
+  /** Its working directory and process group, if not those of the tests. */
   readonly place?: { readonly cwd?: string; readonly detached?: boolean };
 }
 
 /** A running gateway, in this process or as a program. */
 export interface Gateway {
-  /** All tools of all servers, whatever toolset is equipped. */
+  /** Serves all tools of all servers, whatever toolset is equipped. */
   readonly url: string;
   readonly port: number;
   readonly home: string;
   /** Its log. */
   stderr(): string;
   health(): Promise<Json>;
-  /** Waits until every server had its chance to start. */
+  /** Waits until every server has had its chance to start. */
   settled(): Promise<Json>;
-  /** As SIGTERM does. */
+  /** Same effect as SIGTERM. */
   stop(): Promise<unknown>;
 }
 
@@ -37,18 +37,18 @@ export interface Gateway {
 export interface Assay extends Gateway {
   readonly pid: number;
   stdout(): string;
-  /** SIGTERM, then the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts `assay serve` as its users do and waits for its door. */
+/** Starts `assay serve` as users do and waits until it listens. */
 export async function startAssay(options: AssayOptions): Promise<Assay> {
   const home = options.home ?? tempDir();
   const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
   const child = spawn(
     process.execPath,
-    // With the flag that it would otherwise start itself anew for, a tenth of the processor time of its start. And any free
-    // port: one that is sought beforehand may be taken by another test meanwhile.
+    // Passing the flag avoids a restart of the program, a tenth of the processor time of its start. Port 0 picks any
+    // free port; one found beforehand may be taken by another test meanwhile.
     [
       '--max-semi-space-size=16',
       MAIN,
@@ -102,18 +102,18 @@ export interface Watched {
   readonly stdout: () => string;
   readonly hasEnded: () => boolean;
   readonly ended: Promise<number | null>;
-  /** Ends it and gives its exit code. */
+  /** Stops it and resolves with its exit code. */
   readonly stop: () => Promise<number | null>;
 }
 
-/** Collects what a child says, and can end it: SIGTERM, and SIGKILL after 8 s. */
+/** Collects a child's output and can stop it: SIGTERM, then SIGKILL after 8 s. */
 export function watch(child: ChildProcessWithoutNullStreams): Watched {
   killLater(child.pid);
   let stderr = '';
   let stdout = '';
   let hasEnded = false;
   child.stdin.on('error', () => undefined);
-  // A letter of several bytes may come in two chunks.
+  // A multi-byte character may be split across chunks.
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   const ended = new Promise<number | null>((resolve) => {
@@ -141,14 +141,14 @@ export function watch(child: ChildProcessWithoutNullStreams): Watched {
   };
 }
 
-/** Ends it without waiting for what a test has left under way. */
+/** Stops it without waiting for requests that a test left running. */
 export async function stopSoon(child: ChildProcessWithoutNullStreams, watched: Watched): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGTERM'), 1_500);
   await watched.stop();
   clearTimeout(timer);
 }
 
-/** Runs a command in a process of its own, to its end. `runAssay` is cheaper. */
+/** Runs a command to its end in its own process. `runAssay` is cheaper. */
 export async function spawnAssay(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
@@ -165,7 +165,7 @@ export async function spawnAssay(
 
 export { spawnAssay as runAssay };
 
-/** The environment of the tests without what would change Assay or Node. */
+/** The environment of the tests without variables that would affect Assay or Node. */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) =>
@@ -194,13 +194,13 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Waits until every server had its chance to start. */
+/** Waits until every server has had its chance to start. */
 export function settle(assay: Pick<Gateway, 'health'>): Promise<Json> {
   return until('all servers had their chance to start', async () => {
     const health = await assay.health();
     const isSettled = listAt(health, 'servers').every((one) => at(one, 'state') !== 'starting');
     if (!isSettled) return undefined;
-    // What came up is announced a moment later; a test begins after that.
+    // Changes are announced a moment later; tests must begin after that.
     await sleep(150);
     return health;
   });

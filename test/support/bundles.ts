@@ -11,7 +11,7 @@ import { keepToken } from './tokens.ts';
 
 export const PASSPHRASE = 'correct horse battery staple';
 
-/** One running Assay with who may do everything there, and who may run nothing. */
+/** A running Assay with two subjects: one that may do everything, and one that may run nothing. */
 export interface Instance {
   readonly assay: Gateway;
   readonly home: string;
@@ -43,7 +43,7 @@ export async function startInstance<T extends Gateway>(
   return { assay, home, admin: adminClient(assay, token), limited: adminClient(assay, less) };
 }
 
-/** Secrets that no export may hold in the clear. */
+/** Secrets that no export may contain in plain text. */
 export const SECRETS: readonly string[] = [
   's3cr3t-of-the-variable-0123456789',
   's3cr3t-of-the-request-0123456789',
@@ -53,7 +53,7 @@ export const SECRETS: readonly string[] = [
 ];
 const [OF_VARIABLE = '', OF_REQUEST = '', OF_HEADER = '', OF_MODULE = '', OF_URL = ''] = SECRETS;
 
-/** Makes one of each through the REST API, and two where that says more. */
+/** Creates one item of each kind through the REST API, two where that tests more. */
 export async function makeEverything({ admin }: Instance): Promise<void> {
   const done = async (asked: ReturnType<AdminClient['post']>): Promise<Json> => {
     const answer = await asked;
@@ -100,7 +100,7 @@ export async function makeEverything({ admin }: Instance): Promise<void> {
   await done(admin.put('/preferences', { 'limits.drainMs': 5_000, 'notes.review': 'never' }));
 }
 
-/** The document without when it was made, and without what chance made of its secrets. */
+/** The exported document without its time and its encrypted secrets, which are random. */
 export async function exportOf({ admin }: Instance): Promise<JsonObject> {
   const answer = await admin.get('/export');
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
@@ -121,7 +121,7 @@ export function lasting(bundle: Json): JsonObject {
   return rest;
 }
 
-/** `gateway made create`: what becomes of each thing. */
+/** `gateway made create`: the planned action for each item. */
 export function actionsOf(plan: Json): readonly string[] {
   return listAt(plan, 'items').map(
     (item) => `${textAt(item, 'kind')} ${textAt(item, 'name')} ${textAt(item, 'action')}`,

@@ -5,7 +5,7 @@ import { runAssay } from './commands.ts';
 import { parseJson, type Json } from './json.ts';
 import { tempDir } from './place.ts';
 
-/** A user with an empty home folder, as the programs that run there see it. */
+/** A user with an empty home folder, as programs running there see it. */
 export interface User {
   readonly home: string;
   readonly assayHome: string;
@@ -23,7 +23,7 @@ export function newUser(more: Readonly<Record<string, string>> = {}): User {
   const read = (...path: readonly string[]): string => readFileSync(at(...path), 'utf8');
   const env = {
     HOME: home,
-    // What Node compiles belongs to no client's folder.
+    // Keeps Node's compile cache out of the clients' folders.
     NODE_COMPILE_CACHE: join(tmpdir(), 'assay-test-compiled'),
     USERPROFILE: home,
     APPDATA: join(home, 'AppData', 'Roaming'),

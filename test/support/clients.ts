@@ -9,10 +9,10 @@ import { endLater } from './endings.ts';
 import type { JsonObject } from './json.ts';
 import { StdioGatewayTransport, type StdioGatewayOptions } from './stdio-gateway.ts';
 
-/** How the official client 2.x finds the era. */
+/** How the official client 2.x determines the era. */
 export type Negotiation = 'legacy' | 'modern' | 'auto';
 
-/** What all official clients can do, in the words of these tests. */
+/** What all official clients can do, in one interface for the tests. */
 export interface Official {
   readonly label: string;
   tools(): Promise<readonly string[]>;
@@ -73,8 +73,8 @@ export async function connectFirst(
 type Take = (...received: readonly unknown[]) => void;
 
 /**
- * Hands each message over in a turn of its own. The clients forget who wants a call's progress as soon as they have its
- * result, and lose what they read in the same turn: which that is depends on how busy the machine is.
+ * Delivers each message in its own turn. The clients drop a call's progress listener as soon as they have the result,
+ * and lose progress read in the same turn, which depends on how busy the machine is.
  */
 function inTurns<T extends object>(transport: T): T {
   let take: Take | undefined;
@@ -88,7 +88,7 @@ function inTurns<T extends object>(transport: T): T {
   });
 }
 
-/** The four ways in which official clients come: 1.x, and 2.x in each negotiation. */
+/** The four official client variants: 1.x, and 2.x with each negotiation. */
 export const OFFICIAL: readonly {
   readonly label: string;
   readonly connect: (door: Door) => Promise<Official>;

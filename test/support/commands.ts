@@ -7,7 +7,7 @@ import { cleanEnv, spawnAssay } from './assay.ts';
 import { IS_OTHER_BUILD, ROOT, tempDir } from './place.ts';
 
 const HOST = join(ROOT, 'test', 'fixtures', 'command-host.ts');
-/** Hosts without a command. They outlive a test file, and end when this process does: their channel closes. */
+/** Idle host processes. They outlive a test file and exit with this process, when their channel closes. */
 const idle: ChildProcess[] = [];
 
 interface Given {
@@ -16,22 +16,22 @@ interface Given {
 }
 
 export interface CommandResult {
-  /** `null` where its process would not have ended by itself. */
+  /** `null` if its process would not have exited by itself. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command under way. */
+/** A running command. */
 export interface Command {
-  /** What it has written so far. */
+  /** Its stderr so far. */
   readonly stderr: () => string;
   readonly ended: Promise<CommandResult>;
 }
 
 /**
- * Runs a command of the built program to its end, in a process that has run others before; commands at the same time have a
- * process each. What only a new process shows (signals, a terminal, its start) needs `spawnAssay`.
+ * Runs a command of the built program to its end, in a reused process; concurrent commands each get their own.
+ * Behaviour that only a new process shows (signals, a terminal, startup) needs `spawnAssay`.
  */
 export async function runAssay(args: readonly string[], given: Given = {}): Promise<CommandResult> {
   return IS_OTHER_BUILD ? spawnAssay(args, given) : startCommand(args, given).ended;

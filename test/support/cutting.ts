@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { endLater } from './endings.ts';
 
-/** A line to a port of this machine that can be cut at any moment, and works again at the next. */
+/** A connection to a local port that can be cut at any moment and works again right away. */
 export interface Line {
   readonly url: string;
-  /** Cuts all connections that are open now. */
+  /** Cuts all open connections. */
   cut(): void;
 }
 

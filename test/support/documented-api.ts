@@ -4,22 +4,22 @@ import { parseJson, type Json, type JsonObject } from './json.ts';
 import { tempDir } from './place.ts';
 import { bodyOf, serveWeb } from './web-server.ts';
 
-/** Operations of a document by method and path, as `GET /pets`. */
+/** Operations of a document, keyed by method and path: `GET /pets`. */
 export type Operations = Readonly<Record<string, JsonObject>>;
 
-/** An API on loopback with a document that a test changes: as a file, and at a URL of the API itself. */
+/** A loopback API with an OpenAPI document that a test can change: as a file, and at a URL of the API. */
 export interface DocumentedApi {
   readonly origin: string;
   readonly url: string;
   readonly path: string;
-  /** Each request but those for the document: `GET /pets?limit=2`, with its credentials and its body. */
+  /** All requests except those for the document: `GET /pets?limit=2`, with credentials and body. */
   readonly seen: readonly { readonly line: string; readonly key: string | undefined; readonly body: Json }[];
   /** How often the document was fetched. */
   fetches(): number;
   have(operations: Operations, more?: JsonObject): void;
-  /** What the document is from now on, whatever it is. */
+  /** Replaces the document with any text. */
   write(text: string): void;
-  /** Answers requests for the document with this status; 200 gives it. */
+  /** Answers requests for the document with this status; 200 sends the document. */
   answerWith(status: number): void;
 }
 
@@ -46,7 +46,7 @@ export async function documentedApi(operations: Operations, more: JsonObject = {
   const origin = `http://127.0.0.1:${port}`;
   const write = (now: string): void => {
     text = now;
-    // Whoever reads it meanwhile reads the one or the other.
+    // Concurrent readers see either the old or the new file.
     writeFileSync(`${path}.new`, now);
     renameSync(`${path}.new`, path);
   };
@@ -67,7 +67,7 @@ export async function documentedApi(operations: Operations, more: JsonObject = {
   };
 }
 
-/** A document of these operations, each of which answers something. */
+/** A document with these operations, each with a response. */
 export function documentOf(origin: string, operations: Operations, more: JsonObject = {}): JsonObject {
   const paths: Record<string, Record<string, Json>> = {};
   for (const [line, operation] of Object.entries(operations)) {
@@ -93,7 +93,7 @@ const NAMED = {
   content: { 'application/json': { schema: { type: 'object', properties: { name: { type: 'string' } } } } },
 };
 
-/** One operation of each kind, and one of which no tool can be made. */
+/** One operation of each kind, and one that cannot become a tool. */
 export const PETS: Operations = {
   'GET /pets': { operationId: 'list_pets', summary: 'List the pets', parameters: [LIMIT] },
   'POST /pets': { operationId: 'add_pet', summary: 'Add a pet', requestBody: NAMED },

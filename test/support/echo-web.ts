@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { bodyOf, serveWeb } from './web-server.ts';
 
-/** A request as it came. */
+/** A request as received. */
 export interface Seen {
   readonly method: string;
   /** Path and query, as on the wire. */
@@ -12,11 +12,11 @@ export interface Seen {
 
 export interface EchoWeb {
   readonly url: string;
-  /** What came since it was asked the last time. */
+  /** Requests since the last call. */
   taken(): readonly Seen[];
 }
 
-/** A web server that notes what comes, and answers with a text of JSON. */
+/** A web server that records requests and answers with JSON. */
 export async function echoWeb(answer: unknown = { done: true }, status = 200): Promise<EchoWeb> {
   let seen: Seen[] = [];
   const port = await serveWeb((request, response) => {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach } from 'vitest';
 import { countOpened, endOpenedSince } from './endings.ts';
 
 /**
- * In a file whose tests open much: what a test has opened is closed when it is done, rather than when its file is. A gateway
- * that nobody uses any more watches its files all the same, and its thread could serve the next one.
+ * For files whose tests open much: closes what a test opened when that test is done, not at the end of the file. An
+ * unused gateway still watches its files, and its thread could serve the next gateway.
  */
 export function endAfterEach(): void {
   let count = 0;

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { endOpened } from './endings.ts';
 
-// A setup file, which runs for each test file also where several share one process and its modules.
+// A setup file: it runs for each test file, even if several share one process and its modules.
 afterAll(endOpened);

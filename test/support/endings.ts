@@ -4,27 +4,27 @@ const endings: (() => Promise<void>)[] = [];
 const removals: (() => void)[] = [];
 const pids = new Set<number>();
 
-/** Whatever a test opens is closed when its file is done, also after a failure: `end-opened.ts` sees to that. */
+/** Closes what a test opened when its file is done, also after a failure; `end-opened.ts` runs this. */
 export function endLater(end: () => Promise<void>): void {
   endings.push(end);
 }
 
-/** What is removed once all is closed. */
+/** Removes things once all is closed. */
 export function removeLater(remove: () => void): void {
   removals.push(remove);
 }
 
-/** A process that must not outlive the file, whatever happens. */
+/** Kills a process that must not outlive the file. */
 export function killLater(pid: number | undefined): void {
   if (pid !== undefined) pids.add(pid);
 }
 
-/** How much is open now, for `endOpenedSince`. */
+/** The number of open things, for `endOpenedSince`. */
 export function countOpened(): number {
   return endings.length;
 }
 
-/** Closes what was opened after that many. */
+/** Closes everything opened after that count. */
 export async function endOpenedSince(count: number): Promise<void> {
   await Promise.allSettled(endings.splice(count).map((end) => end()));
 }
@@ -46,7 +46,7 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already.
+    // It has already exited.
   }
 }
 
@@ -63,7 +63,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Asks again and again until the answer is not undefined; throws with the sentence when the time, with CI's patience, is over. */
+/** Polls until the result is not undefined; throws with `what` when the limit, scaled by CI's patience, has passed. */
 export async function until<T>(
   what: string | (() => string),
   ask: () => T | undefined | Promise<T | undefined>,

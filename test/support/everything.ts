@@ -6,7 +6,7 @@ import { ROOT } from './place.ts';
 
 const SCRIPT = join(ROOT, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
 
-/** The official example server over HTTP; gives its port. */
+/** Starts the official example server over HTTP; returns its port. */
 export async function startEverything(transport: 'streamableHttp' | 'sse'): Promise<number> {
   const port = await freePort();
   const child = spawn(process.execPath, [SCRIPT, transport], {

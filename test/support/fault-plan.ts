@@ -1,17 +1,17 @@
-/** What may happen to one message on its way. */
+/** What may happen to a message in transit. */
 export const FAULTS = ['lose', 'delay', 'duplicate', 'cut', 'kill'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What happens to the nth message of one exchange, counted from zero in both directions. */
+/** What happens to the nth message of an exchange, counted from zero in both directions. */
 export interface Plan {
   readonly fault: Fault;
   readonly at: number;
 }
 
-/** How long in ms a message is delayed. */
+/** Delay of a message in ms. */
 export const DELAY_MS = 120;
 
-/** A plan stands in the name of the client whose messages it is about, so that everybody on the way can read it. */
+/** Encodes the plan in the client's name, so that every hop can read it. */
 export function markOf(trial: string, { fault, at }: Plan): string {
   return `${trial}|${fault}|${at}`;
 }
@@ -22,7 +22,7 @@ export function planOf(mark: string): Plan | undefined {
   return found === undefined || at === undefined ? undefined : ({ fault, at: Number(at) } as Plan);
 }
 
-/** Counts the messages of one exchange and says what happens to each. */
+/** Counts the messages of one exchange and decides what happens to each. */
 export class Fate {
   readonly #plan: Plan | undefined;
   #count = 0;
@@ -31,7 +31,7 @@ export class Fate {
     this.#plan = plan;
   }
 
-  /** How many messages there were. */
+  /** Number of messages so far. */
   get count(): number {
     return this.#count;
   }
@@ -43,7 +43,7 @@ export class Fate {
   }
 }
 
-/** The name that the client of a message gave itself, in either era. */
+/** The client name in a message, in either era. */
 export function nameIn(text: string): string | undefined {
   return /clientInfo":\{[^{}]*?"name":"([^"]*)"/.exec(text)?.[1];
 }

@@ -5,22 +5,22 @@ import { DELAY_MS, Fate, nameIn, planOf } from './fault-plan.ts';
 
 export interface FaultProxy {
   readonly url: string;
-  /** How many messages of the exchange of a client there were. */
+  /** Number of messages in a client's exchange. */
   countOf(mark: string): number;
   close(): Promise<void>;
 }
 
 export interface FaultProxyOptions {
   readonly target: string;
-  /** Told when the side behind the proxy is to die, as far as one client is concerned. */
+  /** Called when the server behind the proxy is to die for one client. */
   readonly onKill: (mark: string, sessions: readonly string[]) => void;
 }
 
 const SESSION = 'mcp-session-id';
-/** How long in ms a lost request, or one whose answer is lost, is left waiting. */
+/** How long in ms a lost request, or one whose answer is lost, stays open. */
 const HOLD_MS = 3_000;
 
-/** Stands between a client and a server over HTTP. What happens to a message its client's name says. */
+/** A proxy between a client and a server over HTTP. The client's name says what happens to its messages. */
 export async function startFaultProxy({ target, onKill }: FaultProxyOptions): Promise<FaultProxy> {
   const fates = new Map<string, Fate>();
   const marks = new Map<string, string>();
@@ -87,7 +87,7 @@ async function pass(passage: Passage, onSession: Named): Promise<void> {
   else if (fault === 'lose') await holdBack(response);
   else {
     if (fault === 'delay') await sleep(DELAY_MS);
-    // The first to be answered is answered; what comes for the other goes nowhere.
+    // Only the first answer is passed on; the duplicate's is discarded.
     if (fault === 'duplicate') forward(passage, (answer) => answer.on('error', () => undefined).resume());
     forward(passage, (answer) => {
       const session = answer.headers[SESSION];
@@ -114,7 +114,7 @@ function forward(
   asked.end(body === '' ? undefined : body);
 }
 
-/** Events are messages one by one, any other body is one. */
+/** Each event is one message; any other body is a single message. */
 async function relay(passage: Passage, answer: IncomingMessage): Promise<void> {
   const { response, fate, kill } = passage;
   const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...headers } = answer.headers;

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import type { JsonObject } from './json.ts';
 import { fixture, tempDir } from './place.ts';
 
-/** A server whose tools a test changes while it runs. */
+/** A server whose tools a test can change while it runs. */
 export interface Filed {
   /** Its entry in a config, or in a body of `POST /gateways`. */
   readonly entry: JsonObject;
-  /** The same tools behind another command. */
+  /** The same tools with a different command. */
   readonly swapped: JsonObject;
   have(tools: readonly JsonObject[]): void;
 }
 
-/** `quiet`: it does not say that its tools have changed. */
+/** `quiet`: does not notify clients of changed tools. */
 export function filedServer(
   tools: readonly JsonObject[],
   { quiet = false, env }: { readonly quiet?: boolean; readonly env?: JsonObject } = {},
 ): Filed {
   const path = join(tempDir(), 'tools.json');
   const have = (now: readonly JsonObject[]): void => {
-    // Whoever reads it meanwhile reads the one or the other.
+    // Concurrent readers see either the old or the new file.
     writeFileSync(`${path}.new`, JSON.stringify(now));
     renameSync(`${path}.new`, path);
   };
@@ -33,7 +33,7 @@ export function filedServer(
   };
 }
 
-/** A definition that says all that is not named otherwise. */
+/** A complete definition with defaults for everything not given. */
 export function toolNamed(name: string, more: JsonObject = {}): JsonObject {
   return { name, description: `Does ${name}.`, inputSchema: { type: 'object', properties: {} }, ...more };
 }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { endLater, until } from './endings.ts';
 import type { Headers } from './http.ts';
 
-/** Opens so many connections, says the same on each, and holds them without reading. Resolves when all are open. */
+/** Opens many connections, sends the same on each, and holds them without reading. Resolves when all are open. */
 export async function openMany(port: number, count: number, first = ''): Promise<readonly Socket[]> {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -30,7 +30,7 @@ function opened(socket: Socket): Promise<void> {
   });
 }
 
-/** Waits until the other side has closed it. What still comes is read and thrown away, as its end comes behind it. */
+/** Waits until the other side has closed it. Remaining data is read and discarded, as the end comes after it. */
 export async function untilClosed(socket: Socket, limitMs?: number): Promise<void> {
   socket.resume();
   await until(
@@ -40,10 +40,10 @@ export async function untilClosed(socket: Socket, limitMs?: number): Promise<voi
   );
 }
 
-/** A client that asks one request after the other on one connection. */
+/** A client that sends requests one after another on one connection. */
 export interface Kept {
   post(url: string, headers: Headers, body: string): Promise<string>;
-  /** How many connections it had to open. */
+  /** Number of connections opened. */
   connections(): number;
 }
 
@@ -75,12 +75,12 @@ export function keepConnection(): Kept {
   };
 }
 
-/** The memory of a process that is resident, in MB. */
+/** Resident memory of a process in MB. */
 export function residentMb(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024;
 }
 
-/** The bytes of a POST, to be written by hand. */
+/** The bytes of a POST request, to be written by hand. */
 export function rawPost(headers: Headers, body: string): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
   return `POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

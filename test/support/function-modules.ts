@@ -21,19 +21,19 @@ export interface OpenedModule {
   readonly source: BuiltInSource;
   readonly folder: string;
   readonly path: string;
-  /** What was logged, as `warn message {"field":1}`. */
+  /** Log entries, as `warn message {"field":1}`. */
   readonly logged: readonly string[];
   write(name: string, text: string): void;
-  /** Throws the phrase where it cannot be read. */
+  /** Throws the reason if it cannot be read. */
   read(): Promise<BuiltInTools>;
-  /** The phrase why it cannot be read. */
+  /** The reason why it cannot be read. */
   fault(): Promise<string>;
   call(tool: string, args?: object, call?: Partial<BuiltInCall>): Promise<BuiltInResult>;
-  /** The first text, behind `! ` where it is an error. */
+  /** The first text, prefixed with `! ` for an error. */
   say(tool: string, args?: object, call?: Partial<BuiltInCall>): Promise<string>;
 }
 
-/** The files of a module, the first of which is the module itself, in a folder of its own. */
+/** The files of a module in a folder of its own; the first file is the module itself. */
 export function openedModule(
   files: Readonly<Record<string, string>>,
   more: Partial<FunctionModuleSpec> & {
@@ -95,7 +95,7 @@ export function openedModule(
   };
 }
 
-/** A module whose tools are these functions. */
+/** A module with these functions as tools. */
 export function moduleOf(
   tools: Readonly<Record<string, string>>,
   head = '',
@@ -112,7 +112,7 @@ export function moduleOf(
   };
 }
 
-/** The process of the module; it must not outlive the test. */
+/** The process id of the module; it must not outlive the test. */
 export async function pidOf(module: OpenedModule): Promise<number> {
   const pid = Number(await module.say('pid'));
   killLater(pid);

@@ -15,8 +15,8 @@ export interface GatewayOptions extends Omit<AssayOptions, 'args' | 'place'> {
 }
 
 /**
- * The gateway that `assay serve` runs, in the process of the test: a quarter of the processor time of the program. What only
- * a process shows (its exit, signals, stdout, memory, and who shares a home with it) needs `startAssay`.
+ * The gateway of `assay serve`, run in the test's process: a quarter of the program's processor time. Behaviour that
+ * only a process shows (exit, signals, stdout, memory, sharing a home folder) needs `startAssay`.
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { host = '127.0.0.1', home = tempDir() } = options;
@@ -34,7 +34,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   });
   if (!opened.ok) throw new Error(`The gateway did not start: ${sentenceOf(opened.error)}\n${stderr}`);
   const { url, close } = opened.value;
-  // What a test has left under way is not waited for.
+  // Requests that a test left running are not awaited.
   endLater(() => Promise.race([close(), sleep(3_000)]));
   const gateway: Gateway = {
     url: `${url}/mcp/all`,
@@ -48,7 +48,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   return gateway;
 }
 
-/** The built program, loaded once by each process. */
+/** The built program, loaded once per process. */
 export async function program(): Promise<Program> {
   return (await import(PROGRAM)) as Program;
 }

@@ -3,7 +3,7 @@ import { at, listAt, textAt, type Json, type JsonObject } from './json.ts';
 
 export const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** One letter for each hint, in their order: `+` is true, `-` is false, `.` is nothing. */
+/** One letter per hint, in order: `+` is true, `-` is false, `.` is absent. */
 export function short(valueOf: (hint: (typeof HINTS)[number]) => Json | undefined): string {
   return HINTS.map((hint) => {
     const value = valueOf(hint);
@@ -11,7 +11,7 @@ export function short(valueOf: (hint: (typeof HINTS)[number]) => Json | undefine
   }).join('');
 }
 
-/** Who says what of each hint: `o+! d-` is an override that is suspended above a declared false. */
+/** All claims on each hint: `o+! d-` is a suspended override to true above a declared false. */
 export function claimsIn(hints: Json | undefined): readonly string[] {
   return HINTS.map((hint) =>
     listAt(hints, hint, 'claims')
@@ -23,7 +23,7 @@ export function claimsIn(hints: Json | undefined): readonly string[] {
   );
 }
 
-/** All tools that fit, by what their servers call them. */
+/** All matching tools, by their names on their servers. */
 export async function toolsOf(
   admin: Pick<AdminClient, 'get'>,
   query: string,
@@ -35,7 +35,7 @@ export async function toolsOf(
   );
 }
 
-/** The only tool of this server and name. */
+/** The only tool of this name on this server. */
 export async function toolIn(
   admin: Pick<AdminClient, 'get'>,
   server: string,

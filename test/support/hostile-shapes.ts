@@ -1,4 +1,4 @@
-/** What fills an object, an array or a string of a message, over and over. */
+/** Repeated units that fill an object, an array or a string of a message. */
 export const FILLINGS: Readonly<Record<string, readonly [open: string, unit: string, close: string]>> = {
   'members without a name': ['{', '"":0,', '"z":0}'],
   'short members': ['{', '"ab":1,', '"z":0}'],
@@ -16,7 +16,7 @@ export const FILLINGS: Readonly<Record<string, readonly [open: string, unit: str
   'a long number': ['', '1', ''],
 };
 
-/** Bytes of about that size: a text before, as many of the units as there is room for, and a text after. */
+/** Bytes of about this size: a prefix, as many units as fit, and a suffix. */
 export function filled(
   sizeBytes: number,
   { before, unit, after }: { before: string; unit: string; after: string },

@@ -20,7 +20,7 @@ export interface Answer {
   json(): Json;
 }
 
-/** One HTTP exchange on a connection of its own; nothing is followed, decoded or retried. */
+/** One HTTP exchange on its own connection; no redirects, decoding or retries. */
 export function send(url: string, ask: Ask): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = open(url, ask);
@@ -37,7 +37,7 @@ export function send(url: string, ask: Ask): Promise<Answer> {
   });
 }
 
-/** One event of a stream; `comment` holds the lines that begin with a colon. */
+/** One event of a stream; `comment` holds the lines that start with a colon. */
 export interface StreamEvent {
   readonly data: string;
   readonly id: string | undefined;
@@ -48,19 +48,19 @@ export interface StreamEvent {
 export interface Stream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Everything that has come so far. */
+  /** All events so far. */
   readonly events: readonly StreamEvent[];
   /** The messages among the events, parsed. */
   messages(): readonly Json[];
-  /** Waits for a message that fits, also one that came before. */
+  /** Waits for a matching message; earlier ones count too. */
   next(what: string, fits: (message: Json) => boolean, limitMs?: number): Promise<Json>;
-  /** Resolves when the other side has ended the stream. */
+  /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
   /** Cuts the connection. */
   cut(): void;
 }
 
-/** Opens a request and gives its answer as soon as the head is there, to be read event by event. */
+/** Sends a request and resolves once the response headers arrive; the body is read event by event. */
 export function openStream(url: string, ask: Ask): Promise<Stream> {
   return new Promise((resolve, reject) => {
     const asked = open(url, ask);
@@ -76,7 +76,7 @@ export function openStream(url: string, ask: Ask): Promise<Stream> {
   });
 }
 
-/** Starts a request whose answer nobody waits for; gives what cuts it. */
+/** Starts a request without waiting for the answer; returns a function that cuts it. */
 export function startRequest(url: string, ask: Ask): { cut(): void } {
   const asked = open(url, ask);
   asked.on('error', () => undefined);
@@ -89,7 +89,7 @@ export function startRequest(url: string, ask: Ask): { cut(): void } {
   };
 }
 
-/** Sends exact bytes, part by part, and gives what the socket said until it was closed or `limitMs` passed. */
+/** Sends exact bytes, part by part, and returns what was received until the socket closed or `limitMs` passed. */
 export function sendBytes(
   port: number,
   parts: readonly (string | Buffer)[],

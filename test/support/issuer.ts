@@ -4,31 +4,31 @@ import { Provider } from 'oidc-provider';
 import { endLater } from './endings.ts';
 
 export interface IssuerOptions {
-  /** Seconds that an access token lasts. */
+  /** Lifetime of access tokens in seconds. */
   readonly tokenSeconds?: number;
-  /** Clients that are known without registration. */
+  /** Clients known without registration. */
   readonly clients?: readonly Readonly<Record<string, unknown>>[];
-  /** The metadata document behind a client id that is an address. */
+  /** The metadata document of a client id that is a URL. */
   readonly document?: Readonly<Record<string, unknown>>;
-  /** Whether anybody may register a client. */
+  /** Whether open client registration is enabled. */
   readonly hasRegistration?: boolean;
-  /** What tokens may allow at resources. */
+  /** Scopes that tokens may have. */
   readonly scopes?: readonly string[];
-  /** Whether resources can read access tokens; otherwise only it can itself. */
+  /** Whether resources can read access tokens; opaque ones only the issuer can read. */
   readonly tokenFormat?: 'opaque' | 'jwt';
 }
 
-/** A real authorization server, kept by others, on this machine. */
+/** A real third-party authorization server on this machine. */
 export interface Issuer {
   readonly url: string;
-  /** What came in: method and path, with the grant type of token requests. */
+  /** Requests received: method and path, plus the grant type of token requests. */
   readonly requests: readonly string[];
   countOf(request: string): number;
-  /** Of the token: whose it is, what it allows and for whom; undefined: none that holds. */
+  /** Scopes and audience of a token. Undefined if it is not valid. */
   look(token: string): Promise<{ readonly scope: readonly string[]; readonly audience: string } | undefined>;
-  /** Takes an access token back, and with `all` also what renews it. */
+  /** Revokes an access token, and with `all` also its refresh token. */
   revoke(token: string, all: boolean): Promise<void>;
-  /** As long as it is down it answers 503. */
+  /** While down, it answers 503. */
   setDown(isDown: boolean): void;
 }
 

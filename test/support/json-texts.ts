@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** JSON as text, in spellings that a parser and a printer would not give back. */
+/** JSON texts with spellings that parsing and printing would not preserve. */
 const space = fc.constantFrom('', '', '', ' ', '\t', '\r\n', ' \n ');
 const number = fc.oneof(
   fc.constantFrom('0', '-0', '1.0', '1e400', '-1E-400', '0.10', '12345678901234567890', '1E+2'),
@@ -16,8 +16,8 @@ export const stringText: fc.Arbitrary<string> = fc
   .array(letter, { maxLength: 8 })
   .map((letters) => `"${letters.join('')}"`);
 /**
- * No key holds a backslash: after one that does, `JSON.parse`, by which tests tell what is right, takes other escaped
- * keys for it in Node 24 to 26 (https://github.com/nodejs/node/issues/63785). Escapes of other characters are there.
+ * No key contains a backslash: after such a key, `JSON.parse` in Node 24 to 26, which the tests compare with, confuses
+ * other escaped keys with it (https://github.com/nodejs/node/issues/63785). Escapes of other characters do occur.
  */
 export const keyText: fc.Arbitrary<string> = stringText.map((text) => text.replace(/\\(?:\\|u005c)/gi, '/'));
 const known = fc.constantFrom('"id"', '"i\\u0064"', '"a"', '"b"', '"__proto__"', '""');
@@ -74,7 +74,7 @@ const harm = fc.record({
   ),
 });
 
-/** The bytes of a JSON object with some harm done to them, which may leave them JSON; they start at any offset of their memory. */
+/** The bytes of a damaged JSON object, which may still be JSON; they start at any offset in their buffer. */
 export const harmedObject: fc.Arbitrary<Buffer> = fc
   .tuple(objectText, fc.array(harm, { maxLength: 2 }), fc.nat({ max: 7 }), fc.boolean())
   .map(([text, harms, offset, isLatin1]) => {
@@ -83,13 +83,13 @@ export const harmedObject: fc.Arbitrary<Buffer> = fc
       const from = at % (harmed.length + 1);
       harmed = harmed.slice(0, from) + added + harmed.slice(from + removed);
     }
-    const isTorn = isLatin1 && harms.length > 1; // then characters beyond ASCII are no UTF-8
+    const isTorn = isLatin1 && harms.length > 1; // then characters beyond ASCII are not valid UTF-8
     return Buffer.concat([Buffer.alloc(offset), Buffer.from(harmed, isTorn ? 'latin1' : 'utf8')]).subarray(
       offset,
     );
   });
 
-/** The same bytes cut into pieces at any places. */
+/** The same bytes cut into pieces at arbitrary places. */
 export function anyPieces(bytes: Buffer): fc.Arbitrary<readonly Buffer[]> {
   return fc.array(fc.nat({ max: bytes.length }), { maxLength: 5 }).map((places) => {
     const cuts = [0, ...[...places].sort((a, b) => a - b), bytes.length];

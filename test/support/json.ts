@@ -1,4 +1,4 @@
-/** A JSON value as `JSON.parse` gives it. */
+/** A JSON value as returned by `JSON.parse`. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
@@ -8,7 +8,7 @@ export function parseJson(text: string): Json {
   return JSON.parse(text) as Json;
 }
 
-/** The member at a path, or undefined where the path leads nowhere. */
+/** The member at a path. Undefined if the path does not exist. */
 export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let here: Json | undefined = value;
   for (const step of path) {
@@ -38,7 +38,7 @@ export function listAt(value: Json | undefined, ...path: readonly (string | numb
   return found;
 }
 
-/** The `name` of each entry of the list at a path, in the order of the list. */
+/** The `name` of each entry of the list at a path, in order. */
 export function namesAt(value: Json | undefined, ...path: readonly (string | number)[]): readonly string[] {
   return listAt(value, ...path).map((entry) => textAt(entry, 'name'));
 }

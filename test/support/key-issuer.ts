@@ -4,30 +4,30 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT, type CryptoKey, type J
 import { endLater } from './endings.ts';
 import type { JsonObject } from './json.ts';
 
-/** What of a token is other than good. A claim that is undefined is left out. */
+/** How a token differs from a valid one. A claim that is undefined is omitted. */
 export interface Wish {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Signs with a key that the issuer never had. */
+  /** Signs with a key that the issuer never published. */
   readonly isForged?: boolean;
 }
 
-/** An issuer that signs whatever a test wants, with real keys behind a real address. */
+/** An issuer that signs whatever a test asks for, with real keys at a real address. */
 export interface KeyIssuer {
   readonly url: string;
-  /** What was asked for, as paths. */
+  /** Paths requested so far. */
   readonly requests: readonly string[];
-  /** A token that is good for an hour at this audience, but for the wish. */
+  /** A token valid for an hour for this audience, except for the differences in `wish`. */
   token(audience: unknown, wish?: Wish): Promise<string>;
-  /** The public key as text, as somebody would abuse it for an HMAC. */
+  /** The public key as text, as an attacker would abuse it for an HMAC. */
   publicKey(): Promise<string>;
-  /** Signs with another key from now on, and offers that alone. */
+  /** Switches to another key and publishes only that one. */
   rotate(kid: string): Promise<void>;
-  /** How it answers for keys and metadata. `elsewhere`: the origin to which it redirects. */
+  /** How it answers requests for keys and metadata. `elsewhere`: the origin that it redirects to. */
   behave(how: Behaviour, elsewhere?: string): void;
 }
 
-/** `lost`: no answer ever comes; `moved`: a redirect to another origin. */
+/** `lost`: never answers; `moved`: redirects to another origin. */
 export type Behaviour = 'good' | 'down' | 'lost' | 'moved' | 'garbage' | 'foreign';
 
 interface Key {
@@ -88,7 +88,7 @@ export async function startKeyIssuer(): Promise<KeyIssuer> {
   };
 }
 
-/** Signs nothing: header and claims as they are, and a signature of somebody's own. */
+/** Builds a token from header and claims as they are, with an arbitrary signature. */
 export function unsigned(header: JsonObject, claims: JsonObject, signature: string): string {
   const part = (value: JsonObject): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part(header)}.${part(claims)}.${signature}`;

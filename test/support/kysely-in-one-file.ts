@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * Preloaded in the processes of the tests. Each thread of a SQLite store would load the 300 modules of Kysely, which is
- * two thirds of what its opening costs; the program has them in one file too (docs/adr/0052).
+ * Preloaded in the test processes. Each thread of a SQLite store would otherwise load Kysely's 300 modules, two thirds
+ * of the cost of opening it; the program also has them in one file (docs/adr/0052).
  */
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 export const KYSELY: string = join(MODULES, 'kysely', 'dist', 'index.js');
-/** Made by `run.ts` before the first test. */
+/** Built by `run.ts` before the first test. */
 export const KYSELY_IN_ONE_FILE: string = join(MODULES, '.cache', 'assay-test', 'kysely.js');
 
 if (existsSync(KYSELY_IN_ONE_FILE)) {

@@ -9,23 +9,23 @@ export interface LegacyOptions {
   readonly headers?: Headers;
 }
 
-/** A session of a legacy client, spoken by hand. */
+/** A hand-written session of a legacy client. */
 export interface LegacySession {
   readonly id: string;
   readonly initialized: Json;
   readonly headers: Headers;
-  /** Sends one body as it is. */
+  /** Sends a body unchanged. */
   post(body: string, headers?: Headers): Promise<Answer>;
-  /** Sends a request and gives the response message, from JSON or from the stream. */
+  /** Sends a request and returns the response message, from JSON or from the stream. */
   ask(method: string, params?: JsonObject): Promise<Json>;
   notify(method: string, params?: JsonObject): Promise<Answer>;
-  /** Calls a tool; gives the text of its first content block. */
+  /** Calls a tool; returns the text of its first content block. */
   call(name: string, args?: JsonObject): Promise<string>;
   /** Sends a request and reads its answer as a stream. */
   stream(method: string, params: JsonObject, id?: Json): Promise<Stream>;
   /** Opens the GET stream. */
   listen(): Promise<Stream>;
-  /** Goes on with a stream after the event with this id. */
+  /** Resumes a stream after the event with this id. */
   resume(lastEventId: string): Promise<Stream>;
   end(): Promise<Answer>;
 }
@@ -86,7 +86,7 @@ export function initializeOf(version: string, capabilities: JsonObject = {}, id:
   });
 }
 
-/** The response in an answer, whether it came as JSON or as a stream. */
+/** The response in an answer, JSON or stream. */
 export function messageOf(answer: Answer): Json {
   if (answer.type !== 'text/event-stream') return answer.json();
   const last = messagesIn(answer.text).find((one) => at(one, 'method') === undefined);
@@ -94,7 +94,7 @@ export function messageOf(answer: Answer): Json {
   return last;
 }
 
-/** The text of the first content block of a call's response; throws what the response says otherwise. */
+/** The text of the first content block of a call's response; throws any other response. */
 export function textOf(response: Json): string {
   const text = at(response, 'result', 'content', 0, 'text');
   if (typeof text !== 'string') throw new Error(`No text in ${JSON.stringify(response)}`);

@@ -17,13 +17,13 @@ import { SILENT } from '../gateway/listed-server.ts';
 /** The records of a store, in memory. */
 export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {
   readonly #kept = new Map<string, StoredRecord>();
-  /** Records that the reader does not understand. */
+  /** Records that the reader cannot parse. */
   unreadable: readonly UnreadableRecord[] = [];
   commits = 0;
   reads = 0;
   /** All audit events. */
   readonly audit: AuditEvent[] = [];
-  /** Called before each commit, as somebody else who is faster. */
+  /** Called before each commit, to simulate a concurrent writer. */
   before: () => void = () => undefined;
   mayRead: () => boolean = () => true;
   mayCommit: () => boolean = () => true;
@@ -63,7 +63,7 @@ export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {
     return () => this.#listeners.delete(listener);
   };
 
-  /** As if another process kept it. */
+  /** Writes a record as another process would. */
   keep(change: RecordChange): void {
     this.#revision += 1;
     this.#kept.set(keyOf(change), { ...change, revision: this.#revision });
@@ -73,7 +73,7 @@ export class MemoryRecords implements RecordStore, Pick<Store, 'onChange'> {
     return [...this.#kept.values()].flatMap((one) => (one.kind === kind ? (one.body ?? []) : []));
   }
 
-  /** What a store tells when another process wrote. */
+  /** Notifies listeners as after another process's write. */
   announce(): void {
     for (const listener of this.#listeners) listener(['records']);
   }
@@ -85,7 +85,7 @@ function keyOf({ kind, id }: RecordKey): string {
   return `${kind} ${id}`;
 }
 
-/** A cache that is lost with the process. */
+/** A cache that is not persisted. */
 export function memoryCache(
   recalled?: RecordCache['recalled'],
 ): RecordCache & { readonly remembered: () => readonly RecordChange[] } {
@@ -98,7 +98,7 @@ export function memoryCache(
   };
 }
 
-/** What a process knows of the records of a store. */
+/** A process's replica of a store's records. */
 export function replicaOf(
   store: RecordStore & Pick<Store, 'onChange'>,
   cache: RecordCache = memoryCache(),

@@ -3,11 +3,11 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/store.ts';
 
-/** The tokens of a store, in memory; it can be made unavailable, as a database can. */
+/** The tokens of a store, in memory; it can be made unavailable, like a database. */
 export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revokeToken' | 'onChange'> {
   #tokens: readonly StoredToken[] = [];
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
-  /** All that were told of writes. */
+  /** Audit events of all writes. */
   readonly deeds: AuditEvent[] = [];
   isAvailable = true;
 
@@ -52,7 +52,7 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
     return () => this.#listeners.delete(listener);
   }
 
-  /** What a store may announce although no token changed. */
+  /** Announces changes even if no token changed. */
   announce(parts: readonly StorePart[]): void {
     for (const listener of this.#listeners) listener(parts);
   }

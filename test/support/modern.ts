@@ -31,7 +31,7 @@ export function modernBody(method: string, ask: ModernAsk = {}): string {
   return JSON.stringify({ jsonrpc: '2.0', id: ask.id ?? 1, method, params });
 }
 
-/** The headers that mirror a request, as the specification asks for them. */
+/** The headers that mirror a request, as the specification requires. */
 export function modernHeaders(method: string, params: JsonObject = {}): Headers {
   const name = method === 'resources/read' ? params['uri'] : params['name'];
   const isNamed = ['tools/call', 'prompts/get', 'resources/read'].includes(method);
@@ -55,7 +55,7 @@ export async function modernAsk(url: string, method: string, ask: ModernAsk = {}
   return messageOf(await modernSend(url, method, ask));
 }
 
-/** Calls a tool; gives the text of its first content block. */
+/** Calls a tool; returns the text of its first content block. */
 export async function modernCall(url: string, name: string, args: JsonObject = {}): Promise<string> {
   return textOf(await modernAsk(url, 'tools/call', { params: { name, arguments: args } }));
 }

@@ -1,11 +1,11 @@
 import { rawRows } from './stores.ts';
 import type { StorePlace } from './store-values.ts';
 
-/** What operators write; what Assay notes by itself of servers comes at any time. */
+/** Tables of operators' writes; what Assay records about servers by itself is written at any time. */
 const TABLES = ['assay_tokens', 'assay_records', 'assay_record_state', 'assay_audit', 'assay_audit_state'];
 export const MOST_WRITES = 30;
 
-/** Makes the write of a given number fail, whichever connection asks for it; the count goes back with its transaction. */
+/** Makes the nth write fail, on any connection; a rollback also restores the count. */
 export class Faults {
   readonly #place: StorePlace;
 
@@ -33,7 +33,7 @@ export class Faults {
         );
   }
 
-  /** Undefined: none fails. */
+  /** Undefined disables the fault. */
   async fail(nth: number | undefined): Promise<void> {
     await this.#run(`update test_fault set left_over = ${nth ?? 1_000_000}`);
   }

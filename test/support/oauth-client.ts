@@ -12,16 +12,16 @@ import { browse } from './browser.ts';
 import type { Negotiation } from './clients.ts';
 import { endLater } from './endings.ts';
 
-/** An official client that was told an address and nothing else, after somebody signed in for it. */
+/** An official client, given only an address, after a simulated person has signed in. */
 export interface SignedIn {
   readonly label: string;
-  /** Where it sent the browser. */
+  /** The address that it sent the browser to. */
   readonly authorization: URL;
   readonly accessToken: string;
   call(name: string): Promise<unknown>;
 }
 
-/** What a client keeps of its sign-in; the same for both generations of the SDK. */
+/** What a client stores about its sign-in; the same for both generations of the SDK. */
 class Keeper {
   readonly redirectUrl = 'http://127.0.0.1:9/callback';
   readonly clientMetadata = {
@@ -69,7 +69,7 @@ interface Dialled {
   call(name: string): Promise<unknown>;
 }
 
-/** Connects as a person's client does: to be sent away, to send the person to a browser, and to come again. */
+/** Connects as a person's client does: is rejected, sends the person to a browser, and connects again. */
 async function signInBy(label: string, dial: (keeper: Keeper) => Dialled): Promise<SignedIn> {
   const keeper = new Keeper();
   const first = dial(keeper);

@@ -6,11 +6,11 @@ import { patient } from './patience.ts';
 import { childrenOf } from './processes.ts';
 import { samplesIn, type Sample } from './prometheus.ts';
 
-/** What one Assay holds open at a moment. */
+/** What one Assay holds open at a point in time. */
 export interface OpenThings {
   readonly processes: number;
   readonly sockets: number;
-  /** Files, pipes and all else that is no socket. */
+  /** Files, pipes and everything else except sockets. */
   readonly files: number;
   readonly sessions: number;
   readonly parkedCalls: number;
@@ -40,7 +40,7 @@ export async function openThings(assay: Pick<Assay, 'url' | 'pid'>): Promise<Ope
   return { ...numbers, processes: childrenOf(assay.pid).length, ...openFilesOf(assay.pid) };
 }
 
-/** By `/proc`; zero where there is none. */
+/** Read from `/proc`; zero where it does not exist. */
 export function openFilesOf(pid: number): { readonly sockets: number; readonly files: number } {
   let sockets = 0;
   let files = 0;
@@ -67,7 +67,7 @@ function linkOf(path: string): string {
   }
 }
 
-/** Waits until no more is open than there was before; gives what is open then, or at the end of the time. */
+/** Waits until no more is open than before; returns what is open then, or when time runs out. */
 export async function settledTo(
   before: OpenThings,
   assay: Pick<Assay, 'url' | 'pid'>,

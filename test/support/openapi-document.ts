@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** A document of the given paths; what is beside them takes the place of what it has by itself. */
+/** A document with these paths; `more` overrides its other members. */
 export function documentOf(paths: JsonObject, more: JsonObject = {}): JsonObject {
   return {
     openapi: '3.1.0',
@@ -11,7 +11,7 @@ export function documentOf(paths: JsonObject, more: JsonObject = {}): JsonObject
   };
 }
 
-/** A document of one operation, which is `GET /x` where nothing else is said. */
+/** A document with one operation, by default `GET /x`. */
 export function operationOf(operation: JsonObject, more: JsonObject = {}): JsonObject {
   const { path = '/x', method = 'get', ...rest } = operation;
   return documentOf(
@@ -20,7 +20,7 @@ export function operationOf(operation: JsonObject, more: JsonObject = {}): JsonO
   );
 }
 
-/** A document of one operation that takes such a body in JSON. */
+/** A document with one operation that takes a JSON body of this schema. */
 export function bodyOperation(
   schema: JsonObject | boolean,
   more: JsonObject = {},

@@ -13,10 +13,10 @@ import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/ope
 import { endLater } from './endings.ts';
 import { writeText } from './place.ts';
 
-/** As on a machine of one's own, where the setting lets documents name it too. */
+/** As on a local machine, with the setting that lets documents name loopback addresses. */
 const LOOPBACK_RULES = reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });
 
-/** A source of a document that is a file, or whatever the options say; it is closed when the test file is done. */
+/** A document source, by default from a file; closed when the test file is done. */
 export function openSource(document: string, more: Partial<OpenapiOptions> = {}): BuiltInSource {
   const http = openHttp({ rules: LOOPBACK_RULES });
   const source = openOpenapi({
@@ -37,20 +37,20 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
   return source;
 }
 
-/** What a source has now; fails where it cannot tell. */
+/** The source's current tools; fails if they cannot be read. */
 export async function toolsOf(source: BuiltInSource): Promise<BuiltInTools> {
   const read = await source.read(AbortSignal.timeout(20_000));
   if (!read.ok) throw new Error(causeText(read.error));
   return read.value;
 }
 
-/** Tools of a document that stands in a file of its own. */
+/** Tools of a document in its own file. */
 export async function toolsIn(document: unknown, more: Partial<OpenapiOptions> = {}): Promise<BuiltInTools> {
   const text = typeof document === 'string' ? document : JSON.stringify(document);
   return toolsOf(openSource(writeText(text, 'api.json'), more));
 }
 
-/** Calls a tool with arguments in JSON, as the gateway does. */
+/** Calls a tool with JSON arguments, as the gateway does. */
 export function callTool(tool: BuiltInTool, args: unknown): Promise<BuiltInResult> {
   const text = typeof args === 'string' ? args : JSON.stringify(args);
   const call = {

@@ -1,7 +1,7 @@
-/** How many times as long CI waits, since others use its machine too. */
+/** Factor for waits in CI, whose machines are shared. */
 const PATIENCE = process.env['CI'] === 'true' ? 3 : 1;
 
-/** A wait that only a machine's lateness makes long, in ms: on a desk as it is given. */
+/** Scales a wait in ms that can be long only on a slow machine. Unchanged outside CI. */
 export function patient(ms: number): number {
   return ms * PATIENCE;
 }

@@ -6,20 +6,20 @@ import { removeLater } from './endings.ts';
 import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
-/** The program under test; ASSAY_TEST_MAIN names another build of it. */
+/** The program under test; ASSAY_TEST_MAIN selects another build. */
 export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist', 'main.js');
-/** What the program is made of. */
+/** The module with the program's exports. */
 export const PROGRAM: string = join(dirname(MAIN), 'program.js');
 export const IS_OTHER_BUILD: boolean = process.env['ASSAY_TEST_MAIN'] !== undefined;
 
-/** A directory of its own that is gone when the file is done. */
+/** A new directory, removed when the file is done. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'assay-test-'));
   removeLater(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** The config entry of one fixture, e.g. `fixture('plain', ['--label=a'])`. */
+/** The config entry of a fixture, e.g. `fixture('plain', ['--label=a'])`. */
 export function fixture(name: string, args: readonly string[] = [], more: JsonObject = {}): JsonObject {
   return {
     command: process.execPath,
@@ -44,7 +44,7 @@ export function writeText(text: string, name = 'mcp.json'): string {
   return path;
 }
 
-/** One thing that a fixture noted in its FIXTURE_LOG. */
+/** One entry that a fixture wrote to its FIXTURE_LOG. */
 export interface Evidence {
   readonly kind: string;
   readonly pid: number;
@@ -52,7 +52,7 @@ export interface Evidence {
   readonly detail: string;
 }
 
-/** A file for FIXTURE_LOG, and what was written to it so far. */
+/** A file for FIXTURE_LOG, and its content so far. */
 export interface Diary {
   readonly env: JsonObject;
   read(kind?: string): readonly Evidence[];

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reachablePostgres } from './reachable-postgres.ts';
 
-/** A PostgreSQL server in a folder of its own. */
+/** A PostgreSQL server in its own folder. */
 export interface PostgresServer {
   readonly url: string;
-  /** Of its first process. */
+  /** Process id of the postmaster. */
   pid(): number;
-  /** Starts it again after its end. */
+  /** Starts it again after it has ended. */
   start(): Promise<void>;
-  /** Ends it without writing anything down, and removes its folder. */
+  /** Stops it without flushing, and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** It listens on a socket in its own folder, so that no two servers race for a port. */
+/** Listens on a socket in its own folder, so servers never compete for a port. */
 export async function startPostgresServer(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-pg-'));
-  // As root the server runs as another user, who must be able to write here.
+  // As root, the server runs as another user, who must be able to write here.
   chmodSync(folder, 0o777);
   const Reachable = await reachablePostgres();
   const own = new Reachable({
@@ -27,7 +27,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     initdbFlags: ['--no-sync'],
     postgresFlags: [
       ...['-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=400', '-c', 'autovacuum=off'],
-      // A kill takes nothing from the cache of the system; only a loss of power would.
+      // A kill does not lose the system's cache; only a power loss would.
       ...['-c', 'fsync=off'],
     ],
     createPostgresUser: process.getuid?.() === 0,

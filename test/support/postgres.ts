@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { endLater, isAlive, kill, killLater, until } from './endings.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
-/** A server to use instead of one of our own. Databases are made in it, and dropped. */
+/** An existing server to use instead. Databases are created in it, and dropped. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];
 
 /** URL of a new, empty database in the server that all test files share; dropped when the file is done. */
@@ -34,10 +34,10 @@ async function newDatabaseIn(server: string): Promise<string> {
   return url.href;
 }
 
-/** A server of one test alone, which may be killed. */
+/** A server for a single test, which may kill it. */
 export interface MortalPostgres {
   newDatabase(): Promise<string>;
-  /** kill -9 of the whole server, which is gone until it is started again. */
+  /** Kills the whole server with SIGKILL; it is down until `restart`. */
   crash(): Promise<void>;
   restart(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function mortalPostgres(): Promise<MortalPostgres> {
       kill(pid, 'SIGKILL');
       await until('the server is gone', () => (isAlive(pid) ? undefined : true));
     },
-    /** The processes of a killed server take a moment to see that it is gone; before that it does not start. */
+    /** A killed server's processes take a moment to exit, and it does not start before that. */
     async restart() {
       const start = (): Promise<true | undefined> =>
         server.start().then(
@@ -66,7 +66,7 @@ export async function mortalPostgres(): Promise<MortalPostgres> {
   };
 }
 
-/** All rows that one statement gives, by a connection of its own. */
+/** All rows returned by one statement, on its own connection. */
 export async function rowsOf(url: string, statement: string): Promise<readonly unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

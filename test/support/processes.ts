@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 
 export interface ProcessLine {
   readonly pid: number;
-  /** As `ps` writes it: `Z` at its start is a process that has ended and that nobody asked about. */
+  /** As printed by `ps`: an initial `Z` is a zombie. */
   readonly state: string;
   readonly command: string;
 }
 
-/** The processes that a process started itself, but for the `ps` that tells them. */
+/** The direct children of a process, except this `ps`. */
 export function childrenOf(parent: number): readonly ProcessLine[] {
   const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
   return all
@@ -18,7 +18,7 @@ export function childrenOf(parent: number): readonly ProcessLine[] {
     .filter(({ command }) => !command.startsWith('ps -A'));
 }
 
-/** The processes that end what Assay leaves; there is one at most. */
+/** The processes that stop what Assay leaves running; at most one. */
 export function reapersOf(assay: number): readonly number[] {
   return childrenOf(assay)
     .filter(({ command }) => command.endsWith(' reaper'))

@@ -7,11 +7,11 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Numbers are Go's, which reads NaN in any case. */
+/** Numbers as Go parses them: NaN in any case. */
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|[Nn]a[Nn]|[+-]Inf)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
-/** All samples of a text; throws at the first line that a scraper would not take. */
+/** All samples of a text; throws at the first line that a scraper would reject. */
 export function samplesIn(text: string): readonly Sample[] {
   if (!text.endsWith('\n')) throw new Error('The last line has no end');
   return text
@@ -20,7 +20,7 @@ export function samplesIn(text: string): readonly Sample[] {
     .map(sampleOf);
 }
 
-/** The value of the one sample with this name and these labels; undefined where there is none. */
+/** The value of the one sample with this name and these labels. Undefined if there is none. */
 export function valueOf(
   samples: readonly Sample[],
   name: string,
@@ -32,7 +32,7 @@ export function valueOf(
   )?.value;
 }
 
-/** What `/metrics` of an Assay on this port shows for it; NaN where it shows nothing. */
+/** The value in `/metrics` of the Assay on this port; NaN if absent. */
 export async function readGauge(
   { port }: { readonly port: number },
   name: string,

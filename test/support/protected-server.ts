@@ -6,26 +6,26 @@ import { at, parseJson, type Json, type JsonObject } from './json.ts';
 
 export interface ProtectedOptions {
   readonly issuer: Pick<Issuer, 'look' | 'url'>;
-  /** What its resource metadata say in place of the truth. */
+  /** Overrides the content of its resource metadata. */
   readonly metadata?: (own: string) => JsonObject;
-  /** Redirects requests for its metadata there. */
+  /** Redirects metadata requests to this address. */
   readonly redirectsTo?: string;
-  /** Where it says that its metadata are. */
+  /** Where it claims that its metadata is. */
   readonly metadataUrl?: string;
   readonly port?: number;
 }
 
-/** An MCP server of 2025-11-25 that lets in only who brings a token of its issuer. */
+/** An MCP server (2025-11-25) that requires a token of its issuer. */
 export interface ProtectedServer {
   readonly url: string;
   readonly port: number;
-  /** The Authorization headers of its requests for MCP, '' for none. */
+  /** The Authorization headers of its MCP requests, '' for none. */
   readonly authorizations: readonly string[];
-  /** The status of each of its answers. */
+  /** The status of each response. */
   readonly statuses: readonly number[];
 }
 
-/** The tool `write` wants `tools:write`, all else `tools:read`. */
+/** The tool `write` requires `tools:write`, everything else `tools:read`. */
 export async function startProtected(options: ProtectedOptions): Promise<ProtectedServer> {
   const authorizations: string[] = [];
   const statuses: number[] = [];

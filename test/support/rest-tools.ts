@@ -8,24 +8,24 @@ import { tempDir } from './place.ts';
 import { keepToken } from './tokens.ts';
 import { bodyOf, serveWeb } from './web-server.ts';
 
-/** One request as a web API got it. */
+/** One request as a web API received it. */
 export interface Seen {
   readonly method: string;
-  /** Path and query, as they came. */
+  /** Path and query, as received. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A web API on loopback that keeps what it is asked. */
+/** A loopback web API that records its requests. */
 export interface WebApi {
   readonly url: string;
   readonly seen: Seen[];
-  /** Connections that ended before they were answered. */
+  /** Requests whose connection ended before they were answered. */
   readonly left: Seen[];
 }
 
-/** Answers each request by what it is, or with `{"ok":true}` where `answer` is left out. */
+/** Answers each request with `answer`, or with `{"ok":true}` by default. */
 export async function serveApi(
   answer: (seen: Seen, response: ServerResponse) => void = (_, response) => sayJson(response, { ok: true }),
 ): Promise<WebApi> {
@@ -55,12 +55,12 @@ export function sayJson(response: ServerResponse, value: unknown, status = 200):
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** An Assay whose requests may go to this machine, with who administers it. */
+/** An Assay that may send requests to this machine, and its admin client. */
 export interface RestWorld {
   readonly assay: Gateway;
   readonly admin: AdminClient;
   readonly home: string;
-  /** That of the admin. */
+  /** The admin's token. */
   readonly token: string;
 }
 
@@ -83,7 +83,7 @@ export async function startRestWorld<T extends Gateway>(
   return { assay, admin: adminClient(assay, token), home, token };
 }
 
-/** What a call gave: its first text, with `error: ` before it where the tool says that it failed. */
+/** The first text of a call's result, prefixed with `error: ` if the tool reports an error. */
 export async function callText(
   { url }: Pick<Gateway, 'url'>,
   name: string,
@@ -96,7 +96,7 @@ export async function callText(
   return at(answer, 'result', 'isError') === true ? `error: ${text}` : text;
 }
 
-/** A tool as a client is shown it. */
+/** A tool as listed to clients. */
 export async function listedTool(url: string, name: string): Promise<Json | undefined> {
   const tools = listAt(await modernAsk(url, 'tools/list'), 'result', 'tools');
   return tools.find((tool) => at(tool, 'name') === name);

@@ -4,12 +4,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import threads, { type Worker, type WorkerOptions } from 'node:worker_threads';
 
 /*
- * Imported before the program is, in each process of the tests that starts gateways. Starting a thread and loading the store
- * into it is two thirds of what a gateway's start costs; so a thread whose store was closed serves the next one.
+ * Imported before the program in each test process that starts gateways. Starting a thread and loading the store into
+ * it is two thirds of the cost of starting a gateway, so a thread whose store was closed serves the next one.
  */
 const HOST = new URL('../fixtures/thread-host.ts', import.meta.url);
 const STORE = /\/sqlite-worker\.[jt]s$/;
-/** More would only hold memory. */
+/** More would only use memory. */
 const MOST_IDLE = 4;
 
 interface Idle {
@@ -32,7 +32,7 @@ class ReusedWorker extends EventEmitter {
     const found = idle.findIndex(({ kind }) => kind === this.#kind);
     const reused = found < 0 ? undefined : idle.splice(found, 1)[0]?.worker;
     this.#worker = reused ?? new RealWorker(HOST, { ...options, workerData: undefined });
-    // As Node does for a new one.
+    // As Node does for a new worker.
     if (reused !== undefined) channel('worker_threads').publish({ worker: reused });
     this.#worker.postMessage({ script: script.href, given: options.workerData });
     this.#worker.on('message', (message: { readonly id?: unknown }) => {
@@ -56,7 +56,7 @@ class ReusedWorker extends EventEmitter {
     this.#worker.unref();
   }
 
-  /** A thread that has not closed its store ends, as it would have. */
+  /** A thread that has not closed its store is terminated as usual. */
   async terminate(): Promise<number> {
     if (!this.#isClosed || idle.length >= MOST_IDLE) return this.#worker.terminate();
     this.#worker.unref();

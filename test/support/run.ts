@@ -10,18 +10,18 @@ import { KYSELY, KYSELY_IN_ONE_FILE } from './kysely-in-one-file.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where a test file asks for the URL of the run's PostgreSQL server. */
+    /** The address at which test files request the URL of the run's PostgreSQL server. */
     readonly postgresAt: string;
   }
 }
 
-/** What all test files of a run share. */
+/** Setup shared by all test files of a run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await build({ input: { kysely: KYSELY }, platform: 'node', output: { dir: dirname(KYSELY_IN_ONE_FILE) } });
   return sharePostgres(project);
 }
 
-/** One PostgreSQL server, started by the first who asks: most runs of single files need none. */
+/** One PostgreSQL server, started on first request: most runs of single files need none. */
 async function sharePostgres(project: TestProject): Promise<() => Promise<void>> {
   let running: ReturnType<typeof startPostgres> | undefined;
   const asked = createServer((_request, response) => {
@@ -41,7 +41,10 @@ async function sharePostgres(project: TestProject): Promise<() => Promise<void>>
 
 const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'postgres-server.ts');
 
-/** A process of its own, because what starts PostgreSQL makes its process exit with 0, also after a failed test. */
+/**
+ * Runs in its own process, because the package that starts PostgreSQL makes its process exit with 0 even after a failed
+ * test.
+ */
 async function startPostgres(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');

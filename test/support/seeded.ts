@@ -1,14 +1,14 @@
-/** Chance that can be had again: numbers from 0 to 1 by a seed, which is printed (mulberry32). */
+/** Reproducible random numbers from 0 to 1, with a printed seed (mulberry32). */
 export interface Seeded {
   readonly seed: number;
   next(): number;
-  /** A whole number from 0 to `most`, without it. */
+  /** A whole number from 0 to `most`, exclusive. */
   below(most: number): number;
-  /** The same in another order. */
+  /** The same items in random order. */
   shuffled<T>(items: readonly T[]): readonly T[];
 }
 
-/** The seed of the environment, TEST_SEED, or another one each time. */
+/** Uses the seed in TEST_SEED, or a new one each time. */
 export function seeded(what: string): Seeded {
   const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 2 ** 31);
   console.log(`${what}: TEST_SEED=${seed}`);

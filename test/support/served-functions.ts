@@ -8,18 +8,18 @@ import { tempDir } from './place.ts';
 import { keepToken } from './tokens.ts';
 import { meet, type Model } from './toolsets.ts';
 
-/** Assay with a config file in a folder that holds modules of functions, which a test edits. */
+/** Assay with a config file in a folder of function modules that a test can edit. */
 export interface Functions {
   readonly assay: Gateway;
   readonly admin: AdminClient;
-  /** May administer, and run nothing. */
+  /** May administer but not run tools. */
   readonly limited: AdminClient;
   readonly home: string;
   readonly folder: string;
   readonly config: string;
   path(file: string): string;
   write(file: string, text: string): void;
-  /** Writes the config anew. */
+  /** Rewrites the config. */
   configure(config: JsonObject): void;
   meet(era: 'legacy' | 'modern'): Promise<Omit<Model, 'home'>>;
 }
@@ -43,7 +43,7 @@ export async function startFunctions<T extends Gateway>(
   const [home, folder] = [tempDir(), tempDir()];
   mkdirSync(folder, { recursive: true });
   const write = (file: string, text: string): void => {
-    // Whoever reads it meanwhile reads the one or the other.
+    // Concurrent readers see either the old or the new file.
     writeFileSync(join(folder, `${file}.new`), text);
     renameSync(join(folder, `${file}.new`), join(folder, file));
   };

@@ -5,11 +5,11 @@ import { sleep, until } from './endings.ts';
 import { at, listAt, type JsonObject } from './json.ts';
 import { tempDir, writeConfig } from './place.ts';
 
-/** One `assay serve` for many tests, each of which adds servers under names that no other test has. */
+/** One `assay serve` for many tests, each of which adds servers under names of its own. */
 export interface SharedAssay {
   readonly assay: Gateway;
   readonly home: string;
-  /** Writes them into its config file and waits until each had its chance to start. */
+  /** Adds them to the config file and waits until each has had its chance to start. */
   readonly add: (servers: JsonObject) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function startShared(
           ? true
           : undefined;
       });
-      // As after a start: what came up is announced a moment later.
+      // As after a start: changes are announced a moment later.
       await sleep(150);
     },
   };

@@ -13,18 +13,18 @@ export interface SignInOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** More of a config file, whose server and issuer are at two ports of this machine. */
+/** More of a config file: allows loopback, for a server and an issuer on two local ports. */
 export const LOCAL_ISSUER = { settings: { 'http.allowLoopback': true } } as const;
 
-/** `assay auth` under way, with the address that it told. */
+/** A running `assay auth`, with the address that it printed. */
 export interface SignIn extends Watched {
   readonly address: string;
   paste(line: string): void;
-  /** Nobody will paste anything. */
+  /** Closes its stdin: nothing will be pasted. */
   hangUp(): void;
 }
 
-/** Starts `assay auth SERVER` where nobody sees a browser. */
+/** Starts `assay auth SERVER` without a browser. */
 export async function startSignIn(server: string, options: SignInOptions): Promise<SignIn> {
   const child = spawn(process.execPath, [MAIN, ...argsOf(server, options)], {
     env: cleanEnv(options.env),
@@ -49,7 +49,7 @@ export async function startSignIn(server: string, options: SignInOptions): Promi
   };
 }
 
-/** Signs in as a person with a browser does; gives what the command said. */
+/** Signs in as a person with a browser would; returns the command's result. */
 export async function signIn(server: string, options: SignInOptions): Promise<CommandResult> {
   const command = startCommand(argsOf(server, options), options.env && { env: options.env });
   const address = await until(

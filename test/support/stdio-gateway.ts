@@ -9,26 +9,26 @@ import { speakLines, type LinePeer } from './stdio.ts';
 
 export interface StdioGatewayOptions
   extends Omit<AssayOptions, 'args' | 'place'>, Pick<StdioOptions, 'toolset' | 'attach'> {
-  /** All tools of all servers, which is what most tests look at. */
+  /** Serve all tools of all servers, which most tests want. */
   readonly all?: boolean;
 }
 
-/** What a client has of it. */
+/** A gateway as its client sees it. */
 export interface StdioGateway {
   readonly input: PassThrough;
   readonly output: PassThrough;
   readonly home: string;
   /** Its log. */
   readonly stderr: () => string;
-  /** Resolves when it has answered all and left its streams. */
+  /** Resolves when it has answered everything and released its streams. */
   readonly ended: Promise<unknown>;
-  /** As SIGTERM does. */
+  /** Same effect as SIGTERM. */
   readonly stop: () => Promise<unknown>;
 }
 
 /**
- * What `assay stdio` speaks with its client, in the process of the test. What only a process shows (its exit, its stdout, how
- * it starts) needs `spawnStdio`.
+ * The server side of `assay stdio`, in the test's process. Behaviour that only a process shows (exit, stdout, startup)
+ * needs `spawnStdio`.
  */
 export function startStdio(options: StdioGatewayOptions): StdioGateway {
   const { home = tempDir(), servers = {}, settings, env, all, toolset, attach } = options;
@@ -60,7 +60,7 @@ export function startStdio(options: StdioGatewayOptions): StdioGateway {
   return { input, output, home, stderr: () => stderr, ended, stop };
 }
 
-/** The same as a peer in lines, with all tools of all servers. */
+/** The same as a line peer, with all tools of all servers. */
 export function openStdio(options: StdioGatewayOptions): LinePeer {
   const { input, output, stderr, ended, stop } = startStdio({ all: true, ...options });
   let stdout = '';
@@ -75,7 +75,7 @@ export function openStdio(options: StdioGatewayOptions): LinePeer {
   return { ...peer, ended, stop };
 }
 
-/** The way of the official clients, of both major versions, to what `assay stdio` speaks. */
+/** Connects the official clients, of both major versions, to the server side of `assay stdio`. */
 export class StdioGatewayTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>;
   onclose?: () => void;
@@ -108,7 +108,7 @@ export class StdioGatewayTransport implements Transport {
     return Promise.resolve();
   }
 
-  /** The client closes its side, and waits until what it began is over. */
+  /** Closes the client's side and waits until running requests are done. */
   async close(): Promise<void> {
     this.#gateway?.input.end();
     await this.#gateway?.ended;

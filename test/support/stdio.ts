@@ -5,23 +5,23 @@ import { at, parseJson, type Json, type JsonObject } from './json.ts';
 import { initializeOf, textOf } from './legacy.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
 
-/** A peer that speaks JSON-RPC in lines, with its raw lines in reach. */
+/** A peer that speaks newline-delimited JSON-RPC, with access to the raw lines. */
 export interface LinePeer {
-  /** Every line so far, as it came. */
+  /** All lines so far, unchanged. */
   lines(): readonly string[];
   stderr(): string;
   write(bytes: string | Buffer): void;
   send(message: JsonObject): void;
-  /** Waits for a line that fits, parsed. */
+  /** Waits for a matching line, parsed. */
   next(what: string, fits: (message: Json) => boolean, limitMs?: number): Promise<Json>;
   ask(method: string, params?: JsonObject): Promise<Json>;
   call(name: string, args?: JsonObject): Promise<string>;
   initialize(version?: string): Promise<Json>;
   closeStdin(): void;
-  /** From now on nobody takes what it writes. */
+  /** Stops reading its output. */
   stopReading(): void;
   readonly ended: Promise<unknown>;
-  /** As SIGTERM does. */
+  /** Same effect as SIGTERM. */
   stop(): Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export interface Pipe extends LinePeer {
   stop(): Promise<number | null>;
 }
 
-/** The way to a peer, and what it has written so far. */
+/** The streams of a peer, and its output so far. */
 export interface LineStreams extends Pick<LinePeer, 'stderr' | 'closeStdin' | 'stopReading'> {
   stdout(): string;
   write(bytes: string | Buffer): void;

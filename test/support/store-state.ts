@@ -1,9 +1,9 @@
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { valueOf } from './store-values.ts';
 
-/** What the task `write` of test/fixtures/store-process.ts has left in a store. */
+/** What the task `write` of test/fixtures/store-process.ts left in a store. */
 export interface State {
-  /** Round of the records that are there, 0 where there are none; -1 where they are of several. */
+  /** Round of the stored records: 0 if there are none, -1 if they are from several rounds. */
   readonly written: number;
   readonly set: number;
   readonly tokens: readonly number[];

@@ -16,7 +16,7 @@ import type {
   StoredRecord,
 } from '../../src/gateway/ports/records.ts';
 
-/** Where a store is. */
+/** Location of a store. */
 export interface StorePlace {
   readonly home: string;
   readonly databaseUrl: string | undefined;
@@ -24,7 +24,7 @@ export interface StorePlace {
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** In the tests of rest a store rests soon. */
+/** Short idle times, for the tests of stores that close when idle. */
 export const RESTS_SOON: RestTimes = { idleMs: 300, freshMs: 100, retryMs: 100 };
 
 export function tryStore(
@@ -69,7 +69,7 @@ export function credential(
   };
 }
 
-/** A change with the revision that it replaces; undefined: there was none. */
+/** A change with the revision that it replaces. Undefined if there was none. */
 export interface RevisedChange {
   readonly record: RecordChange;
   readonly former?: number | undefined;
@@ -77,12 +77,12 @@ export interface RevisedChange {
   readonly accepted?: AcceptedDefinition | undefined;
 }
 
-/** The record of a tool, with a title by which it is told from others. */
+/** A tool's record, told apart from others by its title. */
 export function toolRecord(id: string, title: string): ToolRecord {
   return { id, server: 's', identity: 'one', name: id, overrides: {}, title };
 }
 
-/** A change of the record of a tool: the first one, where no former one is given. Undefined removes it. */
+/** A change of a tool's record; the first one if no former one is given. Undefined removes it. */
 export function toolChange(
   id: string,
   title: string | number | undefined,
@@ -129,7 +129,7 @@ export function toolset(name: string, more: Partial<Toolset> = {}): Toolset {
   };
 }
 
-/** Commits records, each in the place of its former one; undefined: a write conflict. */
+/** Commits records, each replacing its former one. Undefined on a write conflict. */
 export async function saveRecords(
   store: RecordStore,
   changes: readonly RevisedChange[],
@@ -146,7 +146,7 @@ export async function saveRecords(
   return { ok: true, value: changes.map(({ record }, at) => ({ ...record, revision: first + at })) };
 }
 
-/** Saves a setting, whatever it was before. */
+/** Saves a setting, whatever its former value. */
 export async function saveSetting(
   store: RecordStore,
   key: string,
@@ -161,7 +161,7 @@ export async function saveSetting(
   return done.ok ? { ok: true, value: done.value !== undefined } : done;
 }
 
-/** The records that are there, without their revisions. */
+/** All existing records, without their revisions. */
 export async function recordsIn(store: RecordStore): Promise<readonly RecordChange[]> {
   const { records } = valueOf(await store.records(0));
   return records

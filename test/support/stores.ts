@@ -11,7 +11,7 @@ import { ROOT, tempDir } from './place.ts';
 import { newDatabase, rowsOf } from './postgres.ts';
 import { tryStore, valueOf, type StorePlace } from './store-values.ts';
 
-/** The databases over which the store has to be the same, each with a maker of empty places. */
+/** The databases on which the store must behave the same, each with a function that creates an empty one. */
 export const DATABASES: readonly (readonly [name: string, newPlace: () => Promise<StorePlace>])[] = [
   ['SQLite', () => Promise.resolve({ home: tempDir(), databaseUrl: undefined })],
   ['PostgreSQL', async () => ({ home: tempDir(), databaseUrl: await newDatabase() })],
@@ -23,7 +23,7 @@ export async function openAt(place: StorePlace, log?: Log, rest?: RestTimes): Pr
   return store;
 }
 
-/** What another program reads, or does, there. */
+/** Runs a statement there as another program would. */
 export async function rawRows(
   { home, databaseUrl }: StorePlace,
   statement: string,
@@ -38,7 +38,7 @@ export async function rawRows(
   }
 }
 
-/** From now on nobody else can write to the store of this home, until the function is called that it gives. */
+/** Blocks all other writers to the store of this home folder until the returned function is called. */
 export function lockStore(home: string): () => void {
   const database = new SqliteDatabase(join(home, 'assay.db'));
   database.exec('begin immediate');
@@ -48,20 +48,20 @@ export function lockStore(home: string): () => void {
   };
 }
 
-/** The tables that came with each migration that an old store may lack. */
+/** The tables added by each migration that an old store may lack. */
 const TABLES: Readonly<Record<2 | 3, readonly string[]>> = {
   2: ['assay_credentials'],
   3: ['assay_records', 'assay_record_state', 'assay_accepted', 'assay_audit', 'assay_audit_state'],
 };
 
-/** Makes of a closed store one that is as old as if this migration and those after it were not written yet. */
+/** Ages a closed store, as if this migration and all later ones had not been applied. */
 export async function ageTo(place: StorePlace, before: keyof typeof TABLES): Promise<void> {
   for (const [version, tables] of Object.entries(TABLES))
     if (Number(version) >= before) for (const table of tables) await rawRows(place, `drop table ${table}`);
   await rawRows(place, `delete from assay_migrations where version >= ${before}`);
 }
 
-/** All that is there, for a comparison. */
+/** The entire content, for comparison. */
 export async function contentOf(place: StorePlace): Promise<readonly unknown[]> {
   if (place.databaseUrl === undefined) return [digestOf(readFileSync(join(place.home, 'assay.db')))];
   return [
@@ -75,13 +75,15 @@ export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Another process: test/fixtures/store-process.ts with a task. */
+/** Another process that runs test/fixtures/store-process.ts with a task. */
 export interface StoreProcess {
   readonly child: ChildProcess;
-  /** Whole lines of its stdout so far. */
+  /** Complete lines of its stdout so far. */
   lines(): readonly string[];
   readonly ended: Promise<number | null>;
-  /** kill -9, and its exit code. What it had asked a server for just before may still be done there: that is over then. */
+  /**
+   * Kills it with SIGKILL; resolves with the exit code once any statement it had just sent to a server is also done.
+   */
   kill(): Promise<number | null>;
 }
 

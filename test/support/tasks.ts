@@ -5,12 +5,12 @@ import { modernAsk, type ModernAsk } from './modern.ts';
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-/** Whoever can ask: a session, a pipe, or a modern client. */
+/** Anything that can send requests: a session, a pipe, or a modern client. */
 export interface Asker {
   ask(method: string, params?: JsonObject): Promise<Json>;
 }
 
-/** A modern client that declares the extension for tasks with each request. */
+/** A modern client that declares the tasks extension with each request. */
 export function modernTasksClient(url: string, more: Pick<ModernAsk, 'headers'> = {}): Asker {
   const meta = {
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, extensions: { [TASKS_EXTENSION]: {} } },
@@ -24,7 +24,7 @@ export function modernTasksClient(url: string, more: Pick<ModernAsk, 'headers'> 
   };
 }
 
-/** Calls a tool as a task of 2025-11-25; gives the id by which the client knows it. */
+/** Calls a tool as a task (2025-11-25); returns the id that the client gets. */
 export async function begin(client: Asker, name: string, params: JsonObject = {}): Promise<string> {
   const answer = await client.ask('tools/call', { name, arguments: {}, task: { ttl: 1000 }, ...params });
   return textAt(answer, 'result', 'task', 'taskId');
@@ -38,7 +38,7 @@ export async function resultOf(client: Asker, taskId: string): Promise<string> {
   return textOf(await client.ask('tasks/result', { taskId }));
 }
 
-/** Assay's own code of an error, or what there is instead. */
+/** Assay's own code of an error, or else the answer itself. */
 export function codeOf(answer: Json): string {
   const code = at(answer, 'error', 'data', 'code');
   return typeof code === 'string' ? code : JSON.stringify(answer);

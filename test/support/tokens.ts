@@ -3,7 +3,7 @@ import { createToken as create, type TokenInput } from '../../src/gateway/servic
 import { runAssay } from './commands.ts';
 import { tryStore, valueOf } from './store-values.ts';
 
-/** Makes a token as its users do, and gives what `$(assay token create …)` would be. */
+/** Creates a token as users do and returns the output of `assay token create`. */
 export async function createToken(home: string, name: string, ...more: readonly string[]): Promise<string> {
   const run = await runAssay(['token', 'create', name, '--home', home, ...more]);
   if (run.code !== 0) throw new Error(`assay token create: ${run.code} ${run.stderr}`);
@@ -15,7 +15,7 @@ export async function revokeToken(home: string, what: string): Promise<void> {
   if (run.code !== 0) throw new Error(`assay token revoke: ${run.code} ${run.stderr}`);
 }
 
-/** The same without a process for it: for tests that are about what the token opens. */
+/** The same without a process, for tests of what a token permits. */
 export async function keepToken(
   home: string,
   name: string,
@@ -38,7 +38,7 @@ export function bearer(token: string): { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Another token behind the id of this one. */
+/** A forged token with the id of this one. */
 export function forged(token: string): string {
   return token.slice(0, -43) + 'x'.repeat(43);
 }

@@ -2,11 +2,11 @@ import { runAssay } from './commands.ts';
 import { at, listAt, parseJson, textAt, type Json } from './json.ts';
 import { fixture, tempDir, writeConfig } from './place.ts';
 
-/** Runs commands on the toolsets of one home. */
+/** Runs commands on the toolsets of one home folder. */
 export interface Operator {
   readonly home: string;
   readonly run: (...args: readonly string[]) => ReturnType<typeof runAssay>;
-  /** Stdout of a command that is done, as JSON. */
+  /** Stdout of a finished command, as JSON. */
   readonly json: (...args: readonly string[]) => Promise<Json>;
 }
 
@@ -25,7 +25,7 @@ export function newOperator(config: string = writeConfig({ plain: fixture('plain
   };
 }
 
-/** The refId of a tool, as `assay tools --json` tells it. */
+/** The refId of a tool, from `assay tools --json`. */
 export async function refIdOf(operator: Operator, namespacedName: string): Promise<string> {
   const tools = listAt(await operator.json('tools'), 'tools');
   return textAt(

@@ -7,7 +7,7 @@ import { tempDir } from './place.ts';
 import { newDatabase } from './postgres.ts';
 import type { StdioGatewayOptions } from './stdio-gateway.ts';
 
-/** The nine tools of configuration mode, in the order of the document that asks for them. */
+/** The nine tools of configuration mode, in the order of the document that requires them. */
 export const MENU: readonly string[] = [
   'list-available-tools',
   'build-toolset',
@@ -26,13 +26,13 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Other top-level members of the config. */
   readonly config?: JsonObject;
-  /** What comes behind `/mcp`. */
+  /** Path after `/mcp`. */
   readonly path?: string;
-  /** What is seen over stdio. */
+  /** What clients see over stdio. */
   readonly view?: Pick<StdioGatewayOptions, 'all' | 'toolset' | 'attach'>;
 }
 
-/** A tool's answer: its text, its data, and whether it is an error. */
+/** A tool's result: its text, its data, and whether it is an error. */
 export interface Told {
   readonly text: string;
   readonly data: Json;
@@ -42,20 +42,20 @@ export interface Told {
 /** A model behind an official client. */
 export interface Model {
   readonly client: Client;
-  /** Where it is met, over HTTP. */
+  /** Its URL over HTTP. */
   readonly url: string;
   readonly home: string;
-  /** How often it was told that its tools have changed. */
+  /** Number of tool list change notifications received. */
   readonly changes: () => number;
   tools(): Promise<readonly string[]>;
   describe(name: string): Promise<string | undefined>;
-  /** Rejects with the error of the protocol, where that is the answer. */
+  /** Rejects with the error if the answer is a protocol error. */
   call(name: string, args?: JsonObject): Promise<Told>;
 }
 
 export type Era = 'legacy' | 'modern';
 
-/** All ways in which an official client may meet the equipped toolset, and one with the store in PostgreSQL. */
+/** All ways in which an official client may use the equipped toolset, and one with the store in PostgreSQL. */
 export const WAYS: readonly (readonly [label: string, open: (start: Start) => Promise<Model>])[] = [
   ...(['legacy', 'modern'] as const).flatMap((era) => [
     [`HTTP, ${era}`, (start: Start) => overHttp(start, era)] as const,
@@ -64,7 +64,7 @@ export const WAYS: readonly (readonly [label: string, open: (start: Start) => Pr
   ['HTTP, modern, PostgreSQL', onPostgres],
 ];
 
-/** The database of each home. */
+/** The database of each home folder. */
 const databases = new Map<string, string>();
 
 async function onPostgres(start: Start): Promise<Model> {
@@ -92,8 +92,8 @@ export async function overStdio(start: Start, era: Era): Promise<Model> {
 }
 
 /**
- * One model for all tests of a group. Each time it is asked for there is no toolset and configuration mode is on, as after
- * a first start, and no change has been counted.
+ * One model for all tests of a group. Each request for it resets it: no toolsets, configuration mode on, as after a
+ * first start, and no changes counted.
  */
 export function shared(start: () => Promise<Model>): () => Promise<Model> {
   let opened: Promise<Model> | undefined;
@@ -104,7 +104,7 @@ export function shared(start: () => Promise<Model>): () => Promise<Model> {
     for (const toolset of saved)
       await model.call('delete-toolset', { name: at(toolset, 'name') ?? '', confirm: true });
     let before = model.changes();
-    // What was told of these calls may be on its way still.
+    // Notifications of these calls may still be in transit.
     await until('no change is told any more', async () => {
       const last = before;
       await sleep(100);
@@ -144,7 +144,7 @@ export async function meet(
   };
 }
 
-/** Builds a toolset of these tools, and equips it. */
+/** Builds a toolset of these tools and equips it. */
 export async function equip(
   model: Pick<Model, 'call'>,
   name: string,

@@ -1,9 +1,9 @@
-/** A trace that Assay begins: version 00, random ids, not sampled. */
+/** A trace started by Assay: version 00, random ids, not sampled. */
 export const NEW_TRACE: RegExp = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-00$/;
 
 const MEMBER = /"_meta":\{"traceparent":"([^"]*)"\},?/;
 
-/** What a server heard, without the one member in which Assay began a trace for a request that had no `_meta`. */
+/** What a server received, without the member in which Assay started a trace for a request that had no `_meta`. */
 export function withoutTrace(heard: string): string {
   const [member, traceparent] = MEMBER.exec(heard) ?? [];
   if (member === undefined || traceparent === undefined || !NEW_TRACE.test(traceparent))

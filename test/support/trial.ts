@@ -5,29 +5,29 @@ import { BOTH } from './legacy.ts';
 import { envelope, META, modernHeaders } from './modern.ts';
 import { CAN } from './questions.ts';
 
-/** Longest time in ms until a request is answered or its stream ends, on a machine that has other things to do. */
+/** Maximum time in ms, on a busy machine, until a request is answered or its stream ends. */
 const BOUND_MS = 15_000;
-/** How often a client lets itself be asked in one call. */
+/** Maximum number of server request rounds in one call. */
 const MOST_ROUNDS = 4;
 
 export interface TrialOptions {
-  /** Where its requests go; perhaps a wire that fails. */
+  /** Where its requests go; possibly a proxy that fails. */
   readonly url: string;
-  /** Where they go when all is over. */
+  /** Where its cleanup request goes, past any proxy. */
   readonly direct: string;
-  /** Its name, which stands in all that it says. */
+  /** Its name, which is in all its messages. */
   readonly mark: string;
   readonly tool: string;
 }
 
-/** What became of a short exchange: a handshake, a list, a call with a question, its answer, a result. */
+/** Result of a short exchange: a handshake, a list, a call with a server request, its answer, a result. */
 export interface Trial {
   readonly mark: string;
   /** Requests that were neither answered nor cut off in time. */
   readonly hung: readonly string[];
-  /** Messages that this client should not have got. */
+  /** Messages that this client should not have received. */
   readonly wrong: readonly string[];
-  /** Whether it came to its good end. */
+  /** Whether it completed successfully. */
   readonly isDone: boolean;
 }
 
@@ -43,7 +43,7 @@ class Wire {
     this.#options = options;
   }
 
-  /** Sends a request; gives its response, if one came, and the session. Questions go to `onServerRequest`. */
+  /** Sends a request; returns its response, if any, and the session. Server requests go to `onServerRequest`. */
   async ask(
     body: JsonObject,
     headers: JsonObject,
@@ -88,7 +88,7 @@ interface Told {
   readonly session: string | undefined;
 }
 
-/** Resolves when the answer has ended, in whichever way. */
+/** Resolves when the answer has ended, successfully or not. */
 function exchange(
   url: string,
   { body, headers }: { readonly body: string; readonly headers: JsonObject },
@@ -150,7 +150,7 @@ function isGood(response: Json | undefined, options: TrialOptions): boolean {
   return text === JSON.stringify([{ result: answerOf(options) }]);
 }
 
-/** A legacy client: what it does is over when its session is deleted. `dies` tells when it is gone without a word. */
+/** A legacy client, done when its session is deleted. `dies` gets a function that makes it vanish without closing. */
 export async function legacyTrial(options: TrialOptions, dies: (die: () => void) => void): Promise<Trial> {
   const { mark } = options;
   const wire = new Wire(options);
@@ -161,7 +161,7 @@ export async function legacyTrial(options: TrialOptions, dies: (die: () => void)
     {},
   );
   const { session } = first;
-  // Without a handshake it has nothing to say.
+  // Without a handshake it cannot go on.
   if (session === undefined) return { mark, hung: wire.hung, wrong: wire.wrong, isDone: false };
   const headers: JsonObject = { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': session };
   await wire.say({ method: 'notifications/initialized' }, headers);
@@ -170,7 +170,7 @@ export async function legacyTrial(options: TrialOptions, dies: (die: () => void)
     void wire.say({ id: at(question, 'id') ?? null, result: answerOf(options) }, headers);
   });
   if (!wire.isDead) await wire.ask({ method: 'ping' }, headers);
-  // A client that is gone for good comes to the same when its session has been idle for too long.
+  // For a vanished client, the idle timeout has the same effect as this deletion.
   await remove(options.direct, headers);
   return { mark, hung: wire.hung, wrong: wire.wrong, isDone: isGood(called.response, options) };
 }
@@ -189,7 +189,7 @@ function remove(url: string, headers: JsonObject): Promise<void> {
   });
 }
 
-/** A modern client, which keeps nothing but what it brings back. */
+/** A modern client, which keeps only the state that it sends back. */
 export async function modernTrial(options: TrialOptions, dies: (die: () => void) => void): Promise<Trial> {
   const wire = new Wire(options);
   dies(() => (wire.isDead = true));
@@ -203,7 +203,8 @@ export async function modernTrial(options: TrialOptions, dies: (die: () => void)
   await ask('tools/list');
   const call = callOf(options);
   let last = await ask('tools/call', call);
-  // A call that reached its server twice asks twice, and its second question may come after the first was passed on.
+  // A call that reached its server twice asks twice, and the second server request may come after the first was passed
+  // on.
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const requestState = at(last.response, 'result', 'requestState');
     if (requestState === undefined) break;

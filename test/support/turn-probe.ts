@@ -1,5 +1,5 @@
-// Loaded into a program with `--import`: at SIGUSR2 it writes the longest turn of the event loop since the last time, as
-// CPU time in ms, to the file that TURN_PROBE names.
+// Loaded into a program with `--import`: at SIGUSR2 it writes the longest turn of the event loop since the last signal,
+// as CPU time in ms, to the file named by TURN_PROBE.
 import { writeFileSync } from 'node:fs';
 
 const file = process.env['TURN_PROBE'] ?? '/dev/null';
@@ -18,5 +18,5 @@ process.on('SIGUSR2', () => {
   longestMs = 0;
 });
 setImmediate(look).unref();
-// An immediate that does not keep the program alive is not run while it waits: this wakes it.
+// An unreferenced immediate does not run while the loop sleeps; this wakes it.
 setInterval(() => undefined, 5).unref();

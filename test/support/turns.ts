@@ -1,13 +1,13 @@
-/** What of the main thread's time in ms one turn of the event loop took at most, while something was done. */
+/** The longest turn of the event loop during some work, as CPU time of the main thread in ms. */
 export interface LongestTurn {
   readonly cpuMs: number;
-  /** By how much the heap grew at most, in bytes. */
+  /** Largest growth of the heap, in bytes. */
   readonly heapBytes: number;
 }
 
 /**
- * Watches every turn of the event loop until the work is done. Counts the time that the thread was computing, so that it
- * does not matter what else the machine does.
+ * Watches every turn of the event loop until the work is done. Counts CPU time of the thread, so other load on the
+ * machine does not matter.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<LongestTurn> {
   let [cpuMs, heapBytes] = [0, 0];

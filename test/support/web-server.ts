@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { endLater } from './endings.ts';
 
-/** A small web server on loopback; its port. */
+/** Starts a small loopback web server; returns its port. */
 export async function serveWeb(listener: RequestListener): Promise<number> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
