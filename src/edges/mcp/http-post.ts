@@ -1,3 +1,5 @@
+import type { Era } from '../../protocol/eras.ts';
+import type { Message, NoMessage } from '../../protocol/message.ts';
 import { refuse, type Post } from './http-request.ts';
 import { answerBatch, answerLegacy } from './legacy-post.ts';
 import { noMessage } from './legacy-rules.ts';
@@ -7,8 +9,8 @@ import { readFromClient } from './read-message.ts';
 
 const OPEN_BRACKET = 0x5b;
 
-/** Answers one POST to an MCP endpoint: determines its era once and dispatches it. */
-export async function answerPost(post: Post): Promise<void> {
+/** Answers one POST to an MCP endpoint: determines its era once and dispatches it. Small messages run synchronously. */
+export function answerPost(post: Post): Promise<void> | undefined {
   const { body, request } = post;
   const era = namesModern(request) ? 'modern' : 'legacy';
   if (firstByte(body) === OPEN_BRACKET) {
@@ -18,9 +20,13 @@ export async function answerPost(post: Post): Promise<void> {
     return undefined;
   }
   const reading = readFromClient(body);
-  // Await only promises, so that small messages are handled synchronously.
-  const message = reading instanceof Promise ? await reading : reading;
-  if (request.socket.destroyed) return undefined;
+  return reading instanceof Promise
+    ? reading.then((message) => answerMessage(post, message, era))
+    : answerMessage(post, reading, era);
+}
+
+function answerMessage(post: Post, message: Message | NoMessage, era: Era): Promise<void> | undefined {
+  if (post.request.socket.destroyed) return undefined;
   // While stopping, only requests are refused. Other messages belong to open requests: cancellations, or answers to
   // server requests.
   if (message.kind === 'request' && post.openRequests.isStopping)

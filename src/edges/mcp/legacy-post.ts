@@ -18,26 +18,26 @@ import type { Session, Sessions } from './session.ts';
 /**
  * Answers a message of the legacy era, in which `initialize` declares version and capabilities for the whole session.
  */
-export async function answerLegacy(post: Post, message: Message): Promise<void> {
+export function answerLegacy(post: Post, message: Message): Promise<void> | undefined {
   if (message.kind === 'request' && message.method === 'initialize') {
     beginSession(post, message);
-    return;
+    return undefined;
   }
   const idText = message.kind === 'notification' ? undefined : message.idText;
   const session = sessionOf(post, idText);
-  if (session === undefined) return;
+  if (session === undefined) return undefined;
   if (message.kind === 'request') {
-    if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
+    if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return undefined;
     const { response, openRequests } = post;
     const answer = openAnswer(post, undefined, session.streams);
     const { identity } = post;
     const source = { caller: session, identity, inFlight: session.inFlight, session };
-    await answerRequest({ response, openRequests, answer }, message, source);
-    return;
+    return answerRequest({ response, openRequests, answer }, message, source);
   }
   if (message.kind === 'notification') handleNotification(message, session);
   else session.forwarded.hear(message);
   post.response.writeHead(202).end();
+  return undefined;
 }
 
 /** The session that a request names. Undefined if there is none; the refusal has been sent. */

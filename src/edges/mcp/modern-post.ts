@@ -17,17 +17,17 @@ import { missingEnvelope, postFault } from './modern-rules.ts';
 import { Subscription } from './subscription.ts';
 
 /** Answers a request of the modern era, in which requests are self-contained. */
-export async function answerModern(post: Post, message: RequestMessage): Promise<void> {
+export function answerModern(post: Post, message: RequestMessage): Promise<void> | undefined {
   const fault = postFault(message, post.request);
   if (fault !== undefined) {
     refuse(post, fault, { idText: message.idText, era: 'modern' });
-    return;
+    return undefined;
   }
   const load = post.loads.of(clientOf(post.request, post.identity.subject));
-  if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
+  if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return undefined;
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message, load.quota);
-    return;
+    return undefined;
   }
   const { view, request } = post;
   const headerLines = (): HeaderLines => request.headersDistinct;
@@ -40,7 +40,11 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
   };
   const { response, openRequests, identity } = post;
   const answer = openAnswer(post, undefined, undefined);
-  await answerRequest({ response, openRequests, answer }, message, { caller, identity, inFlight: undefined });
+  return answerRequest({ response, openRequests, answer }, message, {
+    caller,
+    identity,
+    inFlight: undefined,
+  });
 }
 
 /**
