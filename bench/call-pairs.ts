@@ -1,4 +1,4 @@
-// Calls per second at two endpoints in turn, so that both meet the machine as it is.
+// Calls per second at two endpoints, measured alternately so that both run under the same conditions.
 import type { LoadProcess } from './load-process.ts';
 import type { Plan } from './plan.ts';
 import { median } from './statistics.ts';

@@ -1,10 +1,10 @@
-// The rounds: in each, every target meets every workload, so that a slow minute hits all alike.
+// The rounds: each runs every workload on every target, so that a slow minute affects all alike.
 import type { LoadProcess } from './load-process.ts';
 import { LARGE_BYTES, type Plan, SMALL_BYTES, type Workload, WORKLOADS } from './plan.ts';
 import { cpuMsOf, cpuMsOfTrees } from './proc.ts';
 import type { Started, Target } from './targets.ts';
 
-/** A load generator that is busy for more of the time than this limits what it measures. */
+/** Above this busy share, the load generator itself limits the measurement. */
 export const SATURATED_SHARE = 0.9;
 
 export interface Sample {
@@ -18,7 +18,7 @@ export interface Sample {
   readonly loadCpuShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The first wrong answer; it makes the numbers beside it worthless. */
+  /** The first wrong answer; it invalidates the numbers beside it. */
   readonly flaw: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function measureCells(
     for (const workload of WORKLOADS) {
       tell(`round ${String(round)} of ${String(plan.rounds)}: ${workload.name}`);
       const meeting = contenders.filter((contender) => meets(contender, workload));
-      // Neighbours in time are compared, and no one is always the first after another.
+      // Consecutive measurements are compared, so the order alternates.
       for (const contender of round % 2 === 0 ? meeting.toReversed() : meeting) {
         const { warmUpMs, cellMs } = plan;
         const sample = await measureCell(contender, { load, workload, round, warmUpMs, cellMs });

@@ -1,4 +1,4 @@
-// What hints cost where there are many tools: a page of the REST API, a refresh, and what each call pays.
+// What hints cost with many tools: a page of the REST API, a refresh, and the overhead per call.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,14 +18,14 @@ const ASKS = 50;
 export interface HintCost {
   readonly tools: number;
   readonly overrides: number;
-  /** Of 50 tools. */
+  /** Time of a page of 50 tools. */
   readonly pageP50Ms: number;
   readonly pageP99Ms: number;
-  /** The same of those with certain effective hints. */
+  /** The same when filtering by effective hints. */
   readonly filteredP50Ms: number;
   readonly refreshedTools: number;
   readonly refreshP50Ms: number;
-  /** With overrides on many tools, the one that is called among them, and where nobody says anything. */
+  /** With overrides on many tools including the called one, against none at all. */
   readonly rounds: readonly CallPair[];
 }
 
@@ -91,12 +91,12 @@ interface Page {
   readonly total: number;
 }
 
-/** Says something of the first tools, of which `echo` is one. */
+/** Overrides hints of the first tools, `echo` among them. */
 async function override(rest: Rest): Promise<void> {
   const read = async (): Promise<Page> =>
     (await rest('GET', `/tools?server=echo&limit=${String(OVERRIDE_COUNT)}`)) as Page;
   let page = await read();
-  // Its lists are read by and by.
+  // Servers are listed in the background.
   while (page.total < TOOL_COUNT) {
     await sleep(50);
     page = await read();

@@ -18,7 +18,7 @@ export interface ListCost {
   readonly listedP99Ms: number;
 }
 
-/** Rejects if the pages do not hold exactly the tools that the server has. */
+/** Rejects unless the pages hold exactly the tools that the server has. */
 export async function measureList(
   assay: Started,
   bench: { load: LoadProcess; place: Place; passes: number },

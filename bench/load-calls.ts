@@ -7,7 +7,7 @@ import { quantile } from './statistics.ts';
 
 const ANSWER_WITHIN_MS = 15_000;
 
-/** Warms up, waits for `whenWarm`, then measures; the first flaw ends the job and is told. */
+/** Warms up, waits for `whenWarm`, then measures; the first flaw ends the job and is reported. */
 export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): Promise<CallsOutcome> {
   const { origin, pathname } = new URL(job.endpoint);
   const pool = new Pool(origin, {
@@ -52,7 +52,7 @@ async function callUntil(slots: readonly Slot[], until: CallsJob['until']): Prom
   };
 }
 
-/** The stretch of calls that the slots share: when it ends and what came of it. */
+/** A run of calls shared by all slots: when it ends, and its results. */
 class Phase {
   readonly latenciesMs: number[] = [];
   flaw: string | undefined;
@@ -65,7 +65,7 @@ class Phase {
     this.#callLimit = 'calls' in until ? until.calls : Infinity;
   }
 
-  /** Whether one more call may begin at this time; counts it if so. */
+  /** Whether another call may start at this time; counts it if so. */
   begin(atMs: number): boolean {
     if (this.flaw !== undefined || atMs >= this.#endMs || this.#begun >= this.#callLimit) {
       return false;
@@ -77,7 +77,7 @@ class Phase {
 
 let lastId = firstId();
 
-/** One caller: at most one call in flight, the same bytes each time but for the id. */
+/** One caller: at most one call in flight, with the same bytes each time except the id. */
 class Slot implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #options: Dispatcher.DispatchOptions;
@@ -105,10 +105,10 @@ class Slot implements Dispatcher.DispatchHandler {
     this.#options = { path, method: 'POST', headers: Object.entries(headers).flat(), body };
   }
 
-  /** Calls one after the other until the phase ends. */
+  /** Makes one call after another until the phase ends. */
   async callThrough(phase: Phase): Promise<void> {
     this.#phase = phase;
-    // Not all at the same moment.
+    // Spreads the slots over the interval.
     this.#dueMs = performance.now() + Math.random() * (this.#everyMs ?? 0);
     await new Promise<void>((resolve) => {
       this.#leave = resolve;

@@ -1,22 +1,22 @@
-// What the bench and its load process say to each other.
+// The messages between the bench and its load process.
 import type { Era } from './messages.ts';
 
 export interface Stream {
   readonly era: Era;
   readonly tool: string;
-  /** Brought with each call. */
+  /** Sent with each call. */
   readonly token?: string;
 }
 
-/** Calls until the time or the number is reached; concurrent slots take the streams in turn. */
+/** Calls until the time or the number is reached; the streams are assigned to concurrent slots in turn. */
 export interface CallsJob {
   readonly kind: 'calls';
   readonly endpoint: string;
   readonly streams: readonly Stream[];
   readonly concurrency: number;
   /**
-   * Each slot begins a call every so many ms, later only where the one before is not answered yet; the time of a call
-   * that begins late counts from when it was due. Without it, each slot calls as fast as it is answered.
+   * Each slot starts a call at this interval in ms, later only if the previous one is still unanswered; the latency of
+   * a late call counts from when it was due. If absent, each slot calls as soon as it gets its answer.
    */
   readonly everyMs?: number;
   readonly payloadBytes: number;

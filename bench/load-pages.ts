@@ -17,7 +17,7 @@ export async function pagesForJob(job: PagesJob): Promise<PagesOutcome> {
       do {
         const message = outgoing(askForPage(cursor));
         const path = `/${String(page)}`;
-        // Whoever goes second finds warmer caches, so they take turns.
+        // The second request finds warmer caches, so the order alternates.
         const plainFirst = (pass + page) % 2 === 0;
         if (plainFirst) plainMs.push((await timed(plain, path, message)).tookMs);
         const listed = await timed(gateway, pathname, message);

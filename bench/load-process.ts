@@ -1,4 +1,4 @@
-// Holds the load process and hands it one job at a time.
+// Holds the load process and gives it one job at a time.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { CallsJob, CallsOutcome, FromLoad, PagesJob, PagesOutcome } from './load-jobs.ts';
@@ -8,11 +8,11 @@ export class LoadProcess {
 
   constructor() {
     const file = new URL('load.ts', import.meta.url);
-    // Apart from the terminal's process group: an interrupt reaches the bench, which ends the rest in order.
+    // Detached from the terminal's process group: an interrupt reaches only the bench, which stops the rest in order.
     this.#child = fork(file, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   }
 
-  /** Runs the calls; `whenWarm` is called, and waited for, when the measured part is about to begin. */
+  /** Runs the calls; `whenWarm` is called and awaited just before the measured part. */
   async call(job: CallsJob, whenWarm: () => unknown): Promise<CallsOutcome> {
     this.#child.send({ kind: 'job', job });
     for (;;) {
@@ -43,7 +43,7 @@ export class LoadProcess {
         throw new Error('the load generator ended');
       });
       const [said] = (await Promise.race([once(this.#child, 'message', { signal }), exit])) as [FromLoad];
-      // The losing wait is about to be aborted, and nobody is left to hear it.
+      // The losing wait is about to be aborted, and its rejection would be unhandled.
       exit.catch(() => undefined);
       return said;
     } finally {

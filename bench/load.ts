@@ -1,4 +1,4 @@
-// The load generator: a process of its own, so that its cost is never a target's cost.
+// The load generator, in its own process so that its cost never counts as a target's.
 import { callForJob } from './load-calls.ts';
 import type { FromLoad, Job, ToLoad } from './load-jobs.ts';
 import { pagesForJob } from './load-pages.ts';

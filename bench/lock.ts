@@ -1,4 +1,4 @@
-// What calls feel of a lock that another program holds on the store: windows without and with one, in turns.
+// How another program's lock on the store affects calls: alternating windows without and with a lock.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,9 +16,9 @@ const LOCK_MS = 3_000;
 const WARM_UP_MS = 300;
 const FIRST_WARM_UP_MS = 3_000;
 const CONCURRENCY = 8;
-/** Steady calls, 500 a second: a caller that waits for each answer would not meet most of a stall. */
+/** Steady calls, 500 a second: a caller that waits for each answer would miss most of a stall. */
 const EVERY_MS = 16;
-/** Assay tries for 5 s to get past a lock, and again 10 s later. */
+/** Assay retries for 5 s while the store is locked, and again 10 s later. */
 const WRITTEN_WITHIN_MS = 20_000;
 
 export interface LockRound {
@@ -27,7 +27,7 @@ export interface LockRound {
   readonly freeMaxMs: number;
   readonly lockedP99Ms: number;
   readonly lockedMaxMs: number;
-  /** Tools that a server got while the store was locked, all of which were in it afterwards. */
+  /** Tools that a server added while the store was locked; all of them were stored afterwards. */
   readonly heldBack: number;
 }
 
@@ -36,12 +36,12 @@ export interface Lock {
   readonly rounds: readonly LockRound[];
 }
 
-/** The median over rounds of p99 under the lock by that without. */
+/** The median over rounds of p99 with the lock divided by p99 without it. */
 export function lockRatio(rounds: readonly LockRound[]): number | undefined {
   return median(rounds.map(({ lockedP99Ms, freeP99Ms }) => lockedP99Ms / freeP99Ms));
 }
 
-/** Rejects if a call was answered wrong, if the lock held nothing back, or if what it held back was lost. */
+/** Rejects if a call was answered wrongly, if the lock delayed no write, or if a delayed write was lost. */
 export async function measureLock(
   place: Place,
   { load, roundCount }: { load: LoadProcess; roundCount: number },
@@ -51,7 +51,7 @@ export async function measureLock(
   const rounds: LockRound[] = [];
   let calls = 0;
   for (let round = 1; round <= roundCount; round += 1) {
-    // Neighbours in time are compared, and no one is always the first after another.
+    // Consecutive measurements are compared, so the order alternates.
     const isLockedFirst = round % 2 === 0;
     const early = isLockedFirst ? undefined : await windows.measure('look');
     const locked = await windows.measure('lock');
@@ -97,7 +97,7 @@ class Windows {
     const job: CallsJob = {
       kind: 'calls',
       endpoint,
-      // Half of the callers bring a token that the store knows.
+      // Half of the callers send a token from the store.
       streams: [
         { era: 'modern', tool: 'echo' },
         { era: 'modern', tool: 'echo', token },
@@ -115,7 +115,7 @@ class Windows {
     rightOnly(await this.#load.call({ ...this.#job, until: { ms: FIRST_WARM_UP_MS } }, () => undefined));
   }
 
-  /** The same is done in both; a program that only looks at the store locks nothing. */
+  /** Both windows do the same work; in `look` the other program reads the store without locking it. */
   async measure(act: 'look' | 'lock'): Promise<CallsOutcome & { readonly heldBack: number }> {
     let before = NaN;
     const outcome = await this.#load.call(this.#job, async () => {
@@ -136,13 +136,13 @@ class Windows {
     if (statusCode !== 204) throw new Error(`/${act} got status ${String(statusCode)}`);
   }
 
-  /** How many tools of the growing server Assay lists. */
+  /** Number of tools of the growing server that Assay lists. */
   async #listed(): Promise<number> {
     const { names } = await listPage(this.#job.endpoint, undefined);
     return names.filter((name) => name.startsWith('growing_')).length;
   }
 
-  /** How many tools of that server the store holds an accepted definition of. */
+  /** Number of tools of that server with an accepted definition in the store. */
   #stored(): number {
     const database = new SqliteDatabase(this.#file, { readonly: true });
     try {

@@ -1,4 +1,4 @@
-// The messages that the bench sends, and what counts as a right answer to a call.
+// The messages that the bench sends, and the check for a correct answer to a call.
 import { Buffer } from 'node:buffer';
 
 export type Era = 'legacy' | 'modern';
@@ -23,7 +23,7 @@ export interface Ask {
   readonly token?: string | undefined;
 }
 
-/** One request of either era; without an id, one notification. */
+/** One request of either era, or a notification if there is no id. */
 export function outgoing(ask: Ask): Outgoing {
   const { era, method, id } = ask;
   const more = ask.params['_meta'] as object | undefined;
@@ -53,7 +53,7 @@ export function initialize(): Outgoing {
   return outgoing({ era: 'legacy', method: 'initialize', params: INITIALIZE_PARAMS, id: 1 });
 }
 
-/** A call whose id is rewritten in place: ids have ten digits and stand at `idAt` of `body`. */
+/** A call whose id is rewritten in place: ids have ten digits, at `idAt` in `body`. */
 export interface CallTemplate {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -77,13 +77,13 @@ export function firstId(): number {
   return 10 ** (ID_DIGITS - 1);
 }
 
-/** Text of exactly so many bytes, with line ends and quotes as real text has them. */
+/** Text of exactly this many bytes, with line ends and quotes like real text. */
 export function textOf(byteCount: number): string {
   const line = 'The order of "March 3rd" was shipped, and the customer was told so by mail.\n';
   return line.repeat(Math.ceil(byteCount / line.length)).slice(0, byteCount);
 }
 
-/** Why these bytes do not answer the call, or `undefined` if they do; JSON and SSE look alike here. */
+/** Why these bytes do not answer the call, or `undefined` if they do. Works on JSON and SSE alike. */
 export function flawOf(
   status: number,
   body: Buffer,
@@ -103,7 +103,7 @@ export function flawOf(
   return undefined;
 }
 
-/** How the text stands in a right answer: the whole member, its value in quotes. */
+/** The text as it appears in a correct answer: the whole member with its quoted value. */
 export function textMember(text: string): Buffer {
   return Buffer.from(`"text":${JSON.stringify(text)}`);
 }
@@ -117,7 +117,7 @@ export function messagesOf(body: string): readonly unknown[] {
     .map((line) => JSON.parse(line.slice('data:'.length)) as unknown);
 }
 
-/** The last of them, which is the response. */
+/** The last message, which is the response. */
 export function messageOf(body: string): unknown {
   return messagesOf(body).at(-1);
 }

@@ -9,7 +9,7 @@ export type Extra = (typeof EXTRAS)[number];
 export interface Options {
   readonly isQuick: boolean;
   readonly isJson: boolean;
-  /** Program of another build of Assay, an absolute path; undefined: there is none. */
+  /** Absolute path to the program of another build of Assay. Undefined if there is none. */
   readonly before: string | undefined;
   readonly wants: (name: string) => boolean;
   /** Whether `--only` names it. */

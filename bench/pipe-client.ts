@@ -1,4 +1,4 @@
-// A client on raw pipes: one JSON-RPC message a line, written and read by hand.
+// A client on raw pipes: newline-delimited JSON-RPC, written and parsed without an SDK.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { signalGroup } from './processes.ts';
 const ANSWER_WITHIN_MS = 60_000;
 const STDERR_KEPT = 2_000;
 
-/** A message from the other side, parsed. */
+/** A message from the server, parsed. */
 export interface Heard {
   readonly id?: unknown;
   readonly method?: string;
@@ -18,7 +18,7 @@ export interface Heard {
 
 export class PipeClient {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Resolves when the process is gone, with its exit code or the signal that ended it. */
+  /** Resolves when the process has ended, with its exit code or signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #waiting = new Map<number, (heard: Heard) => void>();
   readonly #answered = new Set<unknown>();
@@ -37,7 +37,7 @@ export class PipeClient {
     });
   }
 
-  /** Asks and gives the whole answer; rejects where there is none. */
+  /** Sends a request and returns the whole answer; rejects if there is none. */
   async ask(method: string, params: object, era: Era = 'legacy'): Promise<Heard> {
     const { answer } = this.begin(method, params, era);
     const limit = new AbortController();
@@ -52,7 +52,7 @@ export class PipeClient {
     }
   }
 
-  /** Asks without waiting. */
+  /** Sends a request without waiting. */
   begin(method: string, params: object, era: Era = 'legacy'): { id: number; answer: Promise<Heard> } {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -69,7 +69,7 @@ export class PipeClient {
     return this.#answered.has(id);
   }
 
-  /** Names of all tools, page by page. */
+  /** Names of all tools, over all pages. */
   async tools(era: Era = 'legacy'): Promise<readonly string[]> {
     const names: string[] = [];
     let cursor: unknown;
@@ -83,7 +83,7 @@ export class PipeClient {
     return names;
   }
 
-  /** Closes its stdin, and after a time ends it with all that it started. */
+  /** Closes its stdin, and after `patienceMs` kills it with its process group. */
   async end(patienceMs: number): Promise<number | NodeJS.Signals> {
     this.child.stdin.end();
     const patience = new AbortController();

@@ -1,4 +1,4 @@
-// How much is measured, in a full run and in a quick one.
+// The amount of work in a full run and in a quick one.
 
 export interface Workload {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Plan {
   readonly startRounds: number;
   readonly lockRounds: number;
   readonly idleSettleMs: number;
-  /** Memory growth is the difference between these two calls. */
+  /** Memory growth is measured between these two calls. */
   readonly growth: { readonly fromCall: number; readonly toCall: number };
 }
 

@@ -1,19 +1,19 @@
-// What Linux says of running processes; elsewhere everything here is `undefined`.
+// Process information from Linux; `undefined` on other systems.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 1000 / ticksPerSecond();
 
-/** User and system time of one process with all its threads. */
+/** User and system time of a process with all its threads. */
 export function cpuMsOf(pid: number): number | undefined {
   const stat = read(`/proc/${String(pid)}/stat`);
   if (stat === undefined) return undefined;
-  // The command name may hold blanks and brackets; what follows its last bracket has fixed fields.
+  // The command name may contain blanks and brackets; the fields after its last bracket are fixed.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** The same of several processes and all that they started. */
+/** The same for several processes and all their descendants. */
 export function cpuMsOfTrees(pids: readonly number[]): number | undefined {
   let totalMs = 0;
   for (const pid of pids.flatMap(treeOf)) {
@@ -30,7 +30,7 @@ export function rssMbOf(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
-/** The processes whose command line holds this text. */
+/** The processes whose command line contains this text. */
 export function pidsNaming(text: string): readonly number[] {
   return list('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -42,7 +42,7 @@ export function commandLineOf(pid: number): string {
   return (read(`/proc/${String(pid)}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
 }
 
-/** The process and all that it started, with what those started. */
+/** The process and all its descendants. */
 export function treeOf(pid: number): number[] {
   const children = read(`/proc/${String(pid)}/task/${String(pid)}/children`) ?? '';
   const pids = children.split(' ').filter((child) => child !== '');

@@ -1,4 +1,4 @@
-// Every process that the bench starts, so that all of them end with it, however it ends.
+// Tracks every process that the bench starts, so that all of them end with it, however it ends.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,32 +8,32 @@ const STDERR_KEPT = 2_000;
 
 export interface Running {
   readonly pid: number;
-  /** Why it no longer runs, with the end of its stderr; `undefined` while it does. */
+  /** Why it no longer runs, with the end of its stderr; `undefined` while it runs. */
   readonly ending: () => string | undefined;
-  /** Resolves with the first match in its stdout; rejects if it ends before. */
+  /** Resolves with the first match in its stdout; rejects if it ends first. */
   readonly saying: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** Asks it to end, with all that it started. */
+  /** Terminates it and its process group. */
   readonly end: () => void;
 }
 
 export interface SpawnOptions {
   readonly cwd?: string | undefined;
-  /** More variables than the bench itself has. */
+  /** Variables in addition to the bench's own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The program; the Node that runs the bench where it is absent. */
+  /** The program; by default the Node that runs the bench. */
   readonly command?: string | undefined;
 }
 
 export class Processes {
   readonly #children = new Set<ChildProcess>();
 
-  /** A program with these arguments, its streams left to the caller. */
+  /** Starts a program with these arguments; the caller handles its streams. */
   spawn(
     args: readonly string[],
     { cwd, env, command = process.execPath }: SpawnOptions = {},
   ): ChildProcessWithoutNullStreams {
-    // A group of its own: an interrupt at the terminal reaches the bench alone, which ends its
-    // children in order, and one signal reaches a child with all that it started.
+    // Its own group: an interrupt at the terminal reaches only the bench, which stops its children in order, and one
+    // signal reaches a child with all its descendants.
     const options = { cwd, env: { ...process.env, ...env }, detached: true };
     const child = spawn(command, args, { ...options, stdio: 'pipe' });
     this.#children.add(child);
@@ -42,7 +42,7 @@ export class Processes {
     return child;
   }
 
-  /** The same, with what it says kept. */
+  /** The same, collecting its output. */
   start(args: readonly string[], cwd?: string, command?: string): Running {
     const child = this.spawn(args, { cwd, command });
     const { pid } = child;
@@ -75,7 +75,7 @@ export class Processes {
     return { pid, ending: () => ending, saying, end };
   }
 
-  /** Asks all to end, then makes them. */
+  /** Terminates all, then kills the rest. */
   async endAll(): Promise<void> {
     this.#signalAll('SIGTERM');
     const untilMs = performance.now() + PATIENCE_MS;
@@ -83,7 +83,7 @@ export class Processes {
     this.killAll();
   }
 
-  /** For the last moment of the bench itself, when nothing can be waited for. */
+  /** For when the bench itself exits and cannot wait. */
   killAll(): void {
     this.#signalAll('SIGKILL');
     this.#children.clear();
@@ -117,6 +117,6 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
   try {
     process.kill(-pid, signal);
   } catch {
-    // The whole group ended on its own between the look and the signal.
+    // The whole group ended by itself between the check and the signal.
   }
 }

@@ -1,4 +1,4 @@
-// A run as tables: the project's targets first, then all that was measured.
+// A run as tables: the project's targets first, then all measurements.
 import { SATURATED_SHARE } from './cells.ts';
 import { WORKLOADS } from './plan.ts';
 import {

@@ -1,4 +1,4 @@
-// What a run found, and the views of it that tables and verdicts need.
+// The results of a run, and the views of them that tables and verdicts need.
 import type { Sample } from './cells.ts';
 import type { ListCost } from './lists.ts';
 import type { Lock } from './lock.ts';
@@ -9,7 +9,7 @@ import type { HintCost } from './hints.ts';
 import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
-/** What was found, or why it was not. */
+/** A measured value, or why it is missing. */
 export type Finding<T> =
   { readonly kind: 'found'; readonly value: T } | { readonly kind: 'missing'; readonly reason: string };
 
@@ -47,7 +47,7 @@ export const callsPerSecond: Measure = (sample) => sample.callsPerSecond;
 export const proxyCpu: Measure = (sample) => sample.proxyCpuMsPerCall;
 export const allCpu: Measure = (sample) => sample.allCpuMsPerCall;
 
-/** One cell of the matrix; a single wrong answer in any round makes it void. */
+/** One cell of the matrix; a single wrong answer in any round voids it. */
 export type Cell =
   { readonly kind: 'value'; readonly value: number } | { readonly kind: 'void' } | { readonly kind: 'empty' };
 
@@ -62,7 +62,7 @@ export function cellOf(
   return cell(samples.map(measure));
 }
 
-/** Round by round, this target by that one; then the median of these ratios. */
+/** The ratio of two targets in each round, then the median of these ratios. */
 export function ratioOf(
   results: Results,
   at: { readonly target: string; readonly to: string; readonly workload: string },

@@ -1,4 +1,4 @@
-// npm run bench: starts everything, measures it in one run, shows and keeps the results.
+// npm run bench: starts everything, measures it in one run, prints and saves the results.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -141,7 +141,7 @@ function isComplete(results: Results, options: Options): boolean {
   );
 }
 
-/** Writes both files; their path without the extension, from the root of the repository. */
+/** Writes both files; returns their path without the extension, relative to the repository. */
 function keep(results: Results): string {
   const { node, cores } = results.machine;
   const minute = results.startedAt.slice(0, 16).replace(':', '');
@@ -154,7 +154,7 @@ function keep(results: Results): string {
   return `bench/results/${name}`;
 }
 
-// Reasons quote what others wrote to stderr, and results are meant to be shared.
+// Reasons quote the stderr of other programs, and results are meant to be shared.
 function withoutPaths<T>(value: T): T {
   const text = JSON.stringify(value).replaceAll(ROOT, '').replaceAll(tmpdir(), '<tmp>');
   return JSON.parse(text) as T;
@@ -176,7 +176,7 @@ function versionOf(name: string): string {
 }
 
 function tell(line: string): void {
-  // What fails while everything is being ended is no news.
+  // Failures while everything is being stopped are expected.
   if (isInterrupted) return;
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
   process.stderr.write(`${String(seconds).padStart(4)} s  ${line}\n`);

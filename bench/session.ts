@@ -1,4 +1,4 @@
-// Single, unhurried requests: opening a legacy session, trying a call, listing tools.
+// Single requests without load: opening a legacy session, trying a call, listing tools.
 import { request } from 'undici';
 import {
   type Ask,
@@ -15,7 +15,7 @@ import {
 
 const TIMEOUT_MS = 10_000;
 
-/** The session id that a server gave, or `undefined` if it keeps none. */
+/** The session id assigned by a server, or `undefined` if it has no sessions. */
 export async function openSession(endpoint: string): Promise<string | undefined> {
   const opened = await post(endpoint, initialize());
   if (opened.status !== 200) throw new Error(`initialize got status ${String(opened.status)}`);
@@ -25,7 +25,7 @@ export async function openSession(endpoint: string): Promise<string | undefined>
   return session;
 }
 
-/** Calls the tool once; why that failed, or `undefined` if the echo was right. */
+/** Calls the tool once; returns why that failed, or `undefined` if the echo was right. */
 export async function flawOfOneCall(endpoint: string, era: Era, tool: string): Promise<string | undefined> {
   try {
     const text = 'Is anybody there?';
@@ -46,7 +46,7 @@ export interface Page {
   readonly nextCursor: string | undefined;
 }
 
-/** One page of `tools/list`, its bytes as received. */
+/** One page of `tools/list`, with its bytes as received. */
 export async function listPage(endpoint: string, cursor: string | undefined): Promise<Page> {
   const { status, body } = await post(endpoint, outgoing(askForPage(cursor)));
   const said = messageOf(body.toString()) as {

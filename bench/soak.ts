@@ -1,4 +1,4 @@
-// npm run soak: one Assay under a load of all kinds for a long time; at the end it must hold what it held at the start.
+// npm run soak: one Assay under mixed load for a long time; at the end it must use no more than at the start.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { mend, troublemakers } from './soak/trouble.ts';
 import { Place, ROOT } from './targets.ts';
 
 const UP_WITHIN_MS = 60_000;
-/** A server that crashed too often rests for a minute. */
+/** A server that crashed too often stays in backoff for a minute. */
 const MENDED_WITHIN_MS = 120_000;
 const CALM_MS = 5_000;
 const SETTLE_MS = 30_000;
@@ -84,7 +84,7 @@ async function soak(
   const before = await census.take();
   const over = new AbortController();
   const ground: Ground = { gateway, tally, over: over.signal };
-  // Whatever ends it early ends the load, and the samples that can no longer be taken end the run.
+  // If Assay ends early, the load stops, and failing samples end the run.
   void gateway.ended.then(() => over.abort());
   const actors = [...CROWD, ...troublemakers(household, options.isQuick), ...pipeClients(place, home)];
   const chance = new Chance(options.seed);
@@ -123,7 +123,7 @@ async function sampleFor(
   return samples;
 }
 
-/** Command lines of what outlived Assay; the reaper ends a moment later by design. */
+/** Command lines of the processes that outlived Assay; the reaper ends a moment later by design. */
 async function leftAfter(census: Census, place: Place): Promise<readonly string[]> {
   const left = (): readonly number[] => [
     ...new Set([...census.leftOver(), ...pidsNaming(`--soak=${place.scratch}`)]),
@@ -132,7 +132,7 @@ async function leftAfter(census: Census, place: Place): Promise<readonly string[
   return left().map((pid) => `${String(pid)} ${commandLineOf(pid)}`);
 }
 
-/** Writes both files; their path without the extension, from the root of the repository. */
+/** Writes both files; returns their path without the extension, relative to the repository. */
 function keep(results: SoakResults): string {
   const minute = results.startedAt.slice(0, 16).replace(':', '');
   const length = results.isQuick ? '-quick' : '';

@@ -1,4 +1,4 @@
-// What tools cost that Assay makes itself: calls of a REST tool, and the import of a large OpenAPI document.
+// The cost of tools that Assay builds: calls of a REST tool, and the import of a large OpenAPI document.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callsInPairs, type CallPair } from './call-pairs.ts';
@@ -12,12 +12,12 @@ const SCHEMA_COUNT = 200;
 const IMPORTS = 5;
 
 export interface SourceCost {
-  /** A REST tool, and a server that is called without anything in between. */
+  /** A REST tool, compared with a server called directly. */
   readonly rest: readonly CallPair[];
-  /** The same behind a plain reverse proxy: what a second hop costs whoever makes it. */
+  /** The same behind a plain reverse proxy: the cost of any second hop. */
   readonly ceiling: readonly CallPair[];
   readonly operations: number;
-  /** From the start of the command to its end. */
+  /** Duration of the whole command. */
   readonly importP50Ms: number;
 }
 
@@ -55,7 +55,7 @@ async function importP50Ms(place: Place): Promise<number> {
   return median(times) ?? NaN;
 }
 
-/** Operations of all methods, whose bodies and answers share schemas that refer to each other. */
+/** Operations with all methods, whose bodies and responses share schemas that refer to each other. */
 function largeDocument(): object {
   const paths = Object.fromEntries(
     Array.from({ length: OPERATION_COUNT / 4 }, (_, at) => [`/things${String(at)}/{id}`, pathOf(at)]),

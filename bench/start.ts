@@ -1,4 +1,4 @@
-// How long a client waits for its tools: from the start of a process to its first whole tools/list.
+// How long a client waits for its tools: from the process start to its first complete tools/list.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -18,9 +18,9 @@ export interface StartRound {
   readonly bareMs: number;
   /** The server started by its client. */
   readonly directMs: number;
-  /** The server behind `assay stdio`, which remembers it from an earlier run. */
+  /** The server behind `assay stdio`, with a catalog from an earlier run. */
   readonly warmMs: number;
-  /** The same in an empty home. */
+  /** The same with an empty home folder. */
   readonly coldMs: number;
 }
 
@@ -29,15 +29,15 @@ export interface Start {
   readonly rounds: readonly StartRound[];
 }
 
-/** The median over rounds of this time by that of the server alone. */
+/** The median over rounds of this time divided by that of the server alone. */
 export function startRatio(rounds: readonly StartRound[], of: 'warmMs' | 'coldMs'): number | undefined {
   return median(rounds.map((round) => round[of] / round.directMs));
 }
 
-/** Rejects if Assay lists another number of tools than the server alone. */
+/** Rejects if Assay and the server alone list different numbers of tools. */
 export async function measureStart(place: Place, roundCount: number): Promise<Start> {
   const starts = new Starts(place);
-  // Not measured: fills the catalog, the compile cache of Node and the cache of the system's files.
+  // Not measured: fills the catalog, Node's compile cache and the system's file cache.
   const { tools } = await starts.direct();
   await starts.assay(starts.warmHome);
   await starts.assay(starts.emptyHome());
@@ -51,7 +51,7 @@ export async function measureStart(place: Place, roundCount: number): Promise<St
       async () => (tookMs.warmMs = sameTools(await starts.assay(starts.warmHome), tools)),
       async () => (tookMs.coldMs = sameTools(await starts.assay(starts.emptyHome()), tools)),
     ];
-    // Neighbours in time are compared, and no one is always the first after another.
+    // Consecutive measurements are compared, so the order alternates.
     for (const step of round % 2 === 0 ? steps.toReversed() : steps) await step();
     rounds.push({ round, ...tookMs });
   }
@@ -75,7 +75,7 @@ class Starts {
     this.#folder = mkdtempSync(join(place.scratch, 'start-'));
     this.warmHome = join(this.#folder, 'warm');
     mkdirSync(this.warmHome);
-    // The server passes over its second argument; by it the bench sees which processes are still there.
+    // The server ignores its second argument; the bench finds running processes by it.
     this.#server = [join(ROOT, SERVER), 'stdio', this.#folder];
     this.#config = join(this.#folder, 'mcp.json');
     const everything = { command: process.execPath, args: this.#server };
@@ -109,7 +109,7 @@ class Starts {
     }
   }
 
-  /** What one start leaves running for a moment would slow the next. */
+  /** Processes still ending after one start would slow down the next. */
   async #untilGone(): Promise<void> {
     const untilMs = performance.now() + END_WITHIN_MS;
     while (pidsNaming(this.#folder).length > 0) {

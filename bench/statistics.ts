@@ -2,7 +2,7 @@ export function median(values: readonly number[]): number | undefined {
   return quantile(values, 0.5);
 }
 
-/** The value at this share of the sorted values, between two of them by proportion. */
+/** The quantile at this share, interpolated linearly between sorted values. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -17,7 +17,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** The median of the slopes between all pairs (Theil and Sen): a third of the points may be off without moving it much. */
+/** The median of the slopes between all pairs (Theil–Sen): robust against up to a third of outliers. */
 export function slopeOf(points: readonly Point[]): number | undefined {
   const slopes = points.flatMap((a, index) =>
     points.slice(index + 1).flatMap((b) => (a.x === b.x ? [] : [(b.y - a.y) / (b.x - a.x)])),

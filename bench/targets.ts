@@ -1,4 +1,4 @@
-// What is measured: each target with how it is started and which processes its cost is made of.
+// The targets: how each is started, and which processes count towards its cost.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Started {
   readonly endpoint: string;
-  /** The process in the middle; absent where there is none. */
+  /** The proxy process; absent if there is none. */
   readonly proxy: Running | undefined;
-  /** Processes that are not children of the proxy, yet part of the way. */
+  /** Processes on the path that are not children of the proxy. */
   readonly behind: readonly Running[];
 }
 
@@ -26,11 +26,11 @@ export interface Target {
   readonly name: string;
   readonly about: string;
   readonly era: Era;
-  /** Measured only at the small payload: the target asks about the catalog, not about bytes. */
+  /** Measured only with the small payload: the target is about the catalog size, not about bytes. */
   readonly onlySmall?: true;
-  /** Measured only where `--before` names another build of Assay. */
+  /** Measured only if `--before` names another build of Assay. */
   readonly ofBefore?: true;
-  /** Measured only where `--only` names it. */
+  /** Measured only if `--only` names it. */
   readonly onlyNamed?: true;
   readonly start: (place: Place) => Promise<Started>;
 }
@@ -118,7 +118,7 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** Starts the target and waits until it echoes; rejects with the reason if it never does. */
+/** Starts the target and waits until it echoes; rejects with the reason if it does not. */
 export async function startTarget(target: Target, place: Place): Promise<Started> {
   const started = await target.start(place);
   await untilEchoes(started, target.era, 'echo');
@@ -128,7 +128,7 @@ export async function startTarget(target: Target, place: Place): Promise<Started
 /** Where targets are started: shared echo servers, a scratch folder, and the list of all processes. */
 export class Place {
   readonly scratch: string;
-  /** Program of another build of Assay, to be measured beside this one. */
+  /** Program of another build of Assay, to compare with this one. */
   readonly mainBefore: string | undefined;
   readonly #processes: Processes;
   readonly #echoes = new Map<number, Promise<{ endpoint: string; running: Running }>>();
@@ -147,7 +147,7 @@ export class Place {
     return await echo;
   }
 
-  /** One of the programs in `peers/`; it says on which port it listens. */
+  /** Starts a program in `peers/`, which prints its port. */
   async peer(file: string, args: readonly string[]): Promise<{ endpoint: string; running: Running }> {
     const running = this.#processes.start([peerFile(file), ...args]);
     const [, port] = await running.saying(/listening (\d+)/);
@@ -163,12 +163,12 @@ export class Place {
     return this.#processes.start(args, undefined, command);
   }
 
-  /** A client on the pipes of such a process. */
+  /** A client on the pipes of a new process. */
   pipe(args: readonly string[]): PipeClient {
     return new PipeClient(this.#processes.spawn(args, { cwd: ROOT }));
   }
 
-  /** Assay as built, on a config of the bench (an object) or of the repository (a file). */
+  /** Assay as built, with a config of the bench (an object) or of the repository (a file). */
   async assay(
     name: string,
     config: object | string,
@@ -194,7 +194,7 @@ export class Place {
   }
 }
 
-/** Where Assay's program is, once built. */
+/** Path to Assay's built program. */
 export function builtMain(): string {
   const main = join(ROOT, 'dist', 'main.js');
   if (!existsSync(main)) throw new Error('there is no dist/main.js; `npm run build` makes it');
@@ -205,14 +205,14 @@ export function echoCommand(): { command: string; args: string[] } {
   return { command: process.execPath, args: [peerFile('echo-stdio.ts')] };
 }
 
-/** Waits until a call of this tool comes back right. */
+/** Waits until a call of this tool returns the right answer. */
 export async function untilEchoes(started: Started, era: Era, tool: string): Promise<void> {
   const running = started.proxy ?? started.behind[0];
   if (running === undefined) throw new Error('a target without a process');
   await waitFor(running, () => flawOfOneCall(started.endpoint, era, tool));
 }
 
-/** Tries until nothing is left to wait for; rejects after a time, or when the process has ended. */
+/** Polls until nothing is missing; rejects after a time, or when the process has ended. */
 export async function waitFor(
   running: Running,
   whatIsMissing: () => Promise<string | undefined>,
@@ -252,7 +252,7 @@ async function assayToStdio(place: Place, home: string, main?: string): Promise<
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
 }
 
-/** One process, as the others are. */
+/** Runs as a single process, like the other targets. */
 async function startNginx(place: Place): Promise<Started> {
   const echo = await place.echo(10);
   const port = String(await freePort());

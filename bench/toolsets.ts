@@ -1,4 +1,4 @@
-// What toolsets cost where there are many: how soon clients hear of an equipping, and what each call pays.
+// The cost of many toolsets: how soon clients learn of a newly equipped one, and the overhead per call.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,15 +18,15 @@ const HEARD_WITHIN_MS = 5_000;
 export interface ToolsetCost {
   readonly toolsets: number;
   readonly tools: number;
-  /** From before equip-toolset is called until another client is told that its list has changed. */
+  /** From calling equip-toolset until another client is notified of its changed list. */
   readonly heardP50Ms: number;
   readonly heardP99Ms: number;
   readonly equippings: number;
-  /** At `/mcp` with a toolset equipped, and at `/mcp/all`. */
+  /** At `/mcp` with a toolset equipped, against `/mcp/all`. */
   readonly rounds: readonly CallPair[];
 }
 
-/** Rejects on a wrong answer, or when a client is not told. */
+/** Rejects on a wrong answer, or if a client is not notified. */
 export async function measureToolsets(
   place: Place,
   bench: { load: LoadProcess; plan: Plan },
@@ -49,7 +49,7 @@ export async function measureToolsets(
   };
 }
 
-/** Toolsets of tools here and there, `echo` among them. */
+/** Toolsets with varied selections of tools, always including `echo`. */
 function importToolsets(place: Place): void {
   const names = catalogPages(TOOL_COUNT).flatMap((page) =>
     [...page.matchAll(/\{"name":"([^"]+)"/g)].map(([, name]) => name ?? ''),
@@ -71,7 +71,7 @@ function importToolsets(place: Place): void {
   if (status !== 0) throw new Error(`the toolsets were not imported: ${stderr.slice(0, 500)}`);
 }
 
-/** One client equips, another one hears. */
+/** One client equips toolsets, another waits for the notifications. */
 async function hearEquippings(equipped: string, times: number): Promise<readonly number[]> {
   let heard = (): void => undefined;
   const listener = await connect(equipped, (client) => {

@@ -1,4 +1,4 @@
-// The targets that the project set itself, each beside what was measured.
+// The project's performance targets, each with the measured value.
 import { callsRatio } from './call-pairs.ts';
 import { lockRatio } from './lock.ts';
 import { LARGE_BYTES, SMALL_BYTES, workloadName } from './plan.ts';

@@ -1,4 +1,4 @@
-// The tools that the echo peers list: `echo` first, then padding of the size that real servers write.
+// The tools that the echo peers list: `echo` first, then padding as large as real servers' tools.
 
 const PAGE_SIZE = 1000;
 
@@ -37,7 +37,7 @@ export function catalogPages(toolCount: number): readonly string[] {
   return pages;
 }
 
-/** Which page a cursor of `catalogPages` opens; no cursor opens the first, an unknown one none. */
+/** Index of the page for a cursor of `catalogPages`; no cursor gives the first, an unknown one none. */
 export function pageOfCursor(cursor: unknown): number {
   if (cursor === undefined) return 0;
   return Number(cursor) / PAGE_SIZE;

@@ -1,4 +1,4 @@
-// The ceiling: a plain reverse proxy that knows nothing of MCP. node ceiling.ts URL
+// The ceiling: a plain reverse proxy without any MCP support. node ceiling.ts URL
 import { Pool } from 'undici';
 import { endToEnd } from './end-to-end.ts';
 import { listen } from './listen.ts';

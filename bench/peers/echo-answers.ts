@@ -1,4 +1,4 @@
-// What a lean MCP server with one real tool says, in both eras and over any transport.
+// The answers of a lean MCP server with one real tool, in both eras and over any transport.
 import { catalogPages, pageOfCursor } from './catalog.ts';
 
 const MODERN = '2026-07-28';
@@ -26,7 +26,7 @@ interface Message {
   };
 }
 
-/** Answers one JSON-RPC message as bytes; a notification or a response gets `undefined`. */
+/** Answers one JSON-RPC message as bytes; `undefined` for a notification or a response. */
 export function echoServer(toolCount: number): (body: Buffer) => Answer | undefined {
   const pages = catalogPages(toolCount);
   return (body) => {
@@ -71,8 +71,8 @@ function resultOf(message: Message, pages: readonly string[], isModern: boolean)
   }
 }
 
-// A real parse of 100 kB would cost more than everything a proxy does and hide what is measured,
-// so the text is cut out as bytes and only the rest is parsed.
+// Parsing 100 kB would cost more than everything a proxy does and hide what is measured, so the text is cut out as
+// bytes and only the rest is parsed.
 function takeMessageOut(body: Buffer): { message: Message; text: Buffer } {
   const at = body.indexOf(MESSAGE_MEMBER);
   if (at < 0) return { message: parse(body), text: Buffer.alloc(0) };

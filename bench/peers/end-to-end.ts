@@ -12,7 +12,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** The headers that a proxy passes on. */
+/** The headers that a proxy forwards. */
 export function endToEnd(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const name in headers) {

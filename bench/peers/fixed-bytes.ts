@@ -1,4 +1,4 @@
-// Answers POST /N with the bytes of the Nth file, from memory: what writing an answer costs and no more.
+// Answers POST /N with the bytes of the Nth file, from memory: the bare cost of writing an answer.
 import { readFileSync } from 'node:fs';
 import { listen } from './listen.ts';
 

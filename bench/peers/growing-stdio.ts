@@ -1,4 +1,4 @@
-// A server of 2025-11-25 over stdio that gets one tool more each second, and says so.
+// A stdio server (2025-11-25) that adds one tool each second and notifies its client.
 import { createInterface } from 'node:readline';
 
 const GROW_MS = 1_000;

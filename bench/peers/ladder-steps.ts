@@ -1,4 +1,4 @@
-/** What a proxy does more with each step from the plain one towards Assay, in order. */
+/** The features added one by one from a plain proxy towards Assay, in order. */
 export const LADDER: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'whole', about: 'bodies in one piece' },
   { name: 'scan', about: '+ both messages scanned' },

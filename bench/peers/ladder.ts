@@ -1,4 +1,4 @@
-// A plain reverse proxy that takes the steps of Assay one after the other, to see what each costs. node ladder.ts STEP URL
+// A plain reverse proxy that adds Assay's steps one by one, to see what each costs. node ladder.ts STEP URL
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { sendJson } from '../../src/edges/mcp/http-answer.ts';
@@ -24,7 +24,7 @@ const [scans, resolves, edits, ownHeaders, ownClient] = [
 const upstream = new URL(target);
 const pool = new Pool(upstream.origin, { headersTimeout: 0, bodyTimeout: 0 });
 const client = new HttpClient(upstream.origin, { reaches: new Set(['loopback']), chosenBy: 'config' });
-/** As many as the echo server has, so that looking one up costs the same. */
+/** As many as the echo server has, so that a lookup costs the same. */
 const tools = new Map(
   ['echo', ...Array.from({ length: 9 }, (_, index) => `tool_${String(index)}`)].map((name) => [
     name,

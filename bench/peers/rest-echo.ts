@@ -1,4 +1,4 @@
-// A plain HTTP API: POST with {"message": "…"} is answered with the message. node rest-echo.ts
+// A plain HTTP API that answers POST {"message": "…"} with the message. node rest-echo.ts
 import { listen } from './listen.ts';
 
 listen((request, response) => {

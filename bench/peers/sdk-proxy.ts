@@ -1,4 +1,4 @@
-// A proxy as one would write it with the official SDK alone. node sdk-proxy.ts URL
+// A proxy written with the official SDK alone. node sdk-proxy.ts URL
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
@@ -20,13 +20,13 @@ const handler = createMcpHandler(() => {
 const serve = toNodeHandler(handler);
 
 listen((request, response) => {
-  // Its parameter asks for Node's own message, but was not written for exact optional properties.
+  // Its parameter is Node's own message type, but not declared for exact optional properties.
   serve(request as Parameters<typeof serve>[0], response).catch(() => {
     response.destroy();
   });
 });
 
-// The client writes the envelope of its own hop.
+// The client adds the envelope for its own hop.
 function withoutEnvelope(params: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
   const { _meta, ...rest } = params ?? {};
   return rest;

@@ -1,5 +1,5 @@
-// Another program on the file of a store: POST /lock takes it for itself alone, /look does not, and /free ends
-// both. node store-lock.ts FILE
+// Another program that opens a store's file: POST /lock locks it exclusively, /look only reads, and /free ends both.
+// node store-lock.ts FILE
 import SqliteDatabase from 'better-sqlite3';
 import { listen } from './listen.ts';
 

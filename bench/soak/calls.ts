@@ -1,10 +1,10 @@
-// Requests with what a right answer to each of them is.
+// Requests with the check for a correct answer.
 import type { Heard } from '../pipe-client.ts';
 import type { Chance } from './chance.ts';
 
 /**
- * What a server is for: a steady one is left alone and must never fail, a fragile one is made to crash, and a guest comes
- * and goes with the config.
+ * The role of a server: a steady one is left alone and must never fail, a fragile one is made to crash, and a guest is
+ * added and removed by config edits.
  */
 export type Role = 'steady' | 'fragile' | 'guest';
 
@@ -13,15 +13,15 @@ export interface Call {
   readonly role: Role;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Why the messages, the last of them without an error, are no right answer. */
+  /** Why the messages, the last of them without an error, are not a correct answer. */
   readonly flaw: (messages: readonly Heard[]) => string | undefined;
-  /** The JSON-RPC error that is the right answer. */
+  /** Code of the JSON-RPC error that is the correct answer. */
   readonly error?: number;
 }
 
 export type Judgement =
   | { readonly kind: 'right' }
-  /** An error that may be, as the server was down. */
+  /** An acceptable error, as the server was down. */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'wrong'; readonly reason: string };
 
@@ -46,7 +46,7 @@ export function judge(call: Call, messages: readonly Heard[], id: number): Judge
   return flaw === undefined ? { kind: 'right' } : { kind: 'wrong', reason: `${flaw}: ${shown(messages)}` };
 }
 
-/** Any request whose answer is known. */
+/** Any request with a known answer. */
 export function someCall(chance: Chance): Call {
   return chance.pick(KINDS)(chance);
 }
@@ -96,19 +96,19 @@ const KINDS: readonly ((chance: Chance) => Call)[] = [
   }),
 ];
 
-/** A call of the bench's own echo, which answers with the message alone. */
+/** A call of the bench's own echo, which returns only the message. */
 function echoed(name: string, role: Role, chance: Chance): Call {
   const message = `${name} ${String(chance.between(0, 1e9))}`;
   return { ...tool(name, { message }, message), role };
 }
 
-/** A call of a fixture's echo, which answers with its arguments in JSON. */
+/** A call of a fixture's echo, which returns its arguments as JSON. */
 function arguing(name: string, role: Role, chance: Chance): Call {
   const given = { word: `${name} ${String(chance.between(0, 1e9))}` };
   return { ...tool(name, given, JSON.stringify(given)), role };
 }
 
-/** Progress must come under the token of this very call. */
+/** Progress must carry the token of this call. */
 function stepping(name: string, chance: Chance): Call {
   const progressToken = `${name}-${String(chance.between(0, 1e9))}`;
   const steps = chance.between(1, 5);

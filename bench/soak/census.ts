@@ -1,4 +1,4 @@
-// What a running Assay holds, looked up from outside.
+// Resources held by a running Assay, measured from outside.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { rssMbOf, treeOf } from '../proc.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,7 +10,7 @@ export interface Sample {
   readonly fds: number;
   readonly sockets: number;
   readonly threads: number;
-  /** All that it started and that still runs, zombies included. */
+  /** All its descendants that still run, zombies included. */
   readonly processes: number;
   readonly zombies: number;
   readonly states: Readonly<Record<string, number>>;
@@ -23,7 +23,7 @@ export class Census {
   readonly #gateway: Gateway;
   readonly #tally: Tally;
   readonly #startedMs: number = performance.now();
-  /** By process number, when it started: a number may be given twice. */
+  /** Start time by process id, since ids are reused. */
   readonly #seen = new Map<number, string>();
 
   constructor(gateway: Gateway, tally: Tally) {
@@ -54,7 +54,7 @@ export class Census {
     };
   }
 
-  /** Of all processes ever seen, those that still are. */
+  /** All processes ever seen that still exist. */
   leftOver(): readonly number[] {
     return [...this.#seen]
       .filter(([pid, startTime]) => statOf(pid).startTime === startTime)
@@ -74,7 +74,7 @@ function statOf(pid: number): { readonly state?: string; readonly startTime?: st
   }
 }
 
-/** What the entries of a folder point at; one that is closed meanwhile is not counted. */
+/** Targets of the links in a folder; links that vanish meanwhile are not counted. */
 function linksIn(folder: string, areLinks = true): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     if (!areLinks) return [name];

@@ -1,4 +1,4 @@
-// Chance that repeats itself: the same seed makes the same choices, each actor its own.
+// Reproducible random choices: a seed always gives the same choices, separately for each actor.
 
 export class Chance {
   readonly #seed: number;
@@ -9,14 +9,14 @@ export class Chance {
     this.#state = seed;
   }
 
-  /** A stream of choices that no other one shifts. */
+  /** An independent stream of choices that no other stream affects. */
   fork(name: string): Chance {
     let hash = this.#seed;
     for (const letter of name) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
     return new Chance(hash);
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number, both ends inclusive. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#next() * (most - least + 1));
   }

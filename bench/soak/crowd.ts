@@ -1,4 +1,4 @@
-// Clients over HTTP: those who stay, those who go away in the middle, those who only listen, those who never finish.
+// HTTP clients: some stay, some disconnect mid-request, some only listen, some never finish.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, judge, someCall, tool } from './calls.ts';
@@ -7,9 +7,9 @@ import type { Act, Actor, Ground } from './ground.ts';
 import { GUESTS } from './household.ts';
 import { Talk } from './talk.ts';
 
-/** Of all sessions so many are left behind without a word. */
+/** Share of sessions abandoned without a DELETE. */
 const ABANDONED_SHARE = 0.1;
-/** What a DELETE is answered with. */
+/** The status of a successful DELETE. */
 const ENDED = 204;
 
 export const CROWD: readonly Actor[] = [
@@ -25,7 +25,7 @@ export const CROWD: readonly Actor[] = [
   ...['1', '2'].map((one): Actor => ({ name: `subscriber ${one}`, pauseMs: [50, 500], act: subscribe })),
 ];
 
-/** Some calls over connections that are kept meanwhile. */
+/** Some calls over kept connections. */
 async function visitModern({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
   await withTalk(gateway.endpoint, async (talk) => {
     for (let left = chance.between(1, 200); left > 0 && !over.aborted; left -= 1) {
@@ -50,7 +50,7 @@ async function callFresh({ gateway, tally }: Ground, chance: Chance): Promise<vo
   await withTalk(gateway.endpoint, (talk) => callOnce({ talk, tally, isFresh }, someCall(chance)));
 }
 
-/** A call whose client goes away while it runs, which in the modern era cancels it. */
+/** A call whose client disconnects while it runs, which in the modern era cancels it. */
 async function leaveModern({ gateway, tally }: Ground, chance: Chance): Promise<void> {
   await withTalk(gateway.endpoint, async (talk) => {
     const signal = AbortSignal.timeout(chance.between(1, 500));
@@ -58,7 +58,7 @@ async function leaveModern({ gateway, tally }: Ground, chance: Chance): Promise<
   });
 }
 
-/** In the legacy era the call goes on, and its answer finds nobody. */
+/** In the legacy era the call continues, and its answer has no receiver. */
 async function leaveLegacy(ground: Ground, chance: Chance): Promise<void> {
   const { tally } = ground;
   await withSession(ground, chance, async (talk, session) => {
@@ -67,7 +67,7 @@ async function leaveLegacy(ground: Ground, chance: Chance): Promise<void> {
   });
 }
 
-/** A cancelled request gets no response; one that was faster than its cancellation gets it. */
+/** A cancelled request gets no response, unless it finished before the cancellation. */
 async function cancel(ground: Ground, chance: Chance): Promise<void> {
   const { tally } = ground;
   await withSession(ground, chance, async (talk, session) => {
@@ -95,7 +95,7 @@ async function sendHalf({ gateway, tally }: Ground, chance: Chance): Promise<voi
   tally.count('half request', 'sent');
 }
 
-/** The endpoint of a single server, which an edit may take away at any moment, with all its sessions. */
+/** The endpoint of a single server, which an edit may remove at any moment, with all its sessions. */
 async function visitDoorOfOne({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
   const guest = chance.pick(GUESTS);
   await withTalk(`${gateway.endpoint}/servers/${guest}`, async (talk) => {
@@ -139,13 +139,13 @@ async function subscribe({ gateway, tally, over }: Ground, chance: Chance): Prom
 interface Caller {
   readonly talk: Talk;
   readonly tally: Ground['tally'];
-  /** Of the legacy era, where there is one. */
+  /** Legacy session id, if any. */
   readonly session?: string;
   readonly isFresh?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Calls and judges the answer, unless the client went away before. */
+/** Calls and checks the answer, unless the client disconnected first. */
 export async function callOnce(caller: Caller, call: Call): Promise<void> {
   const { talk, tally, session, signal, isFresh = false } = caller;
   const { method, params } = call;
@@ -175,7 +175,7 @@ function longCall(chance: Chance): Call {
   ]);
 }
 
-/** What a client that went away is told by its own side is no news. */
+/** Ignores the errors that a disconnected client raises itself. */
 function unlessCut(signal: AbortSignal | undefined): (error: unknown) => undefined {
   return (error) => {
     if (signal?.aborted !== true) throw error;
@@ -210,7 +210,7 @@ async function withSession(
   });
 }
 
-/** One act of a client who does this alone. */
+/** One action of a client that does only this. */
 export const callOf =
   (choose: (chance: Chance) => Call): Act =>
   async ({ gateway, tally }, chance) => {

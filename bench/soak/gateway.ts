@@ -1,4 +1,4 @@
-// The one Assay that is soaked: how it is started, what it says of itself, and how it ends.
+// The Assay under test: its start, its health and log, and its end.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,11 +8,11 @@ import { builtMain, ROOT } from '../targets.ts';
 import { seek } from './ground.ts';
 import type { Tally } from './tally.ts';
 
-/** What it says first tells where it listens. */
+/** Only the first output is kept; it contains the endpoint. */
 const LONGEST_SAID = 100_000;
 const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 20_000;
-/** Far fewer than are left behind in a long run, so that the oldest of them make room. */
+/** Far fewer than are abandoned in a long run, so that the oldest are evicted. */
 const SESSIONS = '200';
 const ERROR_LEVEL = 50;
 const WARN_LEVEL = 40;
@@ -63,7 +63,7 @@ export class Gateway {
     return JSON.parse(text) as Health;
   }
 
-  /** Why not all of these servers are up, if so. */
+  /** Why not all of these servers are up; undefined if they are. */
   async untilUp(names: readonly string[], withinMs: number): Promise<string | undefined> {
     const isUp = await seek(withinMs, async () => {
       const { servers } = await this.health();
@@ -73,7 +73,7 @@ export class Gateway {
     return isUp === true ? undefined : `not all are up: ${JSON.stringify((await this.health()).servers)}`;
   }
 
-  /** Asks it to end; how it did. */
+  /** Sends SIGTERM; returns the exit code or signal. */
   async end(): Promise<number | NodeJS.Signals> {
     this.#child.kill('SIGTERM');
     const patience = new AbortController();
@@ -88,7 +88,7 @@ export class Gateway {
   }
 }
 
-/** Counts what it warns of. An error, or a line that is no log line, is a defect; only the editor breaks the config. */
+/** Counts warnings. An error, or a line that is not a log line, is a defect; only the editor breaks the config. */
 function readLog(child: ChildProcessWithoutNullStreams, tally: Tally): void {
   let unfinished = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,4 +1,4 @@
-// What all actors share: where Assay is, what came of everything, and when it is over.
+// Shared by all actors: the Assay under test, the tally of results, and the signal that ends the run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,17 +10,17 @@ export interface Ground {
   readonly over: AbortSignal;
 }
 
-/** One who does something again and again until it is over. */
+/** An action that an actor repeats until the run is over. */
 export type Act = (ground: Ground, chance: Chance) => Promise<void>;
 
 export interface Actor {
   readonly name: string;
-  /** Least and longest wait between two acts. */
+  /** Shortest and longest wait between two actions. */
   readonly pauseMs: readonly [least: number, most: number];
   readonly act: Act;
 }
 
-/** Acts until it is over; what an act throws fails the run and does not end it. */
+/** Repeats the action until the run is over; an exception fails the run without ending it. */
 export async function actOn(ground: Ground, actor: Actor, chance: Chance): Promise<void> {
   const { tally, over } = ground;
   for (;;) {
@@ -34,12 +34,12 @@ export async function actOn(ground: Ground, actor: Actor, chance: Chance): Promi
   }
 }
 
-/** Waits; not at all once it is over. */
+/** Waits, but not once the run is over. */
 export async function pause(ms: number, over: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: over }).catch(() => undefined);
 }
 
-/** Looks again and again until there is something; undefined when the time has passed. */
+/** Polls until there is a result; undefined when the time has passed. */
 export async function seek<T>(withinMs: number, look: () => Promise<T | undefined>): Promise<T | undefined> {
   const untilMs = performance.now() + withinMs;
   for (;;) {

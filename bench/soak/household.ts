@@ -1,26 +1,26 @@
-// The servers behind the soaked Assay, and the config file that names them.
+// The servers behind the Assay under test, and the config file that lists them.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Running } from '../processes.ts';
 import { peerFile, type Place, ROOT } from '../targets.ts';
 
-/** Less than Node's default, so that idle connections are gone when all has settled. */
+/** Less than Node's default, so that idle connections are closed when all has settled. */
 const KEEP_ALIVE_MS = '5000';
 /** How long a call waits for a server that restarts. */
 const TIMEOUT_MS = 10_000;
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** Servers that an edit may take away, with the label that each answers with. */
+/** Servers that an edit may remove, with the label that each answers with. */
 export const GUESTS = ['guest_a', 'guest_b'] as const;
 export const WEB_GUEST = 'guest_web';
 
 export class Household {
   readonly configFile: string;
   readonly home: string;
-  /** What stands in the command line of every process behind this Assay. */
+  /** Text in the command line of every process behind this Assay. */
   readonly mark: string;
-  /** What the config holds, in its order; edits change it. */
+  /** The config's entries, in order; edits change them. */
   readonly entries: Map<string, Entry>;
   readonly #place: Place;
   #webGuest: Running | undefined;
@@ -71,7 +71,7 @@ export class Household {
     this.entries.set(guest, fixture('plain', this.mark, `--label=${label}`));
   }
 
-  /** The same server at another port; the old one is gone at once. */
+  /** Restarts the server on another port; the old one is gone at once. */
   async moveWebGuest(): Promise<void> {
     this.#webGuest?.end();
     const peer = await this.#place.peer('echo-http.ts', ['--keep-alive-ms', KEEP_ALIVE_MS]);
@@ -79,7 +79,7 @@ export class Household {
     this.entries.set(WEB_GUEST, { url: peer.endpoint, timeoutMs: TIMEOUT_MS });
   }
 
-  /** Writes the config in place, or beside it and over it, as most editors do; `text` is for one that is broken. */
+  /** Writes the config in place, or to a new file that replaces it, as most editors do; `text` is a broken config. */
   write(isInPlace: boolean, text?: string): void {
     const written = text ?? JSON.stringify({ mcpServers: Object.fromEntries(this.entries) }, null, 2);
     if (isInPlace) {
@@ -97,7 +97,7 @@ function markIn({ scratch }: Place): string {
   return `--soak=${join(scratch, 'served')}`;
 }
 
-/** A server of the tests; it passes over the arguments that it does not know. */
+/** A test server; it ignores arguments that it does not know. */
 export function fixture(name: string, mark: string, ...more: readonly string[]): Entry {
   const file = join(ROOT, 'test', 'fixtures', `${name}.ts`);
   return { command: process.execPath, args: [file, ...more, mark], timeoutMs: TIMEOUT_MS };

@@ -1,13 +1,13 @@
-// Whether a run was flat: a pure function of what was seen.
+// Whether resource use stayed flat: a pure function of the samples.
 import { median, slopeOf } from '../statistics.ts';
 import type { Sample } from './census.ts';
 
 export interface Soaked {
-  /** All servers up, no client yet. */
+  /** All servers up, no clients yet. */
   readonly before: Sample;
   /** Under load. */
   readonly samples: readonly Sample[];
-  /** All clients gone, and time to settle. */
+  /** All clients gone, after time to settle. */
   readonly settled: Sample;
   readonly ending: {
     readonly how: number | string;
@@ -24,12 +24,12 @@ export interface Judged {
   readonly holds: boolean;
 }
 
-/** The first part of a run warms up and is not judged. */
+/** The first part of a run is warm-up and is ignored. */
 const WARM_UP_SHARE = 1 / 3;
 const FEWEST_SAMPLES = 4;
 const RSS_SHARE = 0.1;
 const RSS_SLACK_MB = 15;
-/** Handles that Node opens when it first needs them, and one connection or two that are still idle. */
+/** Handles that Node opens on first use, plus a few idle connections. */
 const HANDLE_SLACK = 8;
 
 export function judgementsOf({ before, samples, settled, ending, unexpected }: Soaked): readonly Judged[] {

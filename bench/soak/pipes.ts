@@ -1,4 +1,4 @@
-// Clients that start an `assay stdio` of their own, use it for a moment and end it, in good order or not.
+// Clients that start their own `assay stdio`, use it briefly and stop it, cleanly or not.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const LISTED_WITHIN_MS = 60_000;
 const GONE_WITHIN_MS = 20_000;
 const TOOLS = ['pipe_echo', 'plain_sleep'];
 
-/** Each has a config of its own and shares the home of the soaked Assay, as on a desk. */
+/** Each has its own config and shares the home folder of the Assay under test, as on a developer's machine. */
 export function pipeClients(place: Place, home: string): readonly Actor[] {
   return ['1', '2'].map((one) => {
     const desk = new Desk(place, { home, name: `pipe-${one}` });
@@ -46,7 +46,7 @@ class Desk {
     const era = chance.pick(['legacy', 'modern'] as const);
     const client = this.#place.pipe(this.#args);
     const how = chance.pick(['closes stdin', 'SIGTERM', 'SIGKILL'] as const);
-    // Some end before anything was said, and a signal may then come before Node hears any.
+    // Some end without any message; a signal may then come before Node handles signals.
     const isUsed = chance.happens(0.9);
     try {
       if (isUsed) await use(client, era, { tally, chance });
@@ -61,7 +61,7 @@ class Desk {
     }
   }
 
-  /** After SIGKILL the reaper needs its time; it is part of what is soaked. */
+  /** After SIGKILL the reaper needs time to clean up; it is also under test. */
   async #untilGone(tally: Ground['tally'], how: string): Promise<void> {
     const isGone = await seek(GONE_WITHIN_MS, () =>
       Promise.resolve(pidsNaming(this.#mark).length === 0 ? true : undefined),

@@ -1,4 +1,4 @@
-// A soak as tables: the verdict first, then the samples, then what came of everything.
+// A soak as tables: the verdict first, then the samples, then the counts of all results.
 import { drawBox, drawMarkdown, type Table } from '../table.ts';
 import type { Sample } from './census.ts';
 import { judgementsOf, type Soaked } from './judgement.ts';
@@ -11,7 +11,7 @@ export interface SoakResults extends Soaked {
   readonly node: string;
   readonly platform: string;
   readonly counts: Readonly<Record<string, number>>;
-  /** The first of what must not have happened. */
+  /** The first unexpected results. */
   readonly objections: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// A client over HTTP, of either era, on connections that it keeps or opens anew for each request.
+// An HTTP client of either era, with kept connections or a new one for each request.
 import { Agent, Client, request } from 'undici';
 import { type Ask, INITIALIZE_PARAMS, messagesOf, outgoing } from '../messages.ts';
 import type { Heard } from '../pipe-client.ts';
@@ -8,7 +8,7 @@ const ANSWER_WITHIN_MS = 60_000;
 export interface Came {
   readonly status: number;
   readonly session: string | undefined;
-  /** What was said before the response, and the response; none where the request was withdrawn. */
+  /** All messages up to and including the response; none if the request was cancelled. */
   readonly messages: readonly Heard[];
 }
 
@@ -26,7 +26,7 @@ export class Talk {
     return this.#lastId;
   }
 
-  /** One POST; `signal` makes the client go away in the middle. */
+  /** One POST; `signal` disconnects the client mid-request. */
   async post(ask: Ask, how: { signal?: AbortSignal; isFresh?: boolean } = {}): Promise<Came> {
     const { headers, body } = outgoing(ask);
     const { origin } = new URL(this.endpoint);
@@ -51,7 +51,7 @@ export class Talk {
     }
   }
 
-  /** An event stream, read until the signal cuts it; gives its first message. */
+  /** Reads an event stream until the signal aborts it; returns its first message. */
   async listen(ask: Ask | { session: string }, signal: AbortSignal): Promise<Heard | undefined> {
     const asked = 'method' in ask ? outgoing(ask) : undefined;
     const headers = asked?.headers ?? streamHeaders(ask.session ?? '');
@@ -72,7 +72,7 @@ export class Talk {
     return messagesOf(heard.slice(0, heard.lastIndexOf('\n\n') + 1))[0] as Heard | undefined;
   }
 
-  /** Begins a session of the legacy era and gives its id. */
+  /** Opens a legacy session and returns its id. */
   async openSession(): Promise<string> {
     const { status, session } = await this.initialize();
     if (session === undefined) throw new Error(`no session, status ${String(status)}`);
@@ -85,7 +85,7 @@ export class Talk {
     return await this.post({ era: 'legacy', method: 'initialize', params: INITIALIZE_PARAMS, id });
   }
 
-  /** The status that the DELETE got. */
+  /** Sends the DELETE and returns its status. */
   async endSession(session: string): Promise<number> {
     const options = { method: 'DELETE', headers: streamHeaders(session), dispatcher: this.#agent } as const;
     const { statusCode, body } = await request(this.endpoint, options);

@@ -1,4 +1,4 @@
-// What came of all that was tried, counted, with the first of what must not have happened word by word.
+// Counts all results, and keeps the first unexpected ones verbatim.
 
 const MOST_KEPT = 40;
 
@@ -25,7 +25,7 @@ export class Tally {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Something that fails the run. */
+  /** Records a result that fails the run. */
   object(what: string, reason: string): void {
     this.count(what, 'UNEXPECTED');
     this.#unexpectedCount += 1;

@@ -1,4 +1,4 @@
-// Those who do harm: servers that crash or are killed, connections that break, edits of the config.
+// Fault injection: servers that crash or are killed, broken connections, config edits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLineOf, treeOf } from '../proc.ts';
 import { tool } from './calls.ts';
@@ -8,7 +8,7 @@ import { type Actor, type Ground, seek } from './ground.ts';
 import { GUESTS, type Household, WEB_GUEST } from './household.ts';
 import { Talk } from './talk.ts';
 
-/** Longest time in which an edit must be seen in `/health`, and its effect in an answer. */
+/** Maximum time until an edit shows in `/health`, and its effect in an answer. */
 const FOLLOWED_WITHIN_MS = 30_000;
 
 export function troublemakers(household: Household, isQuick: boolean): readonly Actor[] {
@@ -20,7 +20,7 @@ export function troublemakers(household: Household, isQuick: boolean): readonly 
   ];
 }
 
-/** Puts back all servers, and waits until Assay has followed. */
+/** Restores all servers, and waits until Assay has followed. */
 export async function mend({ gateway, tally }: Ground, household: Household): Promise<void> {
   for (const guest of GUESTS) household.label(guest, guest);
   await household.moveWebGuest();
@@ -45,7 +45,7 @@ function killOne({ gateway, tally }: Ground, chance: Chance): Promise<void> {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself between the look and the signal.
+    // It ended by itself between the check and the signal.
   }
   return Promise.resolve();
 }
@@ -109,7 +109,7 @@ async function untilFollowed(
     tally.object('editor', `the edit "${what}" was not followed: ${await shown()} instead of ${wanted}`);
 }
 
-/** The server as it is now answers; before, the old one may, or none. */
+/** Waits until the server's current version answers; until then the old one may, or none. */
 async function untilAnswering({ gateway, tally }: Ground, name: string, text: string): Promise<void> {
   const talk = new Talk(gateway.endpoint);
   let last = '';
