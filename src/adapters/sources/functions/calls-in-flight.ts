@@ -5,21 +5,21 @@ export interface CallInFlight {
   readonly id: number;
   readonly tool: string;
   readonly call: BuiltInCall;
-  /** Nobody waits for its end any more, which has not come. */
+  /** Cancelled by the caller, but still running. */
   isOver: boolean;
   hasBegun: boolean;
-  /** Questions that nobody has answered. */
+  /** Open server requests. */
   asking: number;
-  /** What it reported since the whole second that began last. */
+  /** Messages since the start of the current span of one second. */
   readonly reported: { sinceMs: number; count: number };
   readonly settle: (result: BuiltInResult) => void;
 }
 
 const SPAN_MS = 1_000;
-/** What is late comes all at once, so that this is far more than one second brings. */
+/** Far more than one second's worth, as delayed messages arrive all at once. */
 const MOST_TOLD = 1_000;
 
-/** The calls that one process works on, and who of them blocks the others. */
+/** The calls that one process works on, and which of them blocks the others. */
 export class CallsInFlight {
   readonly #calls = new Map<number, CallInFlight>();
   #lastId = 0;
@@ -48,7 +48,7 @@ export class CallsInFlight {
     this.#lastBegun = call;
   }
 
-  /** Whether a call tells more than the runner would let it. */
+  /** Whether a call sends more messages than the runner would allow. */
   tellsTooMuch(id: number, nowMs: number): boolean {
     const reported = this.#calls.get(id)?.reported;
     if (reported === undefined) return false;
@@ -63,19 +63,19 @@ export class CallsInFlight {
     call?.settle(result);
   }
 
-  /** One that does not end and blocks nothing. */
+  /** Drops a call that does not end and blocks nothing. */
   forget(id: number): void {
     this.#calls.delete(id);
   }
 
-  /** The tool that began last and has not ended: whoever blocks a process mostly does so before it first waits. */
+  /** The running tool that began last: a tool that blocks its process mostly does so before its first await. */
   get blocker(): string | undefined {
     const last = this.#lastBegun;
     const begun = [...this.#calls.values()].filter(({ hasBegun }) => hasBegun);
     return (last !== undefined && this.#calls.has(last.id) ? last : begun.at(-1))?.tool;
   }
 
-  /** Nobody answers any more. */
+  /** Ends all calls with an error. */
   endAll(textFor: (tool: string) => string): void {
     const all = [...this.#calls.values()];
     this.#calls.clear();

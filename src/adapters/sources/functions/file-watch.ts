@@ -1,13 +1,13 @@
 import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../../platform/files.ts';
 
-/** Tells each time that a file may have changed. */
+/** Notifies each time a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
 
-/** Module code can name files as its runner does; what it names costs no more than this. */
+/** Module code can report files just as its runner does, so the number and length of paths are limited. */
 const MOST_FILES = 1_000;
 const LONGEST_PATH = 4_096;
 
-/** The files of one module. */
+/** Watches the files of one module. */
 export class FileWatch {
   readonly #watch: WatchFile | undefined;
   readonly #onChange: () => void;
@@ -22,12 +22,12 @@ export class FileWatch {
   add(path: string): void {
     if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
     if (this.#watched.size >= MOST_FILES || path.length > LONGEST_PATH) return;
-    // A file that cannot be watched is seen with the next start.
+    // A change to a file that cannot be watched takes effect at the next start.
     const watching = this.#begin(path, this.#watch).catch(() => undefined);
     this.#watched.set(path, watching);
   }
 
-  /** What changed while the watching began is a change, too. */
+  /** Also reports a change made while the watch was being set up. */
   async #begin(path: string, watch: WatchFile): ReturnType<WatchFile> {
     const before = fileMarkOf(factsOf(path));
     const watching = await watch(path, () => this.#onChange());
@@ -43,7 +43,7 @@ export class FileWatch {
   }
 }
 
-/** What may not even be looked at is watched as if it were not there. */
+/** A file that cannot be inspected is watched as if it were missing. */
 function factsOf(path: string): FileFacts | undefined {
   try {
     return fileFactsNow(path);

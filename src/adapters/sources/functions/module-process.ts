@@ -21,16 +21,16 @@ import { OutputLog, UnreadInput } from './process-streams.ts';
 import { readMessage } from './read-message.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
 
-/** The runner bounds its results to less. */
+/** The runner limits its results to less. */
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
 const LOAD_LIMIT_MS = 10_000;
-/** How long a call may take to end after nobody waits for it any more, and then its process to answer, in ms. */
+/** How long a cancelled call may take to end before its process is checked with a ping. */
 const OVER_LIMIT_MS = 1_000;
 const PING_LIMIT_MS = 2_000;
 const LOOK_AT_MEMORY_MS = 200;
-/** While it has no calls, only each so manieth look is taken. */
+/** Without calls, memory is checked only every nth time. */
 const IDLE_LOOKS = 5;
-/** What Node itself occupies, beside the heap that `memoryMb` bounds. */
+/** Memory of Node itself, on top of the heap that `memoryMb` limits. */
 const OWN_MB = 128;
 
 type AskMessage = Extract<FromRunner, { kind: 'ask' }>;
@@ -41,13 +41,13 @@ export interface ProcessParts {
   readonly command: RunnerCommand;
   readonly launcher: Launcher;
   readonly log: Log;
-  /** Told of each file of the module that was read. */
+  /** Called for each file of the module that was read. */
   onFile(path: string): void;
-  /** It takes what it left before, or nobody need wait for that any more. */
+  /** Called when the process has read its backlog, or no call needs to wait for that any more. */
   onTaken(): void;
 }
 
-/** One process that serves one state of a module's files. */
+/** One process that serves one version of a module's files. */
 export class ModuleProcess {
   readonly #parts: ProcessParts;
   readonly #child: Child;
@@ -68,7 +68,7 @@ export class ModuleProcess {
   #loaded: (loaded: Result<Manifest, string>) => void = () => undefined;
   /** The error is a phrase or the text of a fault in the module. */
   readonly loaded: Promise<Result<Manifest, string>>;
-  /** Why, once it is gone: a phrase. */
+  /** Resolves with the cause when the process has ended. */
   readonly ended: Promise<Cause>;
 
   constructor(parts: ProcessParts) {
@@ -96,22 +96,22 @@ export class ModuleProcess {
     return this.#child.pid;
   }
 
-  /** Bytes that it was sent and has not taken. */
+  /** Bytes sent to the process that it has not read. */
   get untakenBytes(): number {
     return this.#unread.bytes;
   }
 
-  /** Whether its end was wanted, as another takes its place. */
+  /** Whether another process replaces it. */
   get isRetired(): boolean {
     return this.#isRetired;
   }
 
-  /** It takes no calls any more, and is gone or about to be. */
+  /** Whether it takes no more calls, because it has ended or is about to. */
   get hasEnded(): boolean {
     return this.#cause !== undefined;
   }
 
-  /** As MadeTool.run has it. */
+  /** See `BuiltInTool.run`. */
   run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
     if (refusal !== undefined) return Promise.resolve(refused(refusal));
@@ -121,7 +121,7 @@ export class ModuleProcess {
         underWay.isOver = true;
         this.#tell({ kind: 'cancel', id: underWay.id });
         setTimeout(() => void this.#askIfBlocked(underWay.id), OVER_LIMIT_MS).unref();
-        reject(signal.reason as Error); // what its owner says
+        reject(signal.reason as Error); // callers abort with an Error
       };
       const settle = (result: BuiltInResult): void => {
         signal.removeEventListener('abort', abort);
@@ -136,7 +136,7 @@ export class ModuleProcess {
     });
   }
 
-  /** Takes no more calls, and ends when those under way have ended. */
+  /** Takes no more calls, and ends when the running ones have ended. */
   retire(): void {
     this.#isRetired = true;
     if (this.#calls.size === 0) void this.#child.end();
@@ -188,7 +188,7 @@ export class ModuleProcess {
     }
   }
 
-  /** Its own listeners may keep it from ending. */
+  /** Kills the process after a delay, as its own exit listeners may keep it running. */
   #leaves(cause: Cause): void {
     this.#cause ??= cause;
     this.#leaving ??= setTimeout(() => this.#child.signal('SIGKILL'), OVER_LIMIT_MS).unref();
@@ -232,7 +232,7 @@ export class ModuleProcess {
     return err(`it did not load within ${LOAD_LIMIT_MS / 1000} s`);
   }
 
-  /** A call that is over and goes on only matters where it keeps the process from answering others. */
+  /** A cancelled call that keeps running only matters if it blocks the process for others. */
   async #askIfBlocked(id: number): Promise<void> {
     if (this.#calls.get(id) === undefined || this.hasEnded) return;
     const ping = ++this.#lastPing;

@@ -22,11 +22,11 @@ import { nameOf, runnerCommand, type RunnerPlace } from './runner-command.ts';
 interface ModuleDeps extends RunnerPlace {
   readonly launcher: Launcher;
   readonly log: Log;
-  /** Absent: a changed file is seen when the process is started next. */
+  /** If absent, a changed file takes effect at the next start of the process. */
   readonly watch?: WatchFile | undefined;
 }
 
-/** A source whose tools are the exports of one module, which runs in a process of its own from the first read on. */
+/** A source whose tools are the exports of one module. The module's process starts with the first read. */
 export function openModule(spec: FunctionModuleSpec, deps: ModuleDeps): BuiltInSource {
   return new ModuleSource(spec, deps);
 }
@@ -42,12 +42,12 @@ class ModuleSource implements BuiltInSource {
   readonly #watch: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #drains = new Set<() => void>();
-  /** All that have not ended. */
+  /** All processes that have not ended. */
   readonly #processes = new Set<ModuleProcess>();
   #serving: ServingProcess | undefined;
   #starting: Promise<Result<ServingProcess, string>> | undefined;
   #manifest: Manifest | undefined;
-  /** Why its files as they are now are not those that serve. */
+  /** Why the current files could not be loaded, so that an older version serves or none. */
   #brokenBy: string | undefined;
   #crashes: CrashRecord = NO_CRASHES;
   #changes = 0;
@@ -114,7 +114,7 @@ class ModuleSource implements BuiltInSource {
     return ready.value.process.run(tool, args, call);
   }
 
-  /** The process that serves, started where there is none. */
+  /** The serving process; starts one if there is none. */
   async #ready(): Promise<Result<ServingProcess, string>> {
     if (this.#isClosed) return err('the module is no longer served');
     if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
@@ -195,7 +195,7 @@ class ModuleSource implements BuiltInSource {
     this.#reloading ??= this.#reload().finally(() => (this.#reloading = undefined));
   }
 
-  /** The changed module takes over only when it can be loaded; what changed meanwhile is seen afterwards. */
+  /** A changed module takes over only once it has loaded; changes meanwhile trigger another reload. */
   async #reload(): Promise<void> {
     await this.#starting;
     let seen: number;
@@ -219,7 +219,7 @@ class ModuleSource implements BuiltInSource {
   }
 }
 
-/** The promise's value, or an error as soon as nobody waits. */
+/** The promise's value, or an error as soon as the signal is aborted. */
 async function orAborted<T>(
   promise: Promise<Result<T, string>>,
   signal: AbortSignal,
@@ -235,25 +235,25 @@ async function orAborted<T>(
   return Promise.race([promise, aborted]);
 }
 
-/** How often a module's process ended of itself lately. */
+/** Recent unexpected exits of a module's process. */
 export interface CrashRecord {
   readonly atMs: readonly number[];
-  /** Why the first of them did. */
+  /** Cause of the first exit. */
   readonly firstCause: Cause | undefined;
-  /** How long it rested last; 0: not at all. */
+  /** The last backoff; 0 if there was none. */
   readonly restMs: number;
   readonly untilMs: number;
 }
 
 export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: undefined, restMs: 0, untilMs: -Infinity };
 
-/** So many within so long are a loop. */
+/** This many crashes within this time are a crash loop. */
 const MANY = 3;
 const SPAN_MS = 10_000;
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
 
-/** After so many ms without another crash the next one is the first again. */
+/** After this time without a crash the count starts again. */
 const CALM_MS = 2 * LONGEST_REST_MS;
 
 export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
@@ -268,7 +268,7 @@ export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): Cra
   return { atMs, firstCause, restMs, untilMs: nowMs + restMs };
 }
 
-/** Why it is not started now; undefined: it may be. */
+/** Why the process is in backoff. Undefined if it may start. */
 export function restingCause(record: CrashRecord, nowMs: number): string | undefined {
   const { firstCause } = record;
   if (nowMs >= record.untilMs || firstCause === undefined) return undefined;

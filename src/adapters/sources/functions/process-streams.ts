@@ -7,7 +7,7 @@ const LINE_LIMIT_BYTES = 16 * 1024;
 const LINES_PER_SPAN = 100;
 const SPAN_MS = 1_000;
 
-/** Puts what a module prints into the log, so many lines a second at most. */
+/** Logs what a module prints, at most `LINES_PER_SPAN` lines a second. */
 export class OutputLog {
   readonly #log: Log;
   readonly #module: string;
@@ -43,7 +43,7 @@ export class OutputLog {
     });
   }
 
-  /** Nothing more comes. */
+  /** Call at the end of the output. */
   end(): void {
     this.#tellLeftOut();
     this.#inSpan = 0;
@@ -56,17 +56,17 @@ export class OutputLog {
   }
 }
 
-/** A process that leaves bytes for so long does not read. */
+/** A process that leaves bytes unread for this long counts as not reading. */
 const PATIENCE_MS = 1_000;
-/** Most bytes that wait for one that does not read. */
+/** Maximum unread bytes of a process that does not read. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Written once more as a text within a message, they fit into a line of the runner. */
+/** Even when escaped as a string within a message, they fit into one line of the runner. */
 const ARGUMENTS_LIMIT_BYTES = 8 * 1024 * 1024;
 
 /**
- * What was sent to a process and not taken. All modules share one turnstile: one that does not read holds it up for
- * a second at most, and from then on what is for it is refused.
+ * Input that a process has not read. All modules share one request queue: a process that does not read blocks it for at
+ * most a second; from then on calls that exceed its buffer are refused.
  */
 export class UnreadInput {
   readonly #child: Child;
@@ -81,12 +81,12 @@ export class UnreadInput {
     void child.ended.then(() => this.end());
   }
 
-  /** Bytes that others should wait for. */
+  /** Unread bytes that other calls should wait for. */
   get bytes(): number {
     return this.#isDeaf ? 0 : this.#child.untakenBytes;
   }
 
-  /** Why these arguments are not sent to the functions of that name: a text for the model. */
+  /** Why these arguments are not sent to the module `name`, as a text for the model. Undefined if they may be sent. */
   refusalOf(args: string, name: string): string | undefined {
     const bytes = Buffer.byteLength(args);
     if (bytes > ARGUMENTS_LIMIT_BYTES)
@@ -96,7 +96,7 @@ export class UnreadInput {
       : undefined;
   }
 
-  /** To be called when something was written. */
+  /** Call after each write. */
   written(): void {
     if (this.#timer !== undefined || this.#child.untakenBytes === 0) return;
     this.#timer = setTimeout(() => {
@@ -105,7 +105,7 @@ export class UnreadInput {
     }, PATIENCE_MS).unref();
   }
 
-  /** All is taken, or nobody takes it any more. */
+  /** Called when all input was read or the process has ended. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -2,13 +2,13 @@ import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sourc
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
 
-/** Deeper than anybody nests on purpose, and far from where walking down a value has no stack left. */
+/** Deeper than any intentional nesting, and far from overflowing the stack. */
 const MOST_DEPTH = 500;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * What the process of a module tells, whose code may have spoiled all that the runner tells with. The error is a phrase:
- * what it is in place of a message.
+ * Reads a message from a module's process, whose code may have tampered with the runner. The error is a phrase: what
+ * arrived instead of a message.
  */
 export function readMessage(text: string): Result<FromRunner, string> {
   let value: unknown;
@@ -20,11 +20,11 @@ export function readMessage(text: string): Result<FromRunner, string> {
   const kind = isRecord(value) ? value['kind'] : undefined;
   const fits = typeof kind === 'string' && Object.hasOwn(SHAPES, kind) ? SHAPES[kind as Kind] : undefined; // a key
   if (fits === undefined) return err('no message');
-  if (!fits(value as Fields)) return err(`a "${kind as Kind}" of another shape`); // whose kind is known is a record
-  // The text of a result is bounded, and whoever writes it again expects that it cannot be.
+  if (!fits(value as Fields)) return err(`a "${kind as Kind}" of another shape`); // only a record has a known kind
+  // The text of a result is limited, and its writer handles a failed serialization.
   if (kind !== 'done' && isDeeper(value, MOST_DEPTH))
     return err(`a "${kind as Kind}" that is nested too deeply`);
-  return ok(value as FromRunner); // as its shape says
+  return ok(value as FromRunner); // checked against its shape
 }
 
 type Kind = FromRunner['kind'];

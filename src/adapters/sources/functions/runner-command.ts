@@ -15,21 +15,21 @@ export interface RunnerCommand {
 export interface RunnerPlace {
   /** Path of the built `function-runner.js`. */
   readonly runner: string;
-  /** Absolute paths of folders that no module reads. */
+  /** Absolute paths of folders that no module may read. */
   readonly forbidden?: readonly string[] | undefined;
   /** Why the module's file must not be run, as a phrase. */
   readonly fileFault?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
-/** It writes files whatever the permissions are. */
+/** SQLite writes files regardless of Node's permissions. */
 const NO_SQLITE = '--no-experimental-sqlite';
-/** Entries of its folders that are looked at for links, as Node's permissions follow these wherever they lead. */
+/** Maximum folder entries to check for symbolic links, which Node's permissions follow wherever they lead. */
 const MOST_ENTRIES = 20_000;
 const MAX_FRAMES = 50;
-/** What the runner itself brings about, and what nobody can mend. */
+/** Warnings that the runner itself causes or that the operator cannot fix. */
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
 
-/** How the process of a module is started: with the rights of its spec and no others. The error is a phrase. */
+/** The command that starts a module's process with exactly the permissions of its spec. The error is a phrase. */
 export async function runnerCommand(
   spec: FunctionModuleSpec,
   { runner, forbidden = [], fileFault }: RunnerPlace,
@@ -82,7 +82,7 @@ export async function runnerCommand(
   });
 }
 
-/** How the module is called in sentences. */
+/** How messages name the module. */
 export function nameOf({ path }: FunctionModuleSpec): string {
   return basename(path);
 }
@@ -93,7 +93,7 @@ interface PathAccess {
   readonly forbidden: readonly string[];
 }
 
-/** Which of its paths would open to it a folder that no module reads: a phrase. What lies beside the module is its own. */
+/** Why one of the paths would expose a forbidden folder, as a phrase. The module's own folder may lie inside one. */
 async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string | undefined> {
   const homes = await withRealPaths(forbidden);
   const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
@@ -113,13 +113,13 @@ function isWithin(path: string, folder: string): boolean {
   return resolve(path) === whole || resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);
 }
 
-/** Node asks of a path as it was named and of what it leads to. */
+/** Node checks both the path as given and its real path. */
 async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
   const real = await Promise.all(paths.map(realPath));
   return [...new Set([...paths, ...real])];
 }
 
-/** Where the module may find what it imports by name. */
+/** The `node_modules` folders that the module may import from. */
 async function packagesAbove(folder: string): Promise<readonly string[]> {
   const parts = folder.split(sep);
   const above = parts.map((_, index) => join(parts.slice(0, index + 1).join(sep) || sep, 'node_modules'));
