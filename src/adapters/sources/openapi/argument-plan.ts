@@ -2,7 +2,7 @@ import type { Parameter } from './parameters.ts';
 import type { SchemaDrafts } from './schema-definitions.ts';
 import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
-/** Which argument of a tool goes where in its request. */
+/** Where each argument of a tool goes in its request. */
 export interface ArgumentPlan {
   readonly slots: readonly Slot[];
   readonly body: BodyArguments;
@@ -17,7 +17,7 @@ export type BodyArguments =
   | { readonly kind: 'none' }
   /** One argument is the whole body. */
   | { readonly kind: 'whole'; readonly argument: string }
-  /** Each member is an argument; whatever else comes is a member too where `takesOthers`. */
+  /** Each member is an argument; with `takesOthers`, any other argument is a member too. */
   | { readonly kind: 'members'; readonly members: readonly BodyMember[]; readonly takesOthers: boolean };
 
 interface BodyMember {
@@ -27,7 +27,7 @@ interface BodyMember {
 
 const BODY = 'body';
 
-/** `flat` is the schema of the body where its properties may be arguments; undefined: it is one argument, if there is one. */
+/** `flat` is the body's schema if its properties may be arguments; if undefined, a body is a single argument. */
 export function planArguments(
   parameters: readonly Parameter[],
   hasBody: boolean,
@@ -46,7 +46,7 @@ export function planArguments(
   return { slots, body: { kind: 'members', members, takesOthers: flat.others !== undefined } };
 }
 
-/** Parameters that share a name are told apart by their places. */
+/** Parameters that share a name get their place as a suffix. */
 function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string>): readonly Slot[] {
   const counts = new Map<string, number>();
   for (const { name } of parameters) {
@@ -69,8 +69,8 @@ function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string
 const LONGEST = 64;
 
 /**
- * Models' APIs refuse all tools of a request for one property whose name is none of `[a-zA-Z0-9_.-]{1,64}`; `__proto__` is
- * no property to many a program, checks of schemas among them.
+ * Model APIs reject all tools of a request if one property name does not match `[a-zA-Z0-9_.-]{1,64}`. Many programs,
+ * schema validators among them, do not treat `__proto__` as a property.
  */
 function argumentName(name: string): string {
   if (/^[a-zA-Z0-9_.-]{1,64}$/.test(name) && name !== '__proto__') return name;
@@ -84,16 +84,16 @@ function argumentName(name: string): string {
   return clean === '' ? 'value' : clean;
 }
 
-/** An object of which each property can be an argument of its own. */
+/** An object whose properties can each be an argument. */
 export interface FlatSchema {
   readonly properties: ReadonlyMap<string, JsonSchema>;
   readonly required: ReadonlySet<string>;
-  /** What other properties there may be; undefined: none that anybody told of. */
+  /** Schema of additional properties. Undefined if none are declared. */
   readonly others?: JsonSchema | undefined;
   readonly description?: string | undefined;
 }
 
-/** Keywords that mean the same once the properties stand beside other arguments. */
+/** Keywords that keep their meaning when the properties are mixed with other arguments. */
 const FLAT = new Set([
   'type',
   'properties',
@@ -125,7 +125,7 @@ export function flatSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0):
     ...(typeof description === 'string' && { description }),
   };
   if (!Array.isArray(allOf)) return own;
-  // An object is closed against its own properties, and open to those that stand beside it.
+  // `additionalProperties` knows only the object's own properties, not those of `allOf`.
   if (additionalProperties !== undefined) return undefined;
   return (allOf as readonly JsonSchema[]).reduce<FlatSchema | undefined>((sum, part) => {
     const flat = sum === undefined ? undefined : flatSchema(part, drafts, depth + 1);
@@ -142,7 +142,7 @@ function isClosed(part: JsonSchema, drafts: SchemaDrafts): boolean {
   return typeof schema === 'object' && schema['additionalProperties'] !== undefined;
 }
 
-/** Undefined where both have a property of one name that they do not agree on. */
+/** Undefined if they define the same property differently. */
 function united(one: FlatSchema, other: FlatSchema): FlatSchema | undefined {
   const properties = new Map(one.properties);
   for (const [name, schema] of other.properties) {

@@ -20,23 +20,23 @@ import {
 import type { RequestBody } from './parameters.ts';
 import type { Secret } from './servers-and-security.ts';
 
-/** All that is known of the requests of a tool before it is called. */
+/** Everything known about a tool's requests before it is called. */
 export interface RequestPlan {
   readonly method: string;
   readonly server: URL;
-  /** Template. */
+  /** Path template. */
   readonly path: string;
   readonly shownUrl: string;
   readonly arguments: ArgumentPlan;
   readonly body: RequestBody | undefined;
   readonly binaries: ReadonlySet<string>;
   readonly accept: string;
-  /** Headers that the operator gave. */
+  /** The operator's headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly Secret[];
 }
 
-/** The request for arguments in JSON. The error is a sentence for a model, which names the argument. */
+/** The request for arguments in JSON. The error is a sentence for the model that names the argument. */
 export function buildRequest(plan: RequestPlan, text: string): Result<ReadyRequest, string> {
   const given = exactArguments(text);
   const half = plan.arguments.slots.find(({ argument }) => !isWellFormed(given.get(argument)));
@@ -59,7 +59,7 @@ export function buildRequest(plan: RequestPlan, text: string): Result<ReadyReque
   });
 }
 
-/** How sentences call where its requests go. */
+/** How messages name the URL of its requests. */
 export function shownUrlOf({ server, path }: Pick<RequestPlan, 'server' | 'path'>): string {
   const [template = ''] = path.split(/[?#]/);
   return shownAddress(server.origin, server.pathname.replace(/\/+$/, '') + template);
@@ -84,7 +84,7 @@ function urlOf(plan: RequestPlan, given: ExactArguments): Result<URL, string> {
   const url = new URL(server);
   url.pathname = pathname;
   url.search = query.filter((part) => part !== '').join('&');
-  // The last word, whatever was overlooked: what is asked for is what the template says.
+  // Final check: path and origin must be what the template says.
   const isSame = url.pathname === pathname && url.origin === server.origin;
   return isSame ? ok(url) : err('The arguments would change the path of the request, which was not sent.');
 }
@@ -116,13 +116,13 @@ function dotted(argument: string): string {
   return `The argument ${argument} holds "." or ".." as a step of a path, which would change the path of the request. Nothing was sent.`;
 }
 
-/** Also beside an encoded separator: there are servers that decode before they look. */
+/** Also next to an encoded separator: some servers decode before they check. */
 function hasDots(value: unknown): boolean {
   if (typeof value !== 'string') return Array.isArray(value) && value.some(hasDots);
   return value.split(/[/\\]/).some(isDotSegment);
 }
 
-/** What a path holds outside of braces, with only such characters as a path may hold. */
+/** The literal text of a path, with characters encoded that a path may not hold. */
 function literal(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu, (one) =>
     one.length === 3 && one.startsWith('%') ? one : encoded(one),
@@ -137,7 +137,7 @@ function bodyOf(plan: RequestPlan, given: ExactArguments): Result<WrittenBody | 
   return writeBody(value === undefined ? {} : value, { body, binaries });
 }
 
-/** Undefined where no argument is for the body. */
+/** Undefined if no argument belongs to the body. */
 function bodyValue({ body, slots }: ArgumentPlan, given: ExactArguments): unknown {
   if (body.kind === 'none') return undefined;
   if (body.kind === 'whole') return given.get(body.argument);
@@ -164,7 +164,7 @@ function othersIn(
   return [...given].filter(([argument]) => !known.has(argument));
 }
 
-/** A header named later takes the place of one named before: secrets count most, then the operator's word. */
+/** A later header replaces an earlier one: secrets rank first, then the operator's headers. */
 function headersOf(
   plan: RequestPlan,
   given: ExactArguments,

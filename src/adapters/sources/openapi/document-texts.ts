@@ -8,24 +8,24 @@ import type { HttpPort } from '../http/open-http.ts';
 
 /** Where documents are read from. */
 export interface TextOptions {
-  /** An absolute path, or a URL of http or https. */
+  /** An absolute path or an http(s) URL. */
   readonly document: string;
   /** Who chose the document and `baseUrl`. */
   readonly chosenBy: UrlChooser;
-  /** Where requests go instead of the servers of the document. */
+  /** Replaces the servers of the document. */
   readonly baseUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly http: HttpPort;
   readonly readFile: (path: string, maxBytes: number) => Promise<Result<string, string>>;
 }
 
-/** Reads the documents of one source. Errors are phrases to stand behind the name of the document. */
+/** Reads the documents of one source. Errors are phrases that follow the document's name. */
 export interface DocumentTexts {
   /** URL of the document itself. */
   readonly root: string;
-  /** `namedAt`: the document that names this one, where that is not known from before. */
+  /** `namedAt`: the document that refers to this one; needed for its first read only. */
   read(url: string, limits: TextLimits, namedAt?: string): Promise<Result<string, string>>;
-  /** Who chose a URL that a document names which was read. */
+  /** Who chose a URL that the document at `at` contains. */
   chooserOf(target: URL, at: string): UrlChooser;
 }
 
@@ -34,7 +34,7 @@ export interface TextLimits {
   readonly signal: AbortSignal;
 }
 
-/** The error is a phrase: why there can be no such document. */
+/** The error is a phrase: why the location is invalid. */
 export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, string> {
   const root = rootOf(options.document);
   if (root === undefined) return err('is neither an absolute path nor a URL of http or https');
@@ -57,7 +57,7 @@ export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, s
       const before = namers.get(url)?.chooser ?? 'public_source';
       const named = namedAt === undefined ? before : chooserIn(target, namedAt);
       const chooser = url === root.href ? chosenBy : named;
-      // Until it is known where its text comes from, nothing is concluded from its address.
+      // Counts as public until the read shows where its text came from.
       namers.set(url, { url: target, chooser, isPublic: true });
       const read = await fetchText(target, root, { options, limits, chooser });
       if (!read.ok) return read;
@@ -78,7 +78,7 @@ interface FetchOptions extends Reading {
 
 interface Fetched {
   readonly text: string;
-  /** Whether it came from a public address, or by way of one. */
+  /** Whether a public address sent it or redirected to it. */
   readonly isPublic: boolean;
 }
 
@@ -108,7 +108,7 @@ async function readLocal(
   return text.ok ? ok(text.value.replace(/^\uFEFF/, '')) : text;
 }
 
-/** Undefined for a host, or for an encoded separator: then what is checked would not be what is read. */
+/** Undefined for a host or an encoded separator: the path checked would not be the path read. */
 function pathOf(url: URL): string | undefined {
   try {
     return url.host === '' ? fileURLToPath(url) : undefined;
@@ -117,7 +117,7 @@ function pathOf(url: URL): string | undefined {
   }
 }
 
-/** Links are followed first: one may lead out of the folder. */
+/** Resolves symbolic links first: one may lead out of the folder. */
 async function isBeneath(path: string, folder: string): Promise<boolean> {
   const way = relative(await realPath(folder), await realPath(path));
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -145,8 +145,8 @@ async function fetchText(
 }
 
 /**
- * Headers that an operator gave for the API go along with the document only where both are surely at one place: a document
- * from elsewhere must not cost the key of the API.
+ * Sends the operator's API headers for a document only if it has the API's origin: fetching a document from elsewhere
+ * must not leak the API key.
  */
 function ownHeaders(target: URL, root: URL, options: TextOptions): readonly (readonly [string, string])[] {
   const { baseUrl, headers } = options;
@@ -155,13 +155,13 @@ function ownHeaders(target: URL, root: URL, options: TextOptions): readonly (rea
   return isHome ? Object.entries(headers) : [];
 }
 
-/** Deeper than anything that a person writes, and shallow enough for every stack that walks it. */
+/** Deeper than any handwritten document, and shallow enough to walk recursively. */
 const MOST_LEVELS = 200;
 
 /** A document of 32 MiB has fewer values, unless its aliases multiply them. */
 const MOST_VALUES = 5_000_000;
 
-/** The value of a JSON or YAML text. The error is a phrase to stand behind the document's name. */
+/** The value of a JSON or YAML text. The error is a phrase that follows the document's name. */
 export async function parseDocument(text: string, url: string): Promise<Result<unknown, string>> {
   const read = /^\s*\{/.test(text) ? fromJson(text) : undefined;
   const parsed = read ?? (await fromYaml(text, url));
@@ -170,7 +170,7 @@ export async function parseDocument(text: string, url: string): Promise<Result<u
   return fault === undefined ? parsed : err(fault);
 }
 
-/** Undefined where it is no JSON: a YAML text may begin with a brace too. */
+/** Undefined if it is not JSON: a YAML text may begin with a brace too. */
 function fromJson(text: string): Result<unknown, string> | undefined {
   try {
     return ok(JSON.parse(text));
@@ -180,7 +180,7 @@ function fromJson(text: string): Result<unknown, string> | undefined {
 }
 
 async function fromYaml(text: string, url: string): Promise<Result<unknown, string>> {
-  // Loaded when the first such document comes: most are JSON.
+  // Loaded on first use: most documents are JSON.
   const { getJsonSchemaRefParserDefaultOptions } = await import('@apidevtools/json-schema-ref-parser');
   const { yaml } = getJsonSchemaRefParserDefaultOptions().parse;
   if (typeof yaml !== 'object' || typeof yaml.parse !== 'function') throw new Error('No parser of YAML');
@@ -199,7 +199,7 @@ function firstLine(reason: string): string {
   return (reason.split('\n')[0] ?? '').replace(/^Error parsing \S+: /, '').slice(0, 200);
 }
 
-/** `<<: *common` (yaml.org/type/merge.html), which the core schema of YAML 1.2 leaves as it is. Members of its own win. */
+/** Applies `<<: *common` (yaml.org/type/merge.html), which YAML 1.2's core schema ignores. Own members win. */
 function mergeKeys(value: unknown, seen: Set<object>): void {
   if (typeof value !== 'object' || value === null || seen.has(value)) return;
   seen.add(value);
@@ -220,7 +220,7 @@ function mergeKeys(value: unknown, seen: Set<object>): void {
         });
 }
 
-/** Aliases of YAML make a small text stand for a value without end, or nearly so: they are counted as often as they are used. */
+/** YAML aliases can expand a small text into a huge or endless value, so every use of an alias counts. */
 function faultOf(document: unknown): string | undefined {
   let left = MOST_VALUES;
   const isWithin = (value: unknown, levels: number): boolean => {

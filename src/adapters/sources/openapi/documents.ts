@@ -9,13 +9,13 @@ const AT_A_TIME = 8;
 
 interface LoadedDocuments {
   readonly documents: Documents;
-  /** What each URL brought; undefined: nothing. */
+  /** Text by URL; undefined if it could not be read. */
   readonly texts: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * The document with all documents that it refers to. One of those that cannot be had is no failure of the whole: whatever
- * needs it says why. The error is a phrase about the document itself.
+ * Loads the document and all documents that it refers to. A missing one does not fail the whole; whatever needs it
+ * reports why. The error is a phrase about the document itself.
  */
 export async function loadDocuments(
   texts: DocumentTexts,
@@ -45,13 +45,13 @@ export async function loadDocuments(
       break;
     }
     const found = await Promise.all(batch.map(load));
-    // Whoever named a document first is who had it read.
+    // The first document that refers to another one counts as the one that named it.
     wanted = new Map([...found.flat(), ...wanted].filter(([url]) => !loaded.has(url)));
   }
   return ok({ documents: openDocuments({ value: parsed.value, at: root }, loaded), texts: seen });
 }
 
-/** Whether every document still says what it said. */
+/** Whether all documents but the root are unchanged. */
 export async function areUnchanged(
   texts: DocumentTexts,
   former: ReadonlyMap<string, string | undefined>,
@@ -92,24 +92,24 @@ export interface Located {
   readonly at: string;
 }
 
-/** What a `$ref` leads to; `key` is the same for the same place, however it was written. */
+/** Target of a `$ref`; `key` is the same for the same target, however the `$ref` is written. */
 export interface Target extends Located {
   readonly key: string;
 }
 
-/** The document with all that it refers to. */
+/** The document and all documents that it refers to. */
 export interface Documents {
   readonly root: Located;
-  /** The error is a phrase that holds the reference. */
+  /** The error is a phrase that quotes the reference. */
   find(reference: string, at: string): Result<Target, string>;
-  /** The value itself, or what it refers to in the end. */
+  /** The value itself, or its final target if it is a `$ref`. */
   follow(located: Located): Result<Located, string>;
 }
 
-/** What each URL brought: a value, or why there is none. */
+/** Parsed document by URL, or why there is none. */
 type Loaded = ReadonlyMap<string, Result<unknown, string>>;
 
-/** Longest chain of references that mean anything. */
+/** Maximum length of a chain of references. */
 const MOST_HOPS = 50;
 
 function openDocuments(root: Located, loaded: Loaded): Documents {
@@ -167,7 +167,7 @@ export function refOf(value: unknown): string | undefined {
   return typeof $ref === 'string' ? $ref : undefined;
 }
 
-/** A member that is its own, never one that all objects have. */
+/** An own member, never an inherited one. */
 export function memberAt(located: Located, name: string): Located | undefined {
   const member = memberOf(located.value, name);
   return member === undefined ? undefined : { value: member.value, at: located.at };

@@ -46,16 +46,16 @@ export interface MakingOptions extends CallOptions {
   readonly baseUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, Credential>>;
-  /** Who chose where the requests of an operation go. */
+  /** Who chose the server of an operation. */
   readonly chooserOf: (server: ServerPlace) => UrlChooser;
 }
 
-/** More than any client can take; what follows is skipped. */
+/** More than any client can handle; further operations are skipped. */
 const MOST_OPERATIONS = 10_000;
-/** So many operations are made into tools before others have their turn. */
+/** Number of operations to convert before yielding to the event loop. */
 const AT_A_STRETCH = 50;
 
-/** A tool for each operation of a document. The error is a phrase about the document. */
+/** Makes a tool of each operation of a document. The error is a phrase about the document. */
 export async function makeTools(
   options: MakingOptions,
   signal: AbortSignal,
@@ -137,7 +137,7 @@ function draftsOf(documents: Documents, direction: 'input' | 'output'): InputDra
   return { full: open(true), bare: () => (bare ??= open(false)) };
 }
 
-/** A phrase: why an operation is none that can be called. */
+/** A phrase: why an operation cannot be called. */
 function unfitness({ method, path }: Operation): string | undefined {
   if (method === 'TRACE') return 'TRACE sends back what came, secrets included';
   if (!path.startsWith('/')) return 'its path does not begin with "/"';
@@ -146,7 +146,7 @@ function unfitness({ method, path }: Operation): string | undefined {
   return steps.split('/').some(isDotSegment) ? 'its path holds "." or ".." as a step' : undefined;
 }
 
-/** What the operator gives is no argument of a model. */
+/** Whether the operator supplies the parameter, so that it is not a tool argument. */
 function isSettled(
   { name, place }: Parameter,
   headers: Readonly<Record<string, string>>,
@@ -167,15 +167,15 @@ function acceptOf(mediaTypes: readonly string[]): string {
   ].join(', ');
 }
 
-/** An operation of which a tool can be made. */
+/** An operation that can become a tool. */
 interface ToolPlan {
   readonly operation: Operation;
   readonly words: OperationWords;
-  /** Whether it is somebody else's than that of the document. */
+  /** Whether it comes from a third party; see `isOfOthers`. */
   readonly isOfOthers: boolean;
   readonly schemas: Pick<BuiltInDefinition, 'inputSchema' | 'outputSchema'>;
   readonly plan: Omit<RequestPlan, 'secrets'>;
-  /** Who chose where its requests go. */
+  /** Who chose its server. */
   readonly chosenBy: UrlChooser;
   /** The error is a sentence: why no call can be made. */
   readonly secrets: Result<readonly Secret[], string>;
@@ -183,7 +183,7 @@ interface ToolPlan {
 
 interface CallOptions {
   readonly timeoutMs: number;
-  /** Most bytes of an answer. */
+  /** Maximum number of bytes to read of an answer. */
   readonly maxBytes: number;
   readonly http: HttpPort;
 }
@@ -207,14 +207,14 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
   };
 }
 
-/** What its requests say of who asks. */
+/** All credentials that its requests carry. */
 function secretsIn({ plan, secrets }: ToolPlan): readonly string[] {
   const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
   const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsInHeader);
   return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
 }
 
-/** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
+/** Trust in a document does not extend to what it refers to: nothing is inferred from an unsafe method there. */
 function factsOf({ operation: { method, path }, plan, isOfOthers }: ToolPlan): ToolFacts {
   const facts = { kind: 'openapi', path, target: markOf(plan.server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
@@ -240,8 +240,8 @@ async function run(
 }
 
 /**
- * Clients throw away a success that does not fit its schema, and all that it says. Many a document promises more than its
- * server keeps: such an answer is given as it came, as one that went wrong.
+ * Clients discard a successful result that does not match its schema, content included. Many servers do not keep what
+ * their document promises: such an answer is passed on unchanged, as an error.
  */
 function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: BuiltInResult) => BuiltInResult {
   if (schema === undefined) return (result) => result;
@@ -250,7 +250,7 @@ function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: Bui
     if (result.isError === true) return result;
     compiled ??= checkBy(schema);
     const { structuredContent, ...bare } = result;
-    // A long integer is an object until it is written.
+    // A long integer is an object until serialized.
     const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
     const fault = faultOf(value, compiled);
     if (fault === undefined) return result;

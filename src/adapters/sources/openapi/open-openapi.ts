@@ -12,8 +12,8 @@ import type { ServerPlace } from './servers-and-security.ts';
 export type OpenapiOptions = TextOptions & Omit<MakingOptions, 'documents' | 'chooserOf'>;
 
 /**
- * The operations of an OpenAPI document (3.0 and 3.1, in JSON or YAML) as tools. An operation that cannot be called is
- * skipped and says why; it costs no other. Calls need no answer of the document's server: only `read` goes there.
+ * The operations of an OpenAPI document (3.0 or 3.1, JSON or YAML) as tools. An operation that cannot be called is
+ * skipped with a reason. Only `read` contacts the document's server; calls do not need it.
  */
 export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   const texts = openDocumentTexts(options);
@@ -28,11 +28,11 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
         const read = await readTools(texts.value, options, { kept, signal: within });
         if (!read.ok) return err(within.aborted && !signal.aborted ? tooSlow(options) : read.error);
         kept = read.value;
-        // What may not be read is not watched either.
+        // Documents that could not be read are not watched.
         watching.follow([...kept.texts].flatMap(([url, text]) => (text === undefined ? [] : [url])));
         return ok(kept.tools);
       } catch (error) {
-        // A document that somebody else wrote must not stop the program, whatever of it was not thought of.
+        // A third-party document must not crash the program, even in a case that we missed.
         const reason = error instanceof Error ? error.message : '';
         return err({ code: 'READING_FAILED', error: reason.slice(0, 200) });
       }
@@ -46,7 +46,7 @@ export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   };
 }
 
-/** What was read last. */
+/** Result of the last read. */
 interface LoadedDocument {
   readonly texts: ReadonlyMap<string, string | undefined>;
   readonly tools: BuiltInTools;
@@ -85,7 +85,7 @@ function tooSlow({ timeoutMs }: OpenapiOptions): Cause {
 }
 
 interface FileWatch {
-  /** The files that count from now on, by their URLs. */
+  /** Replaces the watched files, given by URL. */
   follow(urls: readonly string[]): void;
   onChange(listener: () => void): () => void;
   close(): void;
@@ -93,7 +93,7 @@ interface FileWatch {
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Looks at the files of a document now and then, while anybody listens. */
+/** Polls the files of a document while there are listeners. */
 function openFileWatch(): FileWatch {
   const listeners = new Set<() => void>();
   const marks = new Map<string, string | undefined>();

@@ -5,15 +5,15 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import type { Documents, Located } from './documents.ts';
 
-/** One operation of a document, with what its path says for all of its own. */
+/** One operation of a document, with its path item. */
 export interface Operation {
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
-  /** Template, as the document has it. */
+  /** Path template, as written in the document. */
   readonly path: string;
   readonly located: Located;
   readonly members: Readonly<Record<string, unknown>>;
-  /** The path item with the document that it stands in; absent members are absent. */
+  /** The path item and the URL of its document. */
   readonly item: Located & { readonly value: Readonly<Record<string, unknown>> };
 }
 
@@ -24,7 +24,7 @@ interface Operations {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** The error is a phrase: why it is no document that is read. */
+/** The error is a phrase: why the document is not supported. */
 export function operationsIn(documents: Documents): Result<Operations, string> {
   const { root } = documents;
   const fault = faultOf(root.value);
@@ -58,14 +58,14 @@ export function operationsIn(documents: Documents): Result<Operations, string> {
 }
 
 /**
- * Whether an operation is somebody else's: a file of the operator's refers to it at a URL. What it says of its harmlessness
- * is not the operator's word then.
+ * Whether an operation comes from a third party: the operator's file refers to it by URL. Its hints are then not the
+ * operator's own.
  */
 export function isOfOthers({ item }: Operation, { root }: Documents): boolean {
   return root.at.startsWith('file:') && !item.at.startsWith('file:');
 }
 
-/** Whether JSON Schema is that of OpenAPI 3.0, an older one with words of its own. */
+/** Whether the document uses OpenAPI 3.0, whose older JSON Schema has keywords of its own. */
 export function isVersion30(document: unknown): boolean {
   return isMembers(document) && /^3(\.0|$)/.test(String(document['openapi']));
 }
@@ -85,7 +85,7 @@ function shown(version: unknown): string {
   return typeof version === 'string' || typeof version === 'number' ? String(version).slice(0, 20) : '?';
 }
 
-/** A path item may be a reference with more beside it. */
+/** A path item may be a `$ref` with sibling members. */
 function itemAt(located: Located, documents: Documents): Result<Operation['item'], string> {
   const end = documents.follow(located);
   if (!end.ok) return end;
@@ -96,21 +96,21 @@ function itemAt(located: Located, documents: Documents): Result<Operation['item'
   return ok({ value: { ...value, ...beside }, at });
 }
 
-/** What a document says of an operation to people and models. */
+/** An operation's name, texts and hints from its document. */
 export interface OperationWords {
   readonly name?: string | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   readonly isEnabled: boolean;
-  /** Whether one `x-mcp` says both that the operation only reads and that it may destroy. */
+  /** Whether one `x-mcp` declares the operation both read-only and destructive. */
   readonly isContradictory: boolean;
 }
 
 const LONGEST_DESCRIPTION = 4_096;
 const LONGEST_TITLE = 200;
 
-/** `x-mcp` of an operation counts before that of its path, and that before that of the document; of others no hints count. */
+/** `x-mcp` of an operation overrides its path's, and that the document's. Third-party hints are ignored. */
 export function operationWords(operation: Operation, documents: Documents): OperationWords {
   const { root } = documents;
   const general = extensionOf(isMembers(root.value) ? root.value['x-mcp'] : undefined);
@@ -156,7 +156,7 @@ function hintsIn(annotations: unknown): DeclaredHints {
   return isMembers(annotations) ? declaredHints(annotations) : {};
 }
 
-/** A nearer `x-mcp` outweighs a general one, also where both together would contradict each other. */
+/** A nearer `x-mcp` overrides a general one, also if the two contradict each other. */
 function withHints(general: DeclaredHints, nearer: DeclaredHints): DeclaredHints {
   const both = { ...general, ...nearer };
   if (!isContradiction(both)) return both;
@@ -169,7 +169,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** Never cut within a character. */
+/** Never splits a character. */
 function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -180,20 +180,20 @@ const KEPT = 52;
 const HASH_DIGITS = 8;
 const MOST_READ = 1_000;
 
-/** An operation with the name that its document gives to its tool, where it gives one. */
+/** An operation and the tool name from its document, if any. */
 interface NamedOperation {
   readonly operation: Operation;
   readonly given?: string | undefined;
 }
 
 /**
- * Names of tools in the order of their operations, depending on the document alone, each once. Of operations that want the
- * same name none gets it bare, so that no name changes its tool when another operation comes or goes before it.
+ * Unique tool names in the order of their operations, derived from the document alone. Operations that want the same
+ * name all get a suffix, so that no name moves to another tool when an earlier operation comes or goes.
  */
 export function toolNames(namings: readonly NamedOperation[]): readonly string[] {
   const wanted = namings.map(wantedName);
   const once = apart(wanted, namings, HASH_DIGITS);
-  // A name may end as if it had such a hash already.
+  // A name may already end like such a hash.
   return apart(once, namings, 2 * HASH_DIGITS);
 }
 
@@ -226,7 +226,7 @@ function apart(
   });
 }
 
-/** Letters without their marks, and one `_` for whatever else a name cannot hold. */
+/** Strips diacritics and replaces each run of invalid characters by one `_`. */
 function cleaned(text: string): string {
   return text
     .slice(0, MOST_READ)

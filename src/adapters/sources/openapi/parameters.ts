@@ -18,7 +18,7 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-/** How a value is written. */
+/** How a value is serialized. */
 interface ParameterForm {
   readonly style: ParameterStyle | 'json';
   readonly explode: boolean;
@@ -35,7 +35,7 @@ const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
   cookie: ['form'],
 };
 
-/** Beside Authorization these are said by others (3.1.1, section 4.8.12.2.1). */
+/** Besides Authorization, headers that are declared elsewhere (3.1.1, section 4.8.12.2.1). */
 const SAID_ELSEWHERE = new Set(['accept', 'content-type']);
 
 /** Parameters of an operation and of its path. The error is a phrase: why the operation cannot be called. */
@@ -91,7 +91,7 @@ function readParameter(located: Located, documents: Documents): Result<Parameter
   });
 }
 
-/** A document may forget to declare what its path needs. */
+/** A placeholder of the path that the document does not declare. */
 function undeclared(name: string, { located }: Operation): Parameter {
   return {
     name,
@@ -111,7 +111,7 @@ function isPlace(place: unknown): place is ParameterPlace {
   return typeof place === 'string' && Object.hasOwn(STYLES, place);
 }
 
-/** Undefined for a style that the place has not. */
+/** Undefined if the place does not support the style. */
 function formOf(value: Readonly<Record<string, unknown>>, place: ParameterPlace): ParameterForm | undefined {
   const [usual = 'simple'] = STYLES[place];
   const style = value['style'] === undefined ? usual : STYLES[place].find((one) => one === value['style']);
@@ -133,19 +133,19 @@ function contentSchema(parameter: Located): Located | undefined {
 
 type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
 
-/** What an operation takes as the body of its request. */
+/** The request body of an operation. */
 export interface RequestBody {
   readonly kind: BodyKind;
-  /** As the document has it, without a wildcard. */
+  /** As written in the document, with a wildcard replaced. */
   readonly mediaType: string;
   readonly isRequired: boolean;
   readonly schema: Located | undefined;
   readonly description?: string | undefined;
-  /** How members of a form are written, by their names. */
+  /** How form members are serialized, by name. */
   readonly encoding: Readonly<Record<string, unknown>>;
 }
 
-/** What Assay can write, the most exact first. */
+/** Media types that Assay can write, by preference. */
 const KINDS: readonly (readonly [BodyKind, RegExp, string])[] = [
   ['json', /^application\/json$/, 'application/json'],
   ['json', /^[^/]+\/[^/]+\+json$/, ''],
@@ -158,7 +158,7 @@ const KINDS: readonly (readonly [BodyKind, RegExp, string])[] = [
   ['bytes', /^[\w.+-]+\/[\w.+-]+$/, ''],
 ];
 
-/** A body has no meaning there (RFC 9110, section 9.3.1), and the specification says to ignore one. */
+/** For these methods a body has no meaning (RFC 9110, section 9.3.1); the specification says to ignore it. */
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /** The error is a phrase: why the operation cannot be called. */
@@ -194,7 +194,7 @@ export function requestBodyOf(
   return err(`its body is ${types.join(' or ')}, which is not supported`);
 }
 
-/** Without parameters, in small letters. */
+/** Without parameters, in lower case. */
 export function bare(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -13,21 +13,21 @@ import {
 export interface ConversionOptions {
   readonly documents: Documents;
   readonly direction: Direction;
-  /** Whether what only explains is kept: a large schema does without. */
+  /** Whether to keep annotations such as descriptions; a large schema drops them. */
   readonly hasWords: boolean;
-  /** OpenAPI 3.0 ignores what stands beside a `$ref`, but for words. */
+  /** OpenAPI 3.0 ignores siblings of a `$ref`, except annotations. */
   readonly ignoresSiblings: boolean;
 }
 
-/** What one conversion needs of the definitions, and what it finds. */
+/** What a conversion needs from the definitions and reports to them. */
 export interface Conversion {
-  /** Gives the schema of a reference, mostly `{$ref: '#/$defs/…'}`. */
+  /** The schema of a reference, mostly `{$ref: '#/$defs/…'}`. */
   reference(target: Target): JsonSchema;
-  /** Told of what cannot be converted, by a phrase. */
+  /** Reports, as a phrase, what cannot be converted. */
   broken(why: string): void;
 }
 
-/** A schema of the document as JSON Schema 2020-12. `within` is the key of the definition that it is. */
+/** Converts a schema of the document to JSON Schema 2020-12. `within` is its key if it is a definition. */
 export type ConvertSchema = (
   located: Located,
   within: string | undefined,
@@ -42,7 +42,7 @@ export function openConversion(options: ConversionOptions): ConvertSchema {
   };
 }
 
-/** Definitions that refer to each other for the same value are written out into each other, within these bounds. */
+/** Definitions that refer to each other for the same value are inlined, within these limits. */
 const MOST_WITHIN = 6;
 const MOST_WRITTEN_OUT = 200;
 
@@ -55,15 +55,15 @@ interface Context {
   writtenOutLeft: number;
 }
 
-/** Where a schema stands. */
+/** Position of a schema. */
 interface Place {
-  /** Keys of definitions that hold for the same value. */
+  /** Keys of the enclosing definitions that apply to the same value. */
   readonly within: readonly string[];
-  /** Properties that are hidden by a schema that holds for the same value. */
+  /** Properties hidden by a schema that applies to the same value. */
   readonly hidden: ReadonlySet<string>;
 }
 
-/** Undefined where it says nothing that is not said of the value already. */
+/** Undefined if an enclosing schema already applies the same to the value. */
 function convert(located: Located, place: Place, context: Context): JsonSchema | undefined {
   const { value } = located;
   if (typeof value === 'boolean') return value;
@@ -95,7 +95,7 @@ function convertReference(target: Target, place: Place, context: Context): JsonS
   return convert(target, { ...place, within: [...within, target.key] }, context);
 }
 
-/** People write `nullable` beside a `$ref`, too, and mean it. */
+/** Documents also put `nullable` beside a `$ref`, and mean it. */
 function joined(referred: JsonSchema, beside: SchemaMembers, isNullable: boolean): JsonSchema {
   const keys = Object.keys(beside);
   if (isNullable) return { ...beside, anyOf: [referred, { type: 'null' }] };
@@ -130,14 +130,14 @@ function convertMembers(located: Located, value: SchemaMembers, { place, context
   return bare;
 }
 
-/** `required` without what is hidden, each name once. */
+/** `required` without hidden properties and duplicates. */
 function kept(key: string, value: unknown, hidden: ReadonlySet<string>): unknown {
   if (key !== 'required' || !Array.isArray(value)) return value;
   const names = value.filter((name) => typeof name === 'string' && !hidden.has(name));
   return names.length === 0 ? undefined : [...new Set(names)];
 }
 
-/** The value of a keyword that holds schemas. Undefined where the keyword says nothing. */
+/** The value of a keyword that holds schemas. Undefined if the keyword would have no effect. */
 function convertKeyword(key: string, member: Located, here: Inside): unknown {
   const { place, context } = here;
   const inside: Place = IN_PLACE.has(key)
@@ -158,14 +158,14 @@ function convertKeyword(key: string, member: Located, here: Inside): unknown {
   return Object.fromEntries(entries.map(([name, one]) => [name, part(one) ?? true]));
 }
 
-/** What holds already is true: of all it is left out, and one of any makes any true. */
+/** An undefined part is always true: `allOf` drops it, and `anyOf` or `oneOf` becomes true. */
 function listed(key: string, parts: readonly (JsonSchema | undefined)[]): readonly JsonSchema[] | undefined {
   const known = parts.filter((part) => part !== undefined);
   const isMoot = key !== 'allOf' && key !== 'prefixItems' && known.length < parts.length;
   return known.length === 0 || isMoot ? undefined : known;
 }
 
-/** Which way a schema goes: what a client sends holds nothing that only the server may write, and the other way round. */
+/** Direction of the data: input holds no `readOnly` properties, output no `writeOnly` ones. */
 type Direction = 'input' | 'output';
 
 const HIDING: Readonly<Record<Direction, string>> = { input: 'readOnly', output: 'writeOnly' };
@@ -176,7 +176,7 @@ function isHidden(property: Located, documents: Documents, direction: Direction)
   return end.ok && saysHidden(end.value.value, direction);
 }
 
-/** Names of properties that are hidden by the schema or by those that it is put together of; the others may require them. */
+/** Names of properties hidden by the schema or by its `allOf` parts, any of which may require them. */
 function hiddenNames(schema: Located, documents: Documents, direction: Direction): readonly string[] {
   const names: string[] = [];
   const seen = new Set<unknown>();
@@ -205,10 +205,10 @@ function membersIn(located: Located, name: string): readonly (readonly [string, 
   ]);
 }
 
-/** Whether a definition refers, for the same value, to one of those keys: validators would follow that for ever. */
+/** Whether a definition refers, for the same value, to one of the keys: validators would loop forever. */
 type InPlaceReach = (from: Target, keys: readonly string[]) => boolean;
 
-/** One that refers to more than so many counts as if it did. */
+/** A definition that reaches more than this many others counts as looping. */
 const MOST_VISITED = 500;
 
 function openInPlaceReach(documents: Documents): InPlaceReach {

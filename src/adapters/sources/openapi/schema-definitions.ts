@@ -12,9 +12,9 @@ import type { JsonSchema } from './schema-keywords.ts';
 /** The schemas of one document in JSON Schema 2020-12. */
 export interface SchemaDrafts {
   draft(located: Located): Draft;
-  /** A schema that is nothing but a reference gives what it leads to. */
+  /** Replaces a schema that is only a `$ref` by its target. */
   resolve(schema: JsonSchema): Draft;
-  /** What goes into `$defs` beside these schemas. */
+  /** The `$defs` that these schemas need. */
   definitionsOf(
     schemas: readonly JsonSchema[],
     maxSize: number,
@@ -24,7 +24,7 @@ export interface SchemaDrafts {
 /** A converted schema; its `$ref`s lead to definitions. */
 export interface Draft {
   readonly schema: JsonSchema;
-  /** A phrase: what of it could not be converted. */
+  /** A phrase: what could not be converted. */
   readonly broken?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const MOST_HOPS = 50;
 export function openSchemaDrafts(options: ConversionOptions): SchemaDrafts {
   const convert = openConversion(options);
   const definitions = openDefinitions(convert, new URL('.', options.documents.root.at).href);
-  // Operations share parameters and answers, whose schemas are the same objects then.
+  // Operations share parameters and answers, and so their schema objects.
   const known = new WeakMap<object, Draft>();
   return {
     draft: (located) => {
@@ -60,7 +60,7 @@ export function openSchemaDrafts(options: ConversionOptions): SchemaDrafts {
   };
 }
 
-/** The name, where a schema is nothing but a reference. */
+/** The definition's name if the schema is only a `$ref`. */
 function nameIn(schema: JsonSchema): string | undefined {
   if (typeof schema === 'boolean' || Object.keys(schema).length !== 1) return undefined;
   const { $ref } = schema;
@@ -69,7 +69,7 @@ function nameIn(schema: JsonSchema): string | undefined {
 
 export type Shortage = { readonly kind: 'too large' } | { readonly kind: 'broken'; readonly why: string };
 
-/** All definitions that schemas need, by name, as long as they are together no longer than `maxSize` in JSON. */
+/** All definitions that the schemas need, by name; an error if all is longer than `maxSize` in JSON. */
 function schemaClosure(
   schemas: readonly JsonSchema[],
   maxSize: number,
@@ -94,16 +94,16 @@ function schemaClosure(
   return ok(Object.fromEntries([...used].sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
-/** What the `$ref`s of one document lead to, each converted once however often it is used. */
+/** The `$ref` targets of one document, each converted once. */
 interface Definitions {
-  /** Runs a conversion, then those of all that it referred to. */
+  /** Runs a conversion, then converts everything it referred to. */
   run(conversion: (conversion: Conversion) => JsonSchema): Draft;
   named(name: string): Draft | undefined;
 }
 
-/** A definition that refers to nothing and is no longer than this in JSON stands wherever it is used: easier to read. */
+/** A definition without references and no longer than this in JSON is inlined: easier to read. */
 const SMALL = 1_000;
-/** Definitions are made while another one is, so deep; the others wait. */
+/** Maximum depth of nested conversions; deeper definitions are queued. */
 const DEEPEST = 40;
 
 interface Definition {
@@ -112,7 +112,7 @@ interface Definition {
   made?: Draft;
 }
 
-/** `folder` is the URL of what the document lies in. */
+/** `folder` is the URL of the document's folder. */
 function openDefinitions(convert: ConvertSchema, folder: string): Definitions {
   const byKey = new Map<string, Definition>();
   const byName = new Map<string, Definition>();
@@ -160,14 +160,14 @@ function isSmallLeaf({ schema, broken }: Draft): boolean {
 
 const NAME_LENGTH = 60;
 
-/** The last part of where it stands; what another has already is told apart by where it stands. */
+/** The last part of the key; if that is taken, followed by a hash of the key. */
 function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknown>): string {
   const [url = '', pointer = ''] = key.split(/#(.*)/s);
   const last = (pointer === '' ? url.replace(/\.\w+$/, '') : pointer).split('/').at(-1) ?? '';
   const clean = last.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, NAME_LENGTH);
   const name = clean === '' ? 'schema' : clean;
   if (!taken.has(name)) return name;
-  // Where the document lies on this machine says nothing about it.
+  // Names must not depend on where the document lies on this machine.
   const place = key.startsWith(folder) ? key.slice(folder.length) : key;
   return `${name}_${shortHash(place, 8)}`;
 }
@@ -175,11 +175,11 @@ function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknow
 interface SchemaMeasure {
   /** Characters in JSON. */
   readonly size: number;
-  /** What its `$ref`s say, each once. */
+  /** Its distinct `$ref`s. */
   readonly references: readonly string[];
 }
 
-/** Schemas are shared by many tools, and measured once. */
+/** Schemas are shared by many tools and measured once. */
 const measures = new WeakMap<object, SchemaMeasure>();
 
 function measureOf(schema: JsonSchema): SchemaMeasure {

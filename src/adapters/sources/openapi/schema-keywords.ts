@@ -1,6 +1,6 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 
-/** What stands behind a keyword of JSON Schema: schemas, or a value that is kept as it is where it passes the check. */
+/** What a JSON Schema keyword holds: schemas, or a value that is kept if it passes the check. */
 type Keyword =
   | { readonly kind: 'schema' | 'schemas' | 'schemaMap' | 'patternMap' }
   | { readonly kind: 'value'; fits(value: unknown): boolean };
@@ -14,7 +14,7 @@ const NUMBER: Keyword = { kind: 'value', fits: Number.isFinite };
 const COUNT: Keyword = { kind: 'value', fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0 };
 const ANYTHING: Keyword = { kind: 'value', fits: (value) => value !== undefined };
 
-/** Keywords that say nothing about what is valid. */
+/** Annotations: keywords that do not affect validation. */
 export const WORDS: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -24,8 +24,8 @@ export const WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keywords of JSON Schema 2020-12 that are kept. Documents out there hold much that is none, or whose value makes the whole
- * schema invalid; a model is better served by the rest of the schema than by nothing.
+ * The JSON Schema 2020-12 keywords to keep. Real documents hold unknown keywords and values that make the whole schema
+ * invalid; a model is better served by the rest of the schema than by nothing.
  */
 export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['type', { kind: 'value', fits: (value) => typeof value === 'string' || Array.isArray(value) }],
@@ -78,7 +78,7 @@ export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['patternProperties', { kind: 'patternMap' }],
 ]);
 
-/** Keywords whose schemas are about the value itself, not about what is in it. */
+/** Keywords whose schemas apply to the value itself, not to its contents. */
 export const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',
@@ -100,14 +100,14 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'null',
 ]);
 
-/** The types that JSON Schema knows; `file` is what Swagger called one. Undefined where none is left. */
+/** Keeps the types of JSON Schema; Swagger's `file` becomes `string`. Undefined if none is left. */
 function typeOf(type: unknown): string | readonly string[] | undefined {
   const all = (Array.isArray(type) ? type : [type]).map((one: unknown) => (one === 'file' ? 'string' : one));
   const known = [...new Set(all)].filter((one): one is string => TYPES.has(one));
   return known.length > 1 ? known : known[0];
 }
 
-/** Validators read patterns in the Unicode mode, in which many that people write are none. */
+/** Validators use Unicode mode, in which many handwritten patterns are invalid. */
 export function isPattern(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   try {
@@ -130,8 +130,8 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 export type SchemaMembers = Readonly<Record<string, unknown>>;
 
 /**
- * What OpenAPI 3.0 says in another way than JSON Schema 2020-12, and what documents of 3.1 often still say so: `raw` is as
- * written, `converted` holds its keywords that both have.
+ * Translates what OpenAPI 3.0, and often 3.1 documents too, express differently from JSON Schema 2020-12. `raw` is as
+ * written, `converted` holds the keywords that both have.
  */
 export function asDraft2020(raw: SchemaMembers, converted: SchemaMembers): SchemaMembers {
   const members: Record<string, unknown> = { ...converted };
@@ -141,9 +141,9 @@ export function asDraft2020(raw: SchemaMembers, converted: SchemaMembers): Schem
   fixBound(raw, all, ['minimum', 'exclusiveMinimum']);
   fixBound(raw, all, ['maximum', 'exclusiveMaximum']);
   if (raw['example'] !== undefined && all['examples'] === undefined) all['examples'] = [raw['example']];
-  // 2020-12 has tuples under another name.
+  // 2020-12 writes tuples as `prefixItems`.
   if (Array.isArray(raw['items'])) delete all['items'];
-  // What a discriminator tells apart, a validator that does not know it finds to be several at once.
+  // A validator that ignores the discriminator may find several branches of `oneOf` valid.
   if (raw['discriminator'] !== undefined && all['oneOf'] !== undefined && all['anyOf'] === undefined) {
     all['anyOf'] = all['oneOf'];
     delete all['oneOf'];
@@ -151,7 +151,7 @@ export function asDraft2020(raw: SchemaMembers, converted: SchemaMembers): Schem
   return raw['nullable'] === true ? nullable(all) : all;
 }
 
-/** In 3.0 `exclusiveMinimum: true` says how `minimum` is meant. */
+/** In 3.0 `exclusiveMinimum: true` modifies `minimum`. */
 function fixBound(raw: SchemaMembers, all: Record<string, unknown>, names: readonly [string, string]): void {
   const [bound, exclusive] = names;
   if (raw[exclusive] !== true || all[bound] === undefined) return;
@@ -162,7 +162,7 @@ function fixBound(raw: SchemaMembers, all: Record<string, unknown>, names: reado
 function nullable(schema: Record<string, unknown>): SchemaMembers {
   const { type, enum: values } = schema;
   if (type === undefined) {
-    // Without a type the specification lets `nullable` mean nothing; where a schema is put together of others, people mean it.
+    // By the specification `nullable` has no effect without a type, but authors of composed schemas mean it.
     const isComposed = ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => keyword in schema);
     return isComposed ? { anyOf: [schema, { type: 'null' }] } : schema;
   }

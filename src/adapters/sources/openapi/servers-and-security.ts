@@ -4,7 +4,7 @@ import type { Credential } from '../../../core/server-spec.ts';
 import { type Documents, type Located, memberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
 
-/** Why an operation has no server; one that only lacks a base can be helped by the operator. */
+/** Why an operation has no server; the operator can fix one that lacks a base URL. */
 export interface NoServer {
   readonly lacksBase: boolean;
   readonly why: string;
@@ -12,17 +12,17 @@ export interface NoServer {
 
 interface ServerOptions {
   readonly documents: Documents;
-  /** Takes the place of all servers. */
+  /** Replaces all servers. */
   readonly baseUrl?: string | undefined;
 }
 
-/** Where requests go, and where that stands: the URL of a document; undefined: the operator said it. */
+/** Where requests go. `at` is the URL of the document that says so; undefined if the operator does. */
 export interface ServerPlace {
   readonly url: URL;
   readonly at: string | undefined;
 }
 
-/** Where requests of an operation go: its own servers count before those of its path, and those before the document's. */
+/** The server of an operation: its own servers override those of its path, and those the document's. */
 export function serverOf(
   operation: Operation,
   { documents, baseUrl }: ServerOptions,
@@ -79,7 +79,7 @@ function urlOf({ url, at, variables }: Server): Result<URL, NoServer> {
   return err({ lacksBase: false, why: `its server ${named} is no URL of http or https without a password` });
 }
 
-/** A URL that requests can go to; a password in it would be shown wherever the URL is. */
+/** An http(s) URL without a password, which would be shown wherever the URL is. */
 function webUrl(text: string, at?: string): URL | undefined {
   if (!URL.canParse(text, at)) return undefined;
   const url = new URL(text, at);
@@ -89,7 +89,7 @@ function webUrl(text: string, at?: string): URL | undefined {
   return url;
 }
 
-/** Where a secret goes in a request. */
+/** A secret and its place in a request. */
 export interface Secret {
   readonly place: 'header' | 'query' | 'cookie';
   readonly name: string;
@@ -99,19 +99,19 @@ export interface Secret {
 interface SecurityOptions {
   readonly documents: Documents;
   readonly credentials: Readonly<Record<string, Credential>>;
-  /** Headers that the operator gave for all requests: what they hold already needs no credential. */
+  /** The operator's headers for all requests; a scheme that uses one of them needs no credential. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Secrets of the first alternative of an operation for which all are there; none where it needs none. The error is a
- * sentence that names what is missing and where to give it.
+ * Secrets of the first security alternative of an operation that is complete; empty if it needs none. The error is a
+ * sentence that names what is missing and where to set it.
  */
 export function secretsOf(operation: Operation, options: SecurityOptions): Result<readonly Secret[], string> {
   const { root } = options.documents;
   const general = isMembers(root.value) ? root.value['security'] : undefined;
   const security = operation.members['security'] ?? general;
-  // One alternative without the list around it is a common slip, and no reason to call without a secret.
+  // An alternative without the list around it is a common mistake, and no reason to call without a secret.
   const alternatives = (Array.isArray(security) ? security : [security]).filter(isMembers);
   if (alternatives.length === 0) return ok([]);
   const lacks: string[] = [];
@@ -179,7 +179,7 @@ function basic(credential: Credential | undefined): Made {
   return { kind: 'secret', secret: { place: 'header', name: header, value }, header };
 }
 
-/** People paste a token with or without the word in front. */
+/** Accepts a token with or without the `Bearer` prefix. */
 function bearer(credential: Credential | undefined): Made {
   const header = 'Authorization';
   if (typeof credential !== 'string') return { kind: 'missing', what: 'a token', header };
@@ -192,8 +192,8 @@ function isPlace(place: unknown): place is Secret['place'] {
 }
 
 /**
- * Whoever writes a document chooses its servers, and could have what was given for one API sent to another. So an
- * operator's secrets go where he said himself, where a file of his says, or where the document came from.
+ * A document's author chooses its servers and could divert the secrets of one API to another. So secrets go only where
+ * the operator or a local file says, or to the document's own origin.
  */
 export function withheldSecrets(
   secrets: Result<readonly Secret[], string>,

@@ -7,11 +7,11 @@ import { bare, type Parameter, type RequestBody } from './parameters.ts';
 import type { Draft, SchemaDrafts, Shortage } from './schema-definitions.ts';
 import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
-/** What the arguments of a tool look like, and where each goes. */
+/** A tool's argument schema, and where each argument goes. */
 interface ToolInput {
   readonly schema: SchemaMembers;
   readonly plan: ArgumentPlan;
-  /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
+  /** Form members given in Base64 and sent as bytes, or the argument that is the whole binary body. */
   readonly binaries: ReadonlySet<string>;
 }
 
@@ -20,13 +20,13 @@ interface InputParts {
   readonly body: RequestBody | undefined;
 }
 
-/** Conversions of the same document: in full, and without what only explains. */
+/** Conversions of the same document: in full, and without annotations. */
 export interface InputDrafts {
   readonly full: SchemaDrafts;
   readonly bare: () => SchemaDrafts;
 }
 
-/** Longer ones leave a model no room to think. In characters. */
+/** In characters. Longer schemas take too much of a model's context. */
 const MAX_INPUT_SIZE = 256 * 1024;
 const MAX_OUTPUT_SIZE = 64 * 1024;
 
@@ -66,14 +66,14 @@ function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): R
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
-    // An argument that goes nowhere is a slip that the model should hear of.
+    // The model should learn of an argument that goes nowhere.
     additionalProperties: others ?? false,
     ...(Object.keys(definitions.value).length > 0 && { $defs: definitions.value }),
   };
   return ok({ schema, plan, binaries: base64 });
 }
 
-/** Text is one argument, whatever its schema says, and so are bytes. */
+/** A text or binary body is one argument, whatever its schema. */
 function flatOf(body: RequestBody, given: Draft, drafts: SchemaDrafts): FlatSchema | undefined {
   return body.kind === 'text' || body.kind === 'bytes' ? undefined : flatSchema(given.schema, drafts);
 }
@@ -91,7 +91,7 @@ interface ObjectDraft {
   readonly required: string[];
 }
 
-/** Adds what the body needs; gives the names of members that are Base64. */
+/** Adds the body's arguments; returns the names of Base64 members. */
 function addBody(
   { body }: InputParts,
   input: BodyInput,
@@ -136,13 +136,13 @@ function fallback({ kind }: RequestBody): JsonSchema {
   return kind === 'text' ? { type: 'string' } : { type: 'object' };
 }
 
-/** Some clients know no schema that is `true`. */
+/** Some clients do not support the schema `true`. */
 function asMembers(schema: JsonSchema): SchemaMembers {
   if (typeof schema === 'object') return schema;
   return schema ? {} : { not: {} };
 }
 
-/** What a parameter says of itself is closer to it than what its schema says. */
+/** A parameter's own description overrides its schema's; its example only fills a gap. */
 function explained(schema: JsonSchema, parameter: Parameter): SchemaMembers {
   const { description, isDeprecated, example } = parameter;
   const members = asMembers(schema);
@@ -163,8 +163,8 @@ function bodyAsBase64(schema: JsonSchema = {}): SchemaMembers | undefined {
 }
 
 /**
- * The schema of a file in a form, as an argument can give it: in Base64. Undefined where the schema is not of a file. 3.0 calls one
- * `format: binary`, 3.1 gives it a `contentMediaType` and no `contentEncoding` (3.1.1, section 4.8.14.4.2).
+ * The schema of a form's file as a Base64 argument. Undefined if the schema is not a file: `format: binary` in 3.0, a
+ * `contentMediaType` without `contentEncoding` in 3.1 (3.1.1, section 4.8.14.4.2).
  */
 function asBase64(schema: JsonSchema): SchemaMembers | undefined {
   if (typeof schema === 'boolean') return undefined;
@@ -194,15 +194,15 @@ function sentence(text: string): string {
 }
 
 interface Answers {
-  /** Media types that a successful answer may have, as the document has them. */
+  /** Media types of successful answers, as written in the document. */
   readonly mediaTypes: readonly string[];
-  /** JSON Schema of every successful answer; undefined where they differ, or are no objects. */
+  /** JSON Schema of every successful answer. Undefined if they differ or are not objects. */
   readonly schema?: SchemaMembers | undefined;
 }
 
 /**
- * What an operation answers when all goes well. Clients refuse an answer that does not fit its schema, or that has none of
- * the structure that is promised: there is one only where all successful answers are the same kind of object.
+ * The successful answers of an operation. Clients reject an answer that does not match its schema or lacks the promised
+ * structure, so there is a schema only if all successful answers share one.
  */
 export function answersOf(operation: Operation, documents: Documents, drafts: SchemaDrafts): Answers {
   const responses = memberAt(operation.located, 'responses');
@@ -226,7 +226,7 @@ function contentOf(responses: Located | undefined, code: string, documents: Docu
   return end?.ok === true ? memberAt(end.value, 'content') : undefined;
 }
 
-/** Undefined as well where an answer may be something else than JSON. */
+/** Undefined if the content has no JSON schema of an object. */
 function jsonSchemaIn(content: Located, drafts: SchemaDrafts): SchemaMembers | undefined {
   const types = isMembers(content.value) ? Object.keys(content.value) : [];
   const json = types.find((type) => isJson(type));

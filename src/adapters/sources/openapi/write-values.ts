@@ -10,7 +10,7 @@ export interface WrittenBody {
 
 interface BodyWriting {
   readonly body: RequestBody;
-  /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
+  /** Form members given in Base64 and sent as bytes, or the argument that is the whole binary body. */
   readonly binaries: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ function withCharset(mediaType: string): string {
   return /charset=/i.test(mediaType) ? mediaType : `${mediaType}; charset=utf-8`;
 }
 
-/** Without a style of its own an object is JSON, and a list is its items (OpenAPI 3.1.1, section 4.8.15.1.1). */
+/** Without an explicit style an object is sent as JSON, a list as its items (OpenAPI 3.1.1, section 4.8.15.1.1). */
 function formPairs(name: string, value: unknown, encoding: RequestBody['encoding']): readonly Pair[] {
   if (value === null) return [];
   const own = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
@@ -107,7 +107,7 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
   const field = `Content-Disposition: form-data; name="${quoted}"`;
   if (isBinary) {
     const content = typeof value === 'string' ? bytesOf(value) : undefined;
-    // Servers take a part for a file where it has the name of one.
+    // Servers treat a part with a filename as a file.
     const head = `${field}; filename="${quoted}"\r\nContent-Type: ${type ?? 'application/octet-stream'}`;
     return content === undefined ? undefined : { head, content };
   }
@@ -128,7 +128,7 @@ function bytesOf(base64: string): Buffer | undefined {
     : undefined;
 }
 
-/** An encoding may name several types; one with a wildcard is none that can be sent. */
+/** An encoding may list several types; one with a wildcard cannot be sent. */
 function firstType(declared: unknown): string | undefined {
   if (typeof declared !== 'string') return undefined;
   const type = (declared.split(',')[0] ?? '').trim();
@@ -138,17 +138,17 @@ function firstType(declared: unknown): string | undefined {
 /** One `name=value` of a query or a form, both encoded. */
 export type Pair = readonly [name: string, value: string];
 
-/** Encodes a text as its place needs it. */
+/** Encodes a text for its place in a request. */
 type Encode = (text: string) => string;
 
-/** All but the unreserved characters of RFC 3986, section 2.3. */
+/** Encodes all but the unreserved characters of RFC 3986, section 2.3. */
 export const encoded: Encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Reserved characters stay where they end neither the value nor the query. */
+/** Keeps reserved characters that end neither the value nor the query. */
 const reserved: Encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(/%(?:2F|3A|3F|40|24|2C|3B)/g, decodeURIComponent);
 
@@ -167,7 +167,7 @@ export function inPath({ name, form }: Parameter, value: unknown): string {
   return text === '' ? `;${key}` : `;${key}=${text}`;
 }
 
-/** The pairs of a query parameter, or of a member of a form that says how it is written. */
+/** The pairs of a query parameter or of a form member. */
 export function inQuery({ name, form }: Pick<Parameter, 'name' | 'form'>, value: unknown): readonly Pair[] {
   const { style, explode } = form;
   const encode = form.allowReserved ? reserved : encoded;
@@ -194,7 +194,7 @@ export function inHeader({ form }: Parameter, value: unknown): string {
   return list(partsOf(value), { explode: form.explode, between: ',' }, (text) => text);
 }
 
-/** `filter[owner][name]=x`, as most servers read what the specification leaves open. */
+/** `filter[owner][name]=x`: the specification leaves nesting open, and most servers read this. */
 function deepPairs(name: string, value: unknown, encode: Encode): readonly Pair[] {
   const members = exactMembers(value);
   if (members !== undefined)
@@ -208,7 +208,7 @@ type Parts =
   | { readonly kind: 'items'; readonly items: readonly string[] }
   | { readonly kind: 'members'; readonly members: readonly (readonly [string, string])[] };
 
-/** What is null within a list or an object is not sent (RFC 6570, section 2.3). */
+/** Null items and members are not sent (RFC 6570, section 2.3). */
 function partsOf(value: unknown): Parts {
   if (Array.isArray(value))
     return { kind: 'items', items: value.filter((one) => one !== null).map(exactText) };
@@ -230,7 +230,7 @@ function list(parts: Parts, { explode, between }: Listing, encode: Encode): stri
   return texts.join(between);
 }
 
-/** Arguments of a call in which each number is a text as the client wrote it: no double holds all of them. */
+/** Arguments of a call, with each number as the client wrote it: a double cannot hold every number. */
 export type ExactArguments = ReadonlyMap<string, unknown>;
 
 /** A number, with its original digits. */
