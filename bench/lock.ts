@@ -115,7 +115,7 @@ class Windows {
     rightOnly(await this.#load.call({ ...this.#job, until: { ms: FIRST_WARM_UP_MS } }, () => undefined));
   }
 
-  /** Both windows do the same work; in `look` the other program reads the store without locking it. */
+  /** Both windows do the same work; in `look` the other program takes no lock. */
   async measure(act: 'look' | 'lock'): Promise<CallsOutcome & { readonly heldBack: number }> {
     let before = NaN;
     const outcome = await this.#load.call(this.#job, async () => {

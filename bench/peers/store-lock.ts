@@ -1,4 +1,4 @@
-// Another program that opens a store's file: POST /lock locks it exclusively, /look only reads, and /free ends both.
+// Another program that opens a store's file: POST /lock locks it exclusively, /look takes no lock, and /free ends both.
 // node store-lock.ts FILE
 import SqliteDatabase from 'better-sqlite3';
 import { listen } from './listen.ts';
