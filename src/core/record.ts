@@ -23,7 +23,7 @@ export interface RecordBodies {
 export type RecordKind = keyof RecordBodies;
 
 /** Records that add a source of tools. */
-export type SourceKind = 'gateway' | 'rest_tool' | 'function_module';
+export type EntryRecordKind = 'gateway' | 'rest_tool' | 'function_module';
 
 /** Format version of each kind. Readers skip records with an unknown version. */
 export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {

@@ -33,7 +33,7 @@ export interface Settings extends LimitSettings {
 
 export type SettingKey = keyof Settings;
 
-/** All settings. Add a new one here and in docs/SETTINGS.md; a test compares the two. */
+/** All settings; those named `limits.…` are in limit-settings.ts. A test compares them with docs/SETTINGS.md. */
 export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mcp.access': {
     env: 'ASSAY_MCP_ACCESS',

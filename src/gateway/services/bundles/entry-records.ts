@@ -6,10 +6,10 @@ import type { EntryFault } from '../../../core/json-place.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
 import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';
-import type { SourceKind } from '../../../core/record.ts';
+import type { EntryRecordKind } from '../../../core/record.ts';
 
 interface EntryRecordFacts {
-  readonly kind: SourceKind;
+  readonly kind: EntryRecordKind;
   readonly idOf: (name: string) => string;
   /** The name the entry is sealed under. */
   readonly sealNameOf: (name: string) => string;
