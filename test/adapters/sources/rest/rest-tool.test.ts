@@ -16,7 +16,7 @@ describe('the definition of a REST tool', () => {
       annotations: { readOnlyHint: true },
     };
     const spec = readRestTool('get-userById', entry);
-    const tool = spec.ok && restTool(spec.value, { http, filters });
+    const tool = spec.ok && restTool(spec.value, { http, filters: filters() });
     expect(tool && tool.ok && tool.value.definition).toEqual({
       name: 'get-userById',
       description: 'Reads.',
@@ -48,7 +48,7 @@ describe('the definition of a REST tool', () => {
     ],
   ])('is none with %j', (member, expected) => {
     const spec = readRestTool('tool', { url: 'http://127.0.0.1/', ...member });
-    const tool = spec.ok && restTool(spec.value, { http, filters });
+    const tool = spec.ok && restTool(spec.value, { http, filters: filters() });
     expect(tool && !tool.ok && tool.error).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     );

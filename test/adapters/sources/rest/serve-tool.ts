@@ -49,14 +49,25 @@ export function loopbackHttp(): HttpPort {
   return http;
 }
 
-export const filters: FilterProcesses = new FilterProcesses(PLAIN_LAUNCHER);
-endLater(() => filters.close());
+let opened: FilterProcesses | undefined;
+
+/** The filters of the current test file. Files share modules, and what one of them opened ends with it. */
+export function filters(): FilterProcesses {
+  if (opened !== undefined) return opened;
+  const mine = new FilterProcesses(PLAIN_LAUNCHER);
+  opened = mine;
+  endLater(async () => {
+    opened = undefined;
+    await mine.close();
+  });
+  return mine;
+}
 
 /** Throws where the entry is no tool. */
 export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): BuiltInTool {
   const spec = readRestTool('tool', entry);
   if (!spec.ok) throw new Error(JSON.stringify(spec.error));
-  const tool = restTool(spec.value, { http, filters });
+  const tool = restTool(spec.value, { http, filters: filters() });
   if (!tool.ok) throw new Error(tool.error);
   return tool.value;
 }
