@@ -99,7 +99,11 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   await credentials.close();
   await cleanup.close();
   // Tool names and other text from servers may repeat secrets that the servers were given.
-  const masked = findings.map((finding) => ({ ...finding, message: mask(finding.message) }));
+  const masked = findings.map((finding) => ({
+    ...finding,
+    message: mask(finding.message),
+    ...('remedy' in finding && { remedy: mask(finding.remedy) }),
+  }));
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
 }
 

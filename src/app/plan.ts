@@ -116,7 +116,8 @@ export async function followConfig(
 export function report({ problems, warnings }: Config, log: Log): void {
   for (const { file, line, column, key, reason, remedy } of problems)
     log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
-  for (const { file, line, key, reason } of warnings) log.info(`config: ${key}: ${reason}`, { file, line });
+  for (const { file, line, key, reason, remedy } of warnings)
+    log.info(`config: ${key}: ${reason}. ${remedy}`, { file, line });
 }
 
 /** The server name of a running `serve` that Assay is attached to. */

@@ -1,5 +1,6 @@
 import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
+import { splitCommandRemedy } from './split-command.ts';
 import { LOCAL } from './subject.ts';
 
 /** A cause as a phrase to follow the name of a server, without a full stop. Upstream text is quoted verbatim. */
@@ -15,8 +16,14 @@ export function causeJson(cause: Cause): { readonly cause: string; readonly caus
 type Texts = { readonly [C in CauseCode]: (cause: Extract<Cause, { readonly code: C }>) => string };
 
 const TEXTS: Texts = {
-  COMMAND_NOT_FOUND: ({ command }) =>
-    `cannot be started: command ${quote(command)} not found, or its cwd does not exist`,
+  COMMAND_NOT_FOUND: ({ command }) => {
+    const remedy = splitCommandRemedy(command);
+    return `cannot be started: command ${quote(command)} not found, ${
+      remedy === undefined
+        ? 'or its cwd does not exist'
+        : `as it contains its arguments. ${remedy.slice(0, -1)}`
+    }`;
+  },
   COMMAND_NOT_EXECUTABLE: ({ command }) => `cannot be started: ${quote(command)} is not executable`,
   CWD_INVALID: ({ command }) =>
     `cannot be started: its cwd is not a folder, or ${quote(command)} is inside something that is not one`,

@@ -1,4 +1,5 @@
 import type { Finding } from './finding.ts';
+import { splitCommandRemedy } from './split-command.ts';
 
 /** Where the command of a server was found, if at all. */
 export type CommandPlace =
@@ -28,7 +29,7 @@ export function checkCommands(all: readonly CommandFacts[]): readonly Finding[] 
 
 function judgeCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
   if (cwdIs === 'folder') return undefined;
-  const what = cwdIs === 'absent' ? 'does not exist' : 'is no folder';
+  const what = cwdIs === 'absent' ? 'does not exist' : 'is not a folder';
   return {
     check: 'commands',
     level: 'problem',
@@ -63,8 +64,8 @@ function judgePlace({ server, command, place }: CommandFacts): Finding {
         about: server,
         message: /[/\\]/.test(command)
           ? `There is no file ${shown}, so the server cannot be started.`
-          : `The command ${shown} is in no folder of PATH, so the server cannot be started.`,
-        remedy: installRemedy(command),
+          : `The command ${shown} was not found in any folder of PATH, so the server cannot be started.`,
+        remedy: splitCommandRemedy(command) ?? installRemedy(command),
       };
   }
 }

@@ -15,7 +15,7 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   [
     'absent',
     { place: { kind: 'absent' } },
-    ['problem The command "npx" is in no folder of PATH, so the server cannot be started.'],
+    ['problem The command "npx" was not found in any folder of PATH, so the server cannot be started.'],
   ],
   [
     'absent, with a path',
@@ -36,8 +36,8 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
     'absent, and its folder is a file',
     { cwdIs: 'no folder', place: { kind: 'absent' } },
     [
-      'problem Its working folder "/work" is no folder, so it cannot be started.',
-      'problem The command "npx" is in no folder of PATH, so the server cannot be started.',
+      'problem Its working folder "/work" is not a folder, so it cannot be started.',
+      'problem The command "npx" was not found in any folder of PATH, so the server cannot be started.',
     ],
   ],
 ])('A command that is %s', (_, facts, expected) => {
@@ -54,4 +54,19 @@ it.each([
 ])('How %s is installed is said', (command, remedy) => {
   const [found] = checkCommands([{ ...FOUND, command, place: { kind: 'absent' } }]);
   expect(found?.level === 'problem' && found.remedy).toMatch(remedy);
+});
+
+it.each([
+  ['npx -y foo', 'Write "command": "npx", "args": ["-y", "foo"].'],
+  ['docker run -i --rm image', 'Write "command": "docker", "args": ["run", …].'],
+  // What follows may be secret.
+  ['npx --key=s3cret x', 'Write "command": "npx", "args": […].'],
+  ['node server.js --token s3cret', 'Write "command": "node", "args": ["server.js", …].'],
+])('A command line as a command, %j, is split by the remedy', (command, remedy) => {
+  expect(checkCommands([{ ...FOUND, command, place: { kind: 'absent' } }])).toMatchObject([{ remedy }]);
+});
+
+it('A path with spaces is not a command line', () => {
+  const facts = { ...FOUND, command: '/opt/My App/run', place: { kind: 'absent' } } as const;
+  expect(checkCommands([facts])).toMatchObject([{ remedy: expect.stringMatching(/^Install it/) as unknown }]);
 });

@@ -58,7 +58,7 @@ describe('the config', () => {
       line: 3,
       column: 7,
       key: 'mcpServers.a.url',
-      reason: 'this is no URL',
+      reason: 'this is not a URL',
       remedy: 'Mend it.',
     };
     const reading: Read = {
@@ -70,7 +70,7 @@ describe('the config', () => {
     };
     check(reading, [
       OK,
-      ['problem', '/c/mcp.json:3:7', 'mcpServers.a.url: this is no URL; it is left out.'],
+      ['problem', '/c/mcp.json:3:7', 'mcpServers.a.url: this is not a URL; it is left out.'],
       ['warning', '/c/mcp.json:3:7', 'mcpServers.a.url: this has no effect.'],
     ]);
   });

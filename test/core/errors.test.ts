@@ -107,7 +107,10 @@ const REFUSALS: Examples = {
   NOTE_EXISTS: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],
   EXECUTE_OFF: ['-32600 403 2', {}],
   GATEWAY_EXISTS: ['-32602 409 2', { name: HOSTILE }],
-  GATEWAY_INVALID: ['-32602 422 2', { name: HOSTILE, faults: [{ field: 'url', reason: 'this is no URL.' }] }],
+  GATEWAY_INVALID: [
+    '-32602 422 2',
+    { name: HOSTILE, faults: [{ field: 'url', reason: 'this is not a URL.' }] },
+  ],
   GATEWAY_READ_ONLY: ['-32602 409 2', { name: HOSTILE, field: 'trust' }],
   TOOL_EXISTS: ['-32602 409 2', { name: HOSTILE }],
   TOOL_INVALID: ['-32602 422 2', { name: HOSTILE, faults: [{ field: 'url', reason: 'It is missing.' }] }],

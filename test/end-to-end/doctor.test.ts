@@ -140,7 +140,7 @@ describe('assay doctor', () => {
       'ok FILE: It names 6 servers that can be tried. It is named by --config.',
     ]);
     expect(found('commands').filter((line) => line.startsWith('problem'))).toEqual([
-      'problem absent: The command "no-such-command-anywhere" is in no folder of PATH, so the server cannot be started.',
+      'problem absent: The command "no-such-command-anywhere" was not found in any folder of PATH, so the server cannot be started.',
       'problem lost: Its working folder "/no/such/folder" does not exist, so it cannot be started.',
     ]);
     expect(found('servers')).toEqual([
@@ -286,7 +286,7 @@ describe('assay doctor', () => {
     expect(stdout).toContain(
       [
         'commands',
-        '  ✗ problem  absent: The command "no-such-command-anywhere" is in no folder of PATH, so the server cannot be started.',
+        '  ✗ problem  absent: The command "no-such-command-anywhere" was not found in any folder of PATH, so the server cannot be started.',
         '               Install it. If it is installed, write its absolute path as "command", or set PATH in "env".',
         '',
       ].join('\n'),

@@ -228,7 +228,7 @@ describe('assay import', () => {
     expect(done.stderr.split('\n')).toEqual([
       `skipped tools: this is Assay itself (${file}:2:9)`,
       `skipped http: this is Assay itself (${file}:3:9)`,
-      `skipped socket: servers.socket.url: this is no http or https URL (${file}:4:43)`,
+      `skipped socket: servers.socket.url: this is not an http or https URL (${file}:4:43)`,
       `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse" or "openapi" (${file}:5:24)`,
       `skipped conf: \${config:…} is filled in by that client alone (${file}:6:43)`,
       '',
@@ -333,7 +333,7 @@ describe('assay import', () => {
     writeFileSync(copy, '{"mcpServers": {"local": {"command": "x"}, "a/b": {"command": "x"}}}');
     const report = await imported(user, copy, '--dry-run');
     expect(fates(report)).toEqual({ local: 'skipped', 'a/b': 'skipped' });
-    expect(textAt(report, 'servers', 0, 'reason')).toContain('is kept for tools of your own');
+    expect(textAt(report, 'servers', 0, 'reason')).toContain('is reserved for tools of your own');
     expect(fates(await imported(user, join(ROOT, 'examples', 'mcp.json'), '--dry-run'))).toMatchObject({
       memory: 'copied',
     });

@@ -22,7 +22,7 @@ describe('assay settings', () => {
     expect(shown('limits.unreadMs')).toEqual([[9, 'environment']]);
     expect(shown('limits.connections')).toEqual([[1_000, 'default']]);
     expect(stderr).toContain('it must be a whole number from 1 to 100000');
-    expect(stderr).toContain('this setting is not known and has no effect');
+    expect(stderr).toContain('this setting is unknown and has no effect');
   });
 
   it('shows people a table that names the variable', async () => {

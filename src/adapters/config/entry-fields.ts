@@ -42,7 +42,7 @@ export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<
 /** A string with its variables expanded. Undefined, with an error reported, if that is not possible. */
 export function textAt(entry: Entry, place: Place): string | undefined {
   if (place.node.type !== 'string') {
-    entry.complaints.problem(place, 'this is no string', 'Write it in double quotes.');
+    entry.complaints.problem(place, 'this is not a string', 'Write it in double quotes.');
     return undefined;
   }
   return filledIn(entry, place, String(place.node.value));
@@ -79,14 +79,14 @@ function filledIn(entry: Entry, place: Place, written: string): string | undefin
   if (foreign)
     entry.complaints.warn(
       place,
-      'a "${…}" in this text is no variable and stays as it is',
+      'a "${…}" in this text is not a variable and is left unchanged',
       'Variables look like ${NAME} or ${NAME:-default}.',
     );
   for (const name of missing)
     if (name === ASKED)
       entry.complaints.problem(
         place,
-        '"${input:…}" asks a person, which Assay cannot do here',
+        '"${input:…}" prompts a person, which Assay cannot do here',
         'Use an environment variable: ${NAME}.',
       );
     else
@@ -98,7 +98,7 @@ function filledIn(entry: Entry, place: Place, written: string): string | undefin
   if (missing.length > 0) return undefined;
   // No system passes NUL in arguments or variables, and starting a process with one throws.
   if (text.includes('\0')) {
-    entry.complaints.problem(place, 'a NUL character stands in this text', 'Take it out.');
+    entry.complaints.problem(place, 'this text contains a NUL character', 'Remove it.');
     return undefined;
   }
   return text;

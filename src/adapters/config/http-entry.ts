@@ -26,17 +26,17 @@ function readUrl(entry: Entry): URL | undefined {
   const url = URL.parse(written);
   // The value is not repeated: it may contain a password or key.
   if (url === null) {
-    complaints.problem(place, 'this is no URL', remedy);
+    complaints.problem(place, 'this is not a URL', remedy);
     return undefined;
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    complaints.problem(place, 'this is no http or https URL', remedy);
+    complaints.problem(place, 'this is not an http or https URL', remedy);
     return undefined;
   }
   if (url.username !== '' || url.password !== '') {
     complaints.problem(
       place,
-      'there are credentials in the URL, which would show in lists and logs',
+      'the URL contains credentials, which lists and logs would show',
       'Send them in "headers", as "Authorization".',
     );
     return undefined;
@@ -65,13 +65,13 @@ export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
     if (!TOKEN.test(name))
       complaints.problem(atName, 'this cannot be the name of a header', 'Use letters, digits and hyphens.');
     else if (OWN_HEADERS.has(lowerName))
-      complaints.problem(atName, 'Assay sets this header itself', 'Take it out.');
+      complaints.problem(atName, 'Assay sets this header itself', 'Remove it.');
     else if (headers.has(lowerName))
-      complaints.problem(atName, 'this header stands there twice', 'Keep one of the two.');
+      complaints.problem(atName, 'this header appears twice', 'Keep one of the two.');
     else if (!FIELD_VALUE.test(text))
       complaints.problem(
         atText,
-        'the value holds a line break or another character that no header may have',
+        'the value contains a line break or another character that is not allowed in a header',
         'Look for a line break at the end of the variable or the text.',
       );
     headers.set(lowerName, [name, text]);
@@ -100,7 +100,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
     if (!KEYS.includes(key))
       complaints.warn(
         { node: keyNode, path: [...place.path, key] },
-        'this key is not known and has no effect',
+        'this key is unknown and has no effect',
         `Known here: ${KEYS.join(', ')}.`,
       );
   const fields = new Map(members.map(({ key, value }) => [key, value]));
@@ -132,7 +132,7 @@ function wordsAt(entry: Entry, key: string): string | undefined {
   if (place === undefined || text === undefined || VALUE.test(text)) return text;
   entry.complaints.problem(
     place,
-    'this is empty, or holds a line break or another character that it may not',
+    'this is empty, or contains a line break or another character that is not allowed',
     'Look for spaces or a line break at the ends of the variable or the text.',
   );
   return undefined;

@@ -40,8 +40,8 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
 }
 
 const FAULTS: ReadonlyMap<string, string> = new Map([
-  ['InvalidSymbol', 'this is no JSON value'],
-  ['InvalidNumberFormat', 'this is no JSON number'],
+  ['InvalidSymbol', 'this is not a JSON value'],
+  ['InvalidNumberFormat', 'this is not a JSON number'],
   ['PropertyNameExpected', 'a key in double quotes is expected here'],
   ['ValueExpected', 'a value is expected here'],
   ['ColonExpected', 'a colon is expected here'],
@@ -54,5 +54,5 @@ const FAULTS: ReadonlyMap<string, string> = new Map([
   ['UnexpectedEndOfNumber', 'a number is not complete'],
   ['InvalidUnicode', 'a "\\u" escape is not complete'],
   ['InvalidEscapeCharacter', 'this escape does not exist in JSON'],
-  ['InvalidCharacter', 'a control character stands in a string'],
+  ['InvalidCharacter', 'a string contains a control character'],
 ]);

@@ -13,7 +13,7 @@ import { readText } from '../../platform/files.ts';
 import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
 import type { EntryContext } from './entry-fields.ts';
-import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
+import { membersOf, parseJsonTree, positionOf, type TreeMember } from './json-tree.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
@@ -111,10 +111,9 @@ function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): T
   for (const { key, keyNode, value } of membersOf(root)) {
     const atKey = { node: keyNode, path: [key] };
     const isKnown = OBJECTS.has(key) || ARRAYS.has(key);
-    if (isKnown && seen.has(key))
-      complaints.problem(atKey, 'this key stands there twice', 'Keep one of the two.');
+    if (isKnown && seen.has(key)) complaints.problem(atKey, 'this key appears twice', 'Keep one of the two.');
     else if (ARRAYS.has(key) && value.type !== 'array')
-      complaints.problem({ node: value, path: [key] }, 'this is no array', 'Write an array in brackets.');
+      complaints.problem({ node: value, path: [key] }, 'this is not an array', 'Write an array in brackets.');
     else if (OBJECTS.has(key) && value.type !== 'object')
       complaints.problem({ node: value, path: [key] }, 'this is not an object', 'Write an object in braces.');
     else if (SERVERS.has(key))
@@ -123,11 +122,40 @@ function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): T
       settings = new Map([...settings, ...readSettings(value, complaints, key)]);
     else if (key === 'tools') local = { ...local, tools: readTools(value, here, complaints) };
     else if (key === 'functions') local = { ...local, modules: readFunctions(value, here, complaints) };
-    else if (!isKnown && !PASSED_OVER.has(key))
-      complaints.warn(atKey, 'this key is not known and has no effect', 'Servers belong under "mcpServers".');
+    else if (!isKnown && !PASSED_OVER.has(key)) complainOfUnknown({ key, keyNode, value }, complaints);
     seen.add(key);
   }
   return { entries: withoutTwins(entries, complaints), settings, local };
+}
+
+/** An unknown key is a problem if servers are probably in it, as they are then not served; otherwise a warning. */
+function complainOfUnknown({ key, keyNode, value }: TreeMember, complaints: Complaints): void {
+  const at = { node: keyNode, path: [key] };
+  const members = value.type === 'object' ? membersOf(value).map((member) => member.key) : [];
+  const meant = knownKey(key);
+  if (meant !== undefined)
+    complaints.problem(at, 'this key is unknown and has no effect', `Did you mean ${quoted(meant)}?`);
+  else if (members.some((member) => SERVERS.has(member)))
+    complaints.problem(
+      at,
+      'servers inside of this key are not read',
+      'Move "mcpServers" or "servers" to the top level of the file.',
+    );
+  else if (members.includes('command') || members.includes('url'))
+    complaints.problem(
+      at,
+      'this looks like a server outside of "mcpServers"',
+      `Move it there: { "mcpServers": { ${quoted(key)}: … } }.`,
+    );
+  else complaints.warn(at, 'this key is unknown and has no effect', 'Servers belong under "mcpServers".');
+}
+
+/** The top-level key that a near miss such as `mcpservers`, `mcp_servers` or `server` means. */
+function knownKey(written: string): string | undefined {
+  const plain = written.replaceAll(/[\s_-]/g, '').toLowerCase();
+  const meant = nearest(plain, [...OBJECTS, ...ARRAYS]);
+  // Other programs' keys, such as "hooks", are as close to "tools".
+  return meant?.startsWith(plain.charAt(0)) === true ? meant : undefined;
 }
 
 /** Of two servers with one name, the first wins. */
@@ -161,13 +189,13 @@ export function readSettings(
     if (facts === undefined)
       complaints.warn(
         { node: keyNode, path },
-        'this setting is not known and has no effect',
+        'this setting is unknown and has no effect',
         instead(key, member),
       );
     else if (seen.has(key))
-      complaints.problem({ node: keyNode, path }, 'this key stands there twice', 'The first counts.');
+      complaints.problem({ node: keyNode, path }, 'this key appears twice', 'The first one is used.');
     else if (fault !== undefined)
-      complaints.problem({ node: value, path }, fault, 'This one is passed over until then.');
+      complaints.problem({ node: value, path }, fault, 'It is ignored until then.');
     else settings.set(key, value.value);
     seen.add(key);
   }
@@ -183,7 +211,7 @@ const FACTS: Readonly<Record<'settings' | 'featureFlags', ReadonlyMap<string, Se
 
 function instead(key: string, member: keyof typeof FACTS): string {
   const meant = nearest(key, [...FACTS[member].keys()]);
-  if (meant !== undefined) return `Write ${quoted(meant)} if you mean that.`;
+  if (meant !== undefined) return `Did you mean ${quoted(meant)}?`;
   return member === 'settings'
     ? '`assay settings` shows all; each is one key with a dot in it, such as "limits.sessions".'
     : `Known: ${[...FACTS.featureFlags.keys()].join(', ')}.`;

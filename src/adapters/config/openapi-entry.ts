@@ -75,7 +75,7 @@ function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     entry.complaints.problem(
       place,
-      'this is no http or https URL',
+      'this is not an http or https URL',
       'Write an address that starts with https://.',
     );
     return undefined;
@@ -83,7 +83,7 @@ function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
   if (url.username === '' && url.password === '') return url;
   entry.complaints.problem(
     place,
-    'there are credentials in the URL, which would show in lists and logs',
+    'the URL contains credentials, which lists and logs would show',
     'Give them in "credentials" or "headers".',
   );
   return undefined;
@@ -114,7 +114,7 @@ function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
       const [username, password] = [texts.get('username'), texts.get('password')];
       if (username !== undefined && password !== undefined && fields.size === 2)
         return [[key, { username, password }]];
-      entry.complaints.problem(at, 'this is no credential', remedy);
+      entry.complaints.problem(at, 'this is not a credential', remedy);
       return [];
     },
   );

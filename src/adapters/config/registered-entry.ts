@@ -12,7 +12,7 @@ import { configIn, type ConfigEnvironment } from './load-config.ts';
 export function entryReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadEntry {
   return (name, entry) => {
     const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
-    if (!config.ok) return err([{ field: '', reason: 'It is no server.' }]);
+    if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;
     const [server] = servers;
     const place = keyOf(['mcpServers', name]);

@@ -1,7 +1,8 @@
 import type { Node } from 'jsonc-parser';
 import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
-import type { Complaints } from './complaints.ts';
+import { nearest } from '../../core/nearest.ts';
+import { type Complaints, quoted } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
 import { HTTP_KEYS, readHttp } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
@@ -50,7 +51,7 @@ function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<stri
   const fields = new Map<string, Node>();
   for (const { key, keyNode, value } of membersOf(member.value)) {
     const place = { node: keyNode, path: [...member.path, key] };
-    if (fields.has(key)) complaints.problem(place, 'this key stands there twice', 'Keep one of the two.');
+    if (fields.has(key)) complaints.problem(place, 'this key appears twice', 'Keep one of the two.');
     else fields.set(key, value);
   }
   return fields;
@@ -63,11 +64,14 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [
   ['the name of the server is empty', (name) => name === ''],
   [`the name of the server is longer than ${LONGEST_NAME} characters`, (name) => name.length > LONGEST_NAME],
-  ['the name of the server holds a slash', (name) => name.includes('/')],
-  ['the name of the server holds a control character', (name) => CONTROL.test(name)],
-  ['the name of the server holds half a character', (name) => !name.isWellFormed()],
-  ['the name of the server would mean a folder in its address', (name) => name === '.' || name === '..'],
-  [`the name "${LOCAL_SOURCE}" is kept for tools of your own`, (name) => name.toLowerCase() === LOCAL_SOURCE],
+  ['the name of the server contains a slash', (name) => name.includes('/')],
+  ['the name of the server contains a control character', (name) => CONTROL.test(name)],
+  ['the name of the server contains an incomplete character', (name) => !name.isWellFormed()],
+  ['the name of the server would be read as a folder in its URL', (name) => name === '.' || name === '..'],
+  [
+    `the name "${LOCAL_SOURCE}" is reserved for tools of your own`,
+    (name) => name.toLowerCase() === LOCAL_SOURCE,
+  ],
 ];
 
 function checkName({ key, keyNode, path }: ServerEntry, complaints: Complaints): void {
@@ -171,25 +175,39 @@ function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | u
     complaints.problem(
       { node, path },
       'there are both a "command" and a "url"',
-      'Keep one, or say which counts with "type".',
+      'Keep one, or select one with "type".',
     );
   else
     complaints.problem(
       { node, path },
-      'there is neither a "command" nor a "url" nor an "openapi"',
-      'Add the one by which the server is reached.',
+      'there is no "command", "url" or "openapi"',
+      misspelt([...fields.keys()], ['command', 'url', 'openapi']) ??
+        'Add the one that the server is reached by.',
     );
   return undefined;
 }
 
+/** Which of the given keys probably means which known one. */
+function misspelt(written: readonly string[], known: readonly string[]): string | undefined {
+  for (const key of written) {
+    const meant = nearest(key, known);
+    // Short keys are close to each other.
+    if (meant?.startsWith(key.charAt(0).toLowerCase()) === true)
+      return `Did you mean ${JSON.stringify(meant)} instead of ${quoted(key)}?`;
+  }
+  return undefined;
+}
+
 function warnOfUnused(entry: Entry, used: readonly string[]): void {
+  const known = [...used, ...COMMON_KEYS];
   for (const key of entry.fields.keys()) {
     const place = placeAt(entry, key);
-    if (place === undefined || used.includes(key) || COMMON_KEYS.includes(key)) continue;
+    if (place === undefined || known.includes(key)) continue;
     const isKnown = Object.values(READERS).some(({ keys }) => keys.includes(key));
     const reason = isKnown
       ? 'this key has no effect on a server of this type'
-      : 'this key is not known and has no effect';
-    entry.complaints.warn(place, reason, `Known here: ${[...used, ...COMMON_KEYS].join(', ')}.`);
+      : 'this key is unknown and has no effect';
+    const meant = isKnown ? undefined : misspelt([key], known);
+    entry.complaints.warn(place, reason, meant ?? `Known here: ${known.join(', ')}.`);
   }
 }

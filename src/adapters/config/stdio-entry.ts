@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import type { Transport } from '../../core/server-spec.ts';
+import { splitCommandRemedy } from '../../core/split-command.ts';
+import type { Place } from './complaints.ts';
 import { placeAt, textAt, textsAt, type Entry } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
@@ -8,8 +10,8 @@ export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'cwd'];
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
   const command = readCommand(entry);
-  const args = readArgs(entry);
   const env = readEnv(entry);
+  const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
   const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
@@ -28,14 +30,29 @@ function readCommand(entry: Entry): string | undefined {
     entry.complaints.problem(place, 'the command is empty', remedy);
     return undefined;
   }
+  if (command !== undefined) warnOfArguments(entry, place, command);
   return command && expandHome(command, entry.here.home);
+}
+
+/** A whole command line is started as one program of that name, which rarely exists. */
+function warnOfArguments({ complaints }: Entry, place: Place, command: string): void {
+  const remedy = splitCommandRemedy(command);
+  if (remedy !== undefined) complaints.warn(place, 'the command seems to contain its arguments', remedy);
+}
+
+/**
+ * As mcp-remote documents it, `${AUTH}` in `args` may name a variable of the entry's own `env`, which then takes
+ * precedence over the environment of Assay.
+ */
+function withOwnVariables(entry: Entry, env: Readonly<Record<string, string>>): Entry {
+  return { ...entry, here: { ...entry.here, env: { ...entry.here.env, ...env } } };
 }
 
 function readArgs(entry: Entry): readonly string[] | undefined {
   const place = placeAt(entry, 'args');
   if (place === undefined) return [];
   if (place.node.type !== 'array') {
-    entry.complaints.problem(place, 'this is no array', 'Write the arguments as an array of strings.');
+    entry.complaints.problem(place, 'this is not an array', 'Write the arguments as an array of strings.');
     return undefined;
   }
   const args = (place.node.children ?? []).map((node, index) =>
@@ -54,7 +71,7 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
       entry.complaints.problem(
         atName,
         'this cannot be the name of a variable',
-        'Names are not empty and hold no "=".',
+        'A name is not empty and contains no "=".',
       );
   }
   return Object.fromEntries(env.map(({ name, text }) => [name, text]));

@@ -75,5 +75,5 @@ function usernameFault(text: string): string | undefined {
 }
 
 function controlFault(text: string): string | undefined {
-  return /\p{Cc}/u.test(text) ? 'it holds a control character' : undefined;
+  return /\p{Cc}/u.test(text) ? 'it contains a control character' : undefined;
 }

@@ -73,7 +73,7 @@ describe('a member that is put into a text', () => {
     expect(refused('[]')).toEqual({ ok: false, error: { offset: 0, reason: 'this is not an object' } });
     expect(refused('{"s": {}, "s": {}}')).toEqual({
       ok: false,
-      error: { offset: 10, reason: 'this key stands there twice' },
+      error: { offset: 10, reason: 'this key appears twice' },
     });
     expect(refused('{"s": {')).toMatchObject({ ok: false });
   });

@@ -110,7 +110,7 @@ describe('the file', () => {
       'line 3, column 13: a comma is expected here',
     );
     await check('{"mcpServers": {', 'line 1, column 17: a closing brace is missing');
-    await check('{\r\n  mcpServers: {}\r\n}', 'line 2, column 3: this is no JSON value');
+    await check('{\r\n  mcpServers: {}\r\n}', 'line 2, column 3: this is not a JSON value');
     await check('{} {}', 'line 1, column 4: the file should end here');
     await check('{"a": "x', 'line 1, column 7: a string is not closed');
   });
@@ -132,13 +132,28 @@ describe('the file', () => {
     expect(await complaints(text)).toEqual({ servers: ['b', 'c', 'a'], problems: [], warnings: [] });
   });
   it('may hold settings and feature flags; another key is a warning', async () => {
-    const text = '{"$schema": "x", "settings": {}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
+    const text = '{"$schema": "x", "settings": {}, "featureFlags": {},\n "hooks": {"a": {}}}';
     expect(await complaints(text)).toEqual({
       servers: [],
       problems: [],
-      warnings: ['2:2 mcpservers: this key is not known and has no effect'],
+      warnings: ['2:2 hooks: this key is unknown and has no effect'],
     });
   });
+  it.each([
+    ['mcpservers', {}, 'Did you mean "mcpServers"?'],
+    ['mcp_servers', {}, 'Did you mean "mcpServers"?'],
+    ['mcp-server', {}, 'Did you mean "mcpServers"?'],
+    ['servers ', {}, 'Did you mean "servers"?'],
+    ['Settings', {}, 'Did you mean "settings"?'],
+    ['mcp', { servers: {} }, 'Move "mcpServers" or "servers" to the top level of the file.'],
+    ['git', { command: 'x' }, 'Move it there: { "mcpServers": { "git": … } }.'],
+  ])(
+    'with servers that are not read, under %j, has a problem that says how to write it',
+    async (key, value, remedy) => {
+      const config = await load(JSON.stringify({ [key]: value }));
+      expect(config.ok && config.value.problems.map((problem) => problem.remedy)).toEqual([remedy]);
+    },
+  );
   it('with a part that is no object, or that stands there twice, keeps its other parts', async () => {
     const text =
       '{"settings": [], "servers": null, "mcpServers": {"a": {"command": "x"}},\n"mcpServers": {}}';
@@ -147,7 +162,7 @@ describe('the file', () => {
       problems: [
         '1:14 settings: this is not an object',
         '1:29 servers: this is not an object',
-        '2:1 mcpServers: this key stands there twice',
+        '2:1 mcpServers: this key appears twice',
       ],
       warnings: [],
     });
@@ -211,36 +226,60 @@ describe('an entry for a child process', () => {
   });
   it('is a problem where something is wrong, named with its key', async () => {
     await checkProblems({ type: 'stdio' }, ['mcpServers.x: the key "command" is missing']);
-    await checkProblems({ command: 5 }, ['mcpServers.x.command: this is no string']);
+    await checkProblems({ command: 5 }, ['mcpServers.x.command: this is not a string']);
     await checkProblems({ command: ' ' }, ['mcpServers.x.command: the command is empty']);
-    await checkProblems({ command: 'a\0b' }, ['mcpServers.x.command: a NUL character stands in this text']);
-    await checkProblems({ command: 'a', args: '-y' }, ['mcpServers.x.args: this is no array']);
+    await checkProblems({ command: 'a\0b' }, ['mcpServers.x.command: this text contains a NUL character']);
+    await checkProblems({ command: 'a', args: '-y' }, ['mcpServers.x.args: this is not an array']);
     await checkProblems({ command: 'a', args: ['a', 1, null] }, [
-      'mcpServers.x.args[1]: this is no string',
-      'mcpServers.x.args[2]: this is no string',
+      'mcpServers.x.args[1]: this is not a string',
+      'mcpServers.x.args[2]: this is not a string',
     ]);
     await checkProblems({ command: 'a', env: [] }, ['mcpServers.x.env: this is not an object']);
     await checkProblems({ command: 'a', env: { A: true, 'B=': '', '': '' } }, [
-      'mcpServers.x.env.A: this is no string',
+      'mcpServers.x.env.A: this is not a string',
       'mcpServers.x.env["B="]: this cannot be the name of a variable',
       'mcpServers.x.env[""]: this cannot be the name of a variable',
     ]);
     await checkProblems({ command: 'a', cwd: '' }, ['mcpServers.x.cwd: the folder is empty']);
+  });
+  it('may take variables in "args" from its own "env", before those of Assay', async () => {
+    await checkTransport(
+      {
+        command: 'npx',
+        args: ['mcp-remote', '--header', 'Authorization:${AUTH}', '${B}'],
+        env: { AUTH: 'Bearer ${TOKEN}' },
+      },
+      stdio({
+        args: ['mcp-remote', '--header', 'Authorization:Bearer t', 'b'],
+        env: { AUTH: 'Bearer t' },
+      }),
+      { TOKEN: 't', AUTH: 'another', B: 'b' },
+    );
+  });
+  it('with its arguments in "command" is warned of, with the right way to write it', async () => {
+    const config = await load('{"mcpServers": {"a": {"command": "npx -y foo"}}}');
+    expect(config.ok && config.value.warnings).toMatchObject([
+      {
+        key: 'mcpServers.a.command',
+        reason: 'the command seems to contain its arguments',
+        remedy: 'Write "command": "npx", "args": ["-y", "foo"].',
+      },
+    ]);
   });
   it('with a variable that has no value is a problem that names the variable', async () => {
     await checkProblems(
       { command: '${A}', args: ['${B}${env:C}', '${D:-${E}}'], env: { T: 'Bearer ${TOKEN}' }, cwd: '${F}' },
       [
         'mcpServers.x.command: the environment variable A is not set',
+        'mcpServers.x.env.T: the environment variable TOKEN is not set',
         'mcpServers.x.args[0]: the environment variable B is not set',
         'mcpServers.x.args[0]: the environment variable C is not set',
         'mcpServers.x.args[1]: the environment variable E is not set',
-        'mcpServers.x.env.T: the environment variable TOKEN is not set',
         'mcpServers.x.cwd: the environment variable F is not set',
       ],
     );
     await checkProblems({ command: 'a', env: { K: '${input:key}' } }, [
-      'mcpServers.x.env.K: "${input:…}" asks a person, which Assay cannot do here',
+      'mcpServers.x.env.K: "${input:…}" prompts a person, which Assay cannot do here',
     ]);
     await checkProblems({ command: '${constructor}' }, [
       'mcpServers.x.command: the environment variable constructor is not set',
@@ -251,7 +290,7 @@ describe('an entry for a child process', () => {
     expect(await complaints(text)).toEqual({
       servers: ['a'],
       problems: [],
-      warnings: ['1:49 mcpServers.a.args[0]: a "${…}" in this text is no variable and stays as it is'],
+      warnings: ['1:49 mcpServers.a.args[0]: a "${…}" in this text is not a variable and is left unchanged'],
     });
   });
 });
@@ -290,13 +329,13 @@ describe('an entry for a server at a URL', () => {
     const url = 'https://e.org';
     await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is not an object']);
     await checkProblems({ url, auth: { clientSecret: 'a', shared: 'no', scope: ' ' } }, [
-      'mcpServers.x.auth.scope: this is empty, or holds a line break or another character that it may not',
+      'mcpServers.x.auth.scope: this is empty, or contains a line break or another character that is not allowed',
       'mcpServers.x.auth.shared: this is not true or false',
       'mcpServers.x.auth.clientSecret: there is a "clientSecret" without a "clientId"',
     ]);
     const entry = { mcpServers: { x: { url, auth: { token: 'a' } } } };
     expect((await complaints(JSON.stringify(entry))).warnings).toEqual([
-      expect.stringContaining('mcpServers.x.auth.token: this key is not known and has no effect'),
+      expect.stringContaining('mcpServers.x.auth.token: this key is unknown and has no effect'),
     ]);
   });
 
@@ -309,8 +348,8 @@ describe('an entry for a server at a URL', () => {
   });
   it('is a problem where something is wrong, named with its key', async () => {
     await checkProblems({ type: 'http' }, ['mcpServers.x: the key "url" is missing']);
-    await checkProblems({ url: 'e.org/mcp' }, ['mcpServers.x.url: this is no URL']);
-    await checkProblems({ url: 'ftp://e.org' }, ['mcpServers.x.url: this is no http or https URL']);
+    await checkProblems({ url: 'e.org/mcp' }, ['mcpServers.x.url: this is not a URL']);
+    await checkProblems({ url: 'ftp://e.org' }, ['mcpServers.x.url: this is not an http or https URL']);
     await checkProblems({ url: 'https://e.org', headers: 'A: b' }, [
       'mcpServers.x.headers: this is not an object',
     ]);
@@ -318,9 +357,9 @@ describe('an entry for a server at a URL', () => {
       { url: 'https://e.org', headers: { 'A b': '1', A: '1', a: '2', '': '3', Host: '€' } },
       [
         'mcpServers.x.headers["A b"]: this cannot be the name of a header',
-        'mcpServers.x.headers.a: this header stands there twice',
+        'mcpServers.x.headers.a: this header appears twice',
         'mcpServers.x.headers[""]: this cannot be the name of a header',
-        'mcpServers.x.headers.Host: the value holds a line break or another character that no header may have',
+        'mcpServers.x.headers.Host: the value contains a line break or another character that is not allowed in a header',
       ],
     );
     await checkProblems({ url: 'https://e.org', headers: { 'Mcp-Session-Id': '1', 'content-length': '1' } }, [
@@ -392,7 +431,7 @@ describe('an entry', () => {
   });
   it('that does not say how its server is reached, or says two ways, is a problem', async () => {
     await checkProblems(5, ['mcpServers.x: this is not an object']);
-    await checkProblems({}, ['mcpServers.x: there is neither a "command" nor a "url" nor an "openapi"']);
+    await checkProblems({}, ['mcpServers.x: there is no "command", "url" or "openapi"']);
     await checkProblems({ command: 'x', url: 'https://e.org' }, [
       'mcpServers.x: there are both a "command" and a "url"',
     ]);
@@ -408,14 +447,14 @@ describe('an entry', () => {
       problems: [],
       warnings: [
         '1:73 mcpServers.a.command: this key has no effect on a server of this type',
-        '1:89 mcpServers.a.timeout: this key is not known and has no effect',
+        '1:89 mcpServers.a.timeout: this key is unknown and has no effect',
       ],
     });
   });
   it('with a key twice is a problem', async () => {
     expect(await complaints('{"mcpServers": {"a": {"command": "x",\n "command": "y"}}}')).toEqual({
       servers: [],
-      problems: ['2:2 mcpServers.a.command: this key stands there twice'],
+      problems: ['2:2 mcpServers.a.command: this key appears twice'],
       warnings: [],
     });
   });
@@ -426,12 +465,12 @@ describe('an entry', () => {
     };
     await check('', '[""]', 'the name of the server is empty');
     await check('x'.repeat(65), `.${'x'.repeat(65)}`, 'the name of the server is longer than 64 characters');
-    await check('a/b', '["a/b"]', 'the name of the server holds a slash');
-    await check('a\nb', '["a\\nb"]', 'the name of the server holds a control character');
-    await check('a\u009bb', '["a\u009bb"]', 'the name of the server holds a control character');
-    await check('\ud800', '["\\ud800"]', 'the name of the server holds half a character');
-    await check('..', '[".."]', 'the name of the server would mean a folder in its address');
-    await check('local', '.local', 'the name "local" is kept for tools of your own');
+    await check('a/b', '["a/b"]', 'the name of the server contains a slash');
+    await check('a\nb', '["a\\nb"]', 'the name of the server contains a control character');
+    await check('a\u009bb', '["a\u009bb"]', 'the name of the server contains a control character');
+    await check('\ud800', '["\\ud800"]', 'the name of the server contains an incomplete character');
+    await check('..', '[".."]', 'the name of the server would be read as a folder in its URL');
+    await check('local', '.local', 'the name "local" is reserved for tools of your own');
     expect(
       await complaints(
         `{"mcpServers": {"${'x'.repeat(64)}": {"command": "x"}, "Über my.Server": {"command": "x"}}}`,

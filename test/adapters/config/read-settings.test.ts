@@ -26,7 +26,7 @@ it('settings are flat keys with their values', () => {
 });
 
 it('a wrong value costs that one setting, and is told with its place', () => {
-  const many = 'it must be a whole number from 1 to 1000000. This one is passed over until then.';
+  const many = 'it must be a whole number from 1 to 1000000. It is ignored until then.';
   expect(
     read(
       '{"limits.sessions": "many",\n "limits.connections": 7, "mcp.access": ["open"],\n"limits.unreadMs": null}',
@@ -35,8 +35,8 @@ it('a wrong value costs that one setting, and is told with its place', () => {
     settings: { 'limits.connections': 7 },
     problems: [
       `1:21 settings["limits.sessions"]: ${many}`,
-      '2:41 settings["mcp.access"]: it must be one of open, token. This one is passed over until then.',
-      '3:20 settings["limits.unreadMs"]: it must be a whole number from 1 to 2147483647. This one is passed over until then.',
+      '2:41 settings["mcp.access"]: it must be one of open, token. It is ignored until then.',
+      '3:20 settings["limits.unreadMs"]: it must be a whole number from 1 to 2147483647. It is ignored until then.',
     ],
     warnings: [],
   });
@@ -44,9 +44,9 @@ it('a wrong value costs that one setting, and is told with its place', () => {
 
 it('an unknown key is a warning with the nearest one that is known', () => {
   const warnings = (text: string): readonly string[] => read(text).warnings;
-  const unknown = 'this setting is not known and has no effect';
+  const unknown = 'this setting is unknown and has no effect';
   expect(warnings('{"limits.session": 1}')).toEqual([
-    `1:2 settings["limits.session"]: ${unknown}. Write "limits.sessions" if you mean that.`,
+    `1:2 settings["limits.session"]: ${unknown}. Did you mean "limits.sessions"?`,
   ]);
   expect(warnings('{"limits": {"sessions": 1}, "__proto__": 1}')).toEqual(
     ['1:2 settings.limits', '1:29 settings.__proto__'].map(
@@ -56,10 +56,10 @@ it('an unknown key is a warning with the nearest one that is known', () => {
   );
 });
 
-it('of a key that stands there twice the first counts', () => {
+it('of a key that appears twice the first one is used', () => {
   expect(read('{"limits.sessions": 1,\n"limits.sessions": 2}')).toEqual({
     settings: { 'limits.sessions': 1 },
-    problems: ['2:1 settings["limits.sessions"]: this key stands there twice. The first counts.'],
+    problems: ['2:1 settings["limits.sessions"]: this key appears twice. The first one is used.'],
     warnings: [],
   });
 });

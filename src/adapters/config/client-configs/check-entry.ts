@@ -6,7 +6,7 @@ import { positionOf } from '../json-tree.ts';
 import { readServer } from '../server-entry.ts';
 import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
-import type { JsonObject } from '../../../core/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../core/json-object.ts';
 
 /** A client's entry translated to Assay's config format, and whether Assay could run it. */
 export interface CheckedEntry {
@@ -55,8 +55,16 @@ function standIns(names: readonly string[]): readonly Readonly<Record<string, st
   return names.length === 0 ? [{}] : [each('1'), each('http://127.0.0.1')];
 }
 
-function missingIn(value: unknown, here: EntryContext): readonly string[] {
-  return [...new Set(textsIn(value).flatMap((text) => expand(text, here).missing))];
+/** In `args`, the entry's own `env` counts too, as in a config file. */
+function missingIn({ args, ...rest }: JsonObject, here: EntryContext): readonly string[] {
+  const env = isJsonObject(rest['env']) ? rest['env'] : {};
+  const own = Object.fromEntries(Object.keys(env).map((name) => [name, '']));
+  const inside = { ...here, env: { ...here.env, ...own } };
+  const missing = [
+    ...textsIn(rest).flatMap((text) => expand(text, here).missing),
+    ...textsIn(args).flatMap((text) => expand(text, inside).missing),
+  ];
+  return [...new Set(missing)];
 }
 
 function textsIn(value: unknown): readonly string[] {
