@@ -63,7 +63,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
 /** Ports for the commands that deal with other clients: `import` and `connect`. */
 function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
-    clientIds: CLIENTS.map(({ id }) => id),
+    clients: CLIENTS,
     importServers: async (request, options) => {
       const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');
       const configPath = located(options).path;
@@ -77,6 +77,7 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
       const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
       return undoConnect(request, neighbourhood(options, ownCommand));
     },
+    openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
   };
 }
 

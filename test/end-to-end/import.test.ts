@@ -11,7 +11,7 @@ const DESKTOP = [...settings, 'Claude', 'claude_desktop_config.json'];
 const VSCODE = [...settings, 'Code', 'User', 'mcp.json'];
 
 async function imported(user: User, ...args: readonly string[]): Promise<Json> {
-  const done = await user.assay('import', ...args, '--json');
+  const done = await user.assay('import', ...args, '--no-equip', '--json');
   expect([done.code, done.stderr]).toEqual([0, '']);
   return parseJson(done.stdout);
 }
@@ -29,7 +29,7 @@ describe('assay import', () => {
       `\uFEFF{\r\n  // comments and a last comma are no obstacle\r\n  "mcpServers": {\r\n    "plain": ${JSON.stringify({ command, args })},\r\n  },\r\n}`,
       ...DESKTOP,
     );
-    const done = await user.assay('import', 'claude-desktop');
+    const done = await user.assay('import', 'claude-desktop', '--no-equip');
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect(done.stdout).toContain('Copied 1 server from');
     expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { plain: { command, args } } });
@@ -84,7 +84,7 @@ describe('assay import', () => {
       'mcp.json',
     );
     const before = user.read('.assay', 'mcp.json');
-    const kept = await user.assay('import', 'cursor');
+    const kept = await user.assay('import', 'cursor', '--no-equip');
     expect(kept.stderr).toContain('kept a: another server has this name; --overwrite replaces it');
     expect(user.read('.assay', 'mcp.json')).toBe(before);
     expect(fates(await imported(user, 'cursor', '--overwrite'))).toEqual({ a: 'replaced', b: 'same' });
@@ -117,7 +117,7 @@ describe('assay import', () => {
       '.vscode',
       'mcp.json',
     );
-    const done = await user.assay('import', 'vscode', '--project', project);
+    const done = await user.assay('import', 'vscode', '--project', project, '--no-equip');
     expect(user.json('.assay', 'mcp.json')).toEqual({
       mcpServers: {
         tracker: {
@@ -223,7 +223,7 @@ describe('assay import', () => {
       }}`,
       ...VSCODE,
     );
-    const done = await user.assay('import', 'vscode');
+    const done = await user.assay('import', 'vscode', '--no-equip');
     const file = user.at(...VSCODE);
     expect(done.stderr.split('\n')).toEqual([
       `skipped tools: this is Assay itself (${file}:2:9)`,
@@ -266,7 +266,7 @@ describe('assay import', () => {
       'mcp.json',
     );
     for (const args of [['--dry-run'], ['--json'], []]) {
-      const { stdout, stderr } = await user.assay('import', 'cursor', ...args);
+      const { stdout, stderr } = await user.assay('import', 'cursor', '--no-equip', ...args);
       expect(stdout).toContain('h.example');
       expect(stdout + stderr).not.toContain('S3CRET');
     }

@@ -7,15 +7,15 @@ import type { Runtime } from './runtime.ts';
 
 /** The commands for the config files of other clients. `done` receives the exit code. */
 export function clientConfigCommands(runtime: Runtime, done: Done): readonly Command[] {
+  const clientIds = runtime.clients.map(({ id }) => id);
   return [
     new Command('import')
-      .argument(
-        '<client|file>',
-        `${runtime.clientIds.join(', ')}, a config file, or what \`assay export\` wrote`,
-      )
+      .argument('<client|file>', `${clientIds.join(', ')}, a config file, or what \`assay export\` wrote`)
       .description('copy the servers of another client into the config file of Assay, or take in an export')
       .option('--project <folder>', 'also those for this project')
       .option('--overwrite', 'replace what has the same name here')
+      .option('--toolset <name>', 'name of the toolset made of the servers (default: that of the client)')
+      .option('--no-equip', 'copy the servers only: start none, and make no toolset of them')
       .option('--dry-run', 'show what would happen, write nothing')
       .option('--apply', 'of an export: do what is planned')
       .option('--keep', 'of an export: leave what is here and differs as it is')
@@ -23,7 +23,7 @@ export function clientConfigCommands(runtime: Runtime, done: Done): readonly Com
       .option('--json', 'as JSON')
       .action(async (from: string, options: ImportOptions & ImportBundleOptions) => {
         const { bundleIn, importBundle } = await import('./import-bundle.ts');
-        const bundle = runtime.clientIds.includes(from) ? undefined : await bundleIn(runtime, from);
+        const bundle = clientIds.includes(from) ? undefined : await bundleIn(runtime, from);
         if (bundle !== undefined) {
           done(
             await importBundle(runtime, bundle, {
@@ -37,7 +37,7 @@ export function clientConfigCommands(runtime: Runtime, done: Done): readonly Com
         done(await importFrom(runtime, from, options));
       }),
     new Command('connect')
-      .argument('<client>', runtime.clientIds.join(', '))
+      .argument('<client>', clientIds.join(', '))
       .description('write Assay into the config file of a client')
       .option('--name <name>', 'what the client calls it', 'assay')
       .option('--http [url]', 'the address of a running `assay serve`, instead of a command')

@@ -1,7 +1,18 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ImportOutcome, FoundServer, ImportReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
-import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
+import { toolsetNameFault } from '../../core/toolset.ts';
+import { downLines, equipImported, toolsetLines } from './imported-toolset.ts';
+import {
+  argumentFault,
+  printComplaint,
+  print,
+  printError,
+  printJson,
+  proseOf,
+  style,
+  tableOf,
+} from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
@@ -9,26 +20,59 @@ export interface ImportOptions extends AppOptions {
   readonly project?: string;
   readonly overwrite?: boolean;
   readonly dryRun?: boolean;
+  /** False with `--no-equip`: the servers are copied, but neither started nor put into a toolset. */
+  readonly equip?: boolean;
+  /** Name of the toolset; defaults to the client's. */
+  readonly toolset?: string;
   readonly json?: boolean;
 }
 
-/** `assay import`: the other client's servers and the result for each on stdout; follow-up steps on stderr. */
+/**
+ * `assay import`: the other client's servers and the result for each on stdout; progress and follow-up steps on stderr.
+ */
 export async function importFrom(
   runtime: ClientConfigPorts,
   from: string,
   options: ImportOptions,
 ): Promise<number> {
-  const { project, overwrite = false, dryRun = false } = options;
+  const { project, overwrite = false, dryRun = false, json = false } = options;
+  const client = runtime.clients.find(({ id }) => id === from);
+  const name = options.toolset ?? client?.id ?? 'imported';
+  const wrong = argumentFault('--toolset', toolsetNameFault(name));
+  if (wrong !== undefined) return printComplaint(wrong);
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return printComplaint(done.error);
-  if (options.json === true) {
-    printJson(done.value);
-    return EXIT.done;
+  const report = done.value;
+  if (!json) tellImport(report);
+  const servers = report.servers.filter(isUsable).map((server) => server.name);
+  const isEquipping = options.equip !== false && !dryRun && servers.length > 0;
+  const equipped = isEquipping
+    ? await equipImported(runtime, { name, servers: [...new Set(servers)], isSilent: json }, options)
+    : undefined;
+  if (json) {
+    const { servers: started, toolset } = equipped?.ok === true ? equipped.value : {};
+    printJson({ ...report, ...(started && { started }), ...(toolset && { toolset }) });
   }
-  print(tableOf(['NAME', 'KIND', 'WHAT BECOMES OF IT', 'COMMAND OR ORIGIN'], done.value.servers.map(row)));
-  print(`\n${closing(done.value)}`);
-  for (const line of remarks(done.value)) printError(printable(line));
+  if (equipped === undefined) return EXIT.done;
+  if (!equipped.ok) return printComplaint(equipped.error);
+  if (json) return EXIT.done;
+  const isTerminal = process.stderr.isTTY;
+  const lines = toolsetLines(equipped.value, client);
+  print(`\n${proseOf(lines.done)}`);
+  for (const line of downLines(equipped.value)) printError(proseOf(printable(line), { isTerminal }));
+  printError(`next: ${lines.next}`);
   return EXIT.done;
+}
+
+/** Whether Assay runs a server of this name after the import. */
+function isUsable({ outcome, isDisabled }: FoundServer): boolean {
+  return outcome !== 'skipped' && !isDisabled;
+}
+
+function tellImport(report: ImportReport): void {
+  print(tableOf(['NAME', 'KIND', 'RESULT', 'COMMAND OR ORIGIN'], report.servers.map(row)));
+  print(`\n${closing(report)}`);
+  for (const line of remarks(report)) printError(printable(line));
 }
 
 function row(server: FoundServer): readonly string[] {

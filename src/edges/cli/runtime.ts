@@ -21,7 +21,9 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
+import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
+import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
@@ -79,6 +81,21 @@ export interface OpenToolsets {
   readonly close: () => Promise<void>;
 }
 
+/** The catalog with its cached lists, and the toolsets, to show what a client sees. No server has been started. */
+export interface OpenOnboarding {
+  readonly catalog: Catalog;
+  readonly toolsets: Toolsets;
+  readonly views: ToolsetViews;
+  /** With no toolset equipped: whether `/mcp` serves only the configuration tools. */
+  readonly hasModes: boolean;
+  /** Resolves when each of these servers is ready or has failed; reports each as it happens. */
+  readonly startServers: (
+    names: readonly string[],
+    onSettled: (status: ServerStatus) => void,
+  ) => Promise<readonly ServerStatus[]>;
+  readonly close: () => Promise<void>;
+}
+
 /** The operator's services for sources and tools, for a short-lived command. */
 export interface OpenServices {
   readonly tools: ToolService;
@@ -97,13 +114,20 @@ export interface OpenServices {
   readonly close: () => Promise<void>;
 }
 
+/** A client whose config file is known. */
+export interface KnownClient {
+  readonly id: string;
+  readonly label: string;
+}
+
 /** What the commands for other clients need. */
 export interface ClientConfigPorts {
   /** The clients whose config files are known. */
-  readonly clientIds: readonly string[];
+  readonly clients: readonly KnownClient[];
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
   connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
   undoConnect(request: UndoRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
+  openOnboarding(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>>;
 }
 
 /** All settings with the source of each. */

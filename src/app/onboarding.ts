@@ -1,0 +1,43 @@
+import { surroundings } from '../adapters/config/locate-config.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import type { OpenOnboarding } from '../edges/cli/runtime.ts';
+import { startServers } from '../gateway/services/start-servers.ts';
+import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
+import { hasHomeStore, openInEnvironment, setting } from './environment.ts';
+import { openCatalog } from './open-catalog.ts';
+import { openToolsets } from './records.ts';
+
+/** Opens the catalog and the toolsets of the home. Starts nothing, and creates no store where there is none. */
+export function openOnboardingForCommand(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>> {
+  const given = { ...quiet(options), isQuiet: true, transport: 'pipe' } as const;
+  return openInEnvironment(given, async (environment) => {
+    const opened = await openCatalog(environment, { mayBeEmpty: true });
+    if (!opened.ok) return opened;
+    const { catalog, settings, close } = opened.value;
+    const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
+    const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
+    if (!ready.ok) return ready;
+    return ok({
+      catalog,
+      toolsets,
+      views,
+      hasModes: settings.enableConfigToolsMenu,
+      startServers: (names, onSettled) => {
+        void untilStopped().then(async () => {
+          await close();
+          process.exit(INTERRUPTED);
+        });
+        return startServers(catalog, names, onSettled);
+      },
+      close,
+    });
+  });
+}
+
+/** What is wrong with an entry is shown with its server; the log would only repeat it. */
+function quiet(options: AppOptions): AppOptions {
+  const isWanted = setting(surroundings(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
+  return isWanted || options.writeLog !== undefined ? options : { ...options, writeLog: () => undefined };
+}

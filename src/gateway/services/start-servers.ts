@@ -1,0 +1,29 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import { type ServerStatus, serverStatuses } from '../catalog/server-status.ts';
+
+/**
+ * Starts these servers of a catalog and no others. Resolves when the first attempt of each has ended, successfully or
+ * not; `onSettled` is called for each as it ends, and at once for one whose entry cannot be used.
+ */
+export async function startServers(
+  catalog: Catalog,
+  names: readonly string[],
+  onSettled: (status: ServerStatus) => void,
+): Promise<readonly ServerStatus[]> {
+  const wanted = new Set(names);
+  const tell = (name: string): void => {
+    const status = serverStatuses(catalog).find((one) => one.name === name);
+    if (status !== undefined) onSettled(status);
+  };
+  for (const { name } of catalog.rejected) if (wanted.has(name)) tell(name);
+  await Promise.all(
+    catalog.servers
+      .filter(({ spec }) => wanted.has(spec.name))
+      .map(async (server) => {
+        server.start();
+        await server.settled();
+        tell(server.spec.name);
+      }),
+  );
+  return serverStatuses(catalog).filter(({ name }) => wanted.has(name));
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { at, listAt, namesAt, parseJson } from '../support/json.ts';
+import { newUser, type User } from '../support/client-configs.ts';
+import { fixture } from '../support/place.ts';
+import { openPipe } from '../support/stdio.ts';
+
+const CURSOR = ['.cursor', 'mcp.json'];
+
+/** The names of the tools that a client sees which starts Assay as its file says. */
+async function seenBy(user: User, ...file: readonly string[]): Promise<readonly string[]> {
+  const args = listAt(user.json(...file), 'mcpServers', 'assay', 'args').map(String);
+  const pipe = openPipe(args, { HOME: user.home });
+  await pipe.initialize();
+  const listed = await pipe.ask('tools/list');
+  await pipe.stop();
+  return namesAt(at(listed, 'result'), 'tools');
+}
+
+describe('the first hour', () => {
+  it('after import and connect, a client sees the tools of its own servers', async () => {
+    const user = newUser();
+    const servers = { plain: fixture('plain'), broken: { command: 'no-such-command' } };
+    user.write(JSON.stringify({ mcpServers: servers }), ...CURSOR);
+    const done = await user.assay('import', 'cursor');
+    expect(done.code).toBe(0);
+    expect(done.stdout).toContain('Saved the toolset "cursor" with ');
+    expect(done.stdout).toContain('It is equipped: clients of Assay see these tools.');
+    expect(done.stderr).toMatch(/^ {2}plain {3}\d+ tools$/m);
+    expect(done.stderr).toMatch(/^ {2}broken {2}cannot be started: command "no-such-command" not found/m);
+    expect(done.stderr).toContain('next: assay connect cursor\n');
+    await user.assay('connect', 'cursor');
+    const seen = await seenBy(user, ...CURSOR);
+    expect(seen).toContain('plain_echo');
+    expect(seen).not.toContain('build-toolset');
+
+    // A second client does not take the first one's tools away.
+    user.write(JSON.stringify({ mcpServers: { other: fixture('plain') } }), '.claude.json');
+    const report = parseJson((await user.assay('import', 'claude-code', '--json')).stdout);
+    expect(at(report, 'toolset')).toMatchObject({ name: 'claude-code', equipped: 'cursor' });
+    expect(listAt(report, 'started')).toMatchObject([{ name: 'other', state: 'up' }]);
+  });
+
+  it('--no-equip copies servers and does nothing else', async () => {
+    const user = newUser();
+    user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const done = await user.assay('import', 'cursor', '--no-equip');
+    expect([done.code, done.stderr]).toEqual([0, '']);
+    expect(parseJson((await user.assay('toolset', 'list', '--json')).stdout)).toMatchObject({ toolsets: [] });
+  });
+});
