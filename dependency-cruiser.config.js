@@ -67,6 +67,7 @@ const PACKAGES = {
     imports: ADAPTER,
     uses: [...PATHS, 'module', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
   },
+  'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
   'edges/mcp': {
     imports: ['core', 'protocol', 'platform', 'gateway'],
     uses: ['buffer', 'crypto', 'http', 'net', 'process', 'stream'],

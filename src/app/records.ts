@@ -2,6 +2,7 @@ import { entrySeal } from '../adapters/auth/seal.ts';
 import { entryReader, localReader } from '../adapters/config/registered-entry.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
 import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import type { ProsePolicy } from '../core/hints/drift.ts';
 import type { Settings } from '../core/settings.ts';
@@ -87,6 +88,7 @@ export async function openToolsets(
     settings,
     reviewsNotes,
     countTokens,
+    buildSearch: buildWordSearch,
     compile: compileSchema,
     nowMs: () => Date.now(),
   });

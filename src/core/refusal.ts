@@ -197,7 +197,14 @@ export type Refusal =
   | { readonly code: 'BUNDLE_LOCKED' }
   /** `at`: a JSON pointer to the hints, if they came in a document. */
   | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string; readonly at?: string }
-  | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
+  | {
+      readonly code: 'REF_UNKNOWN';
+      readonly ref: string;
+      /** The name of a tool that is most like it. */
+      readonly nearest?: string;
+      /** Further unknown refs of the same request. */
+      readonly others?: readonly UnknownRef[];
+    }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
   | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }
   | { readonly code: 'NOTE_UNKNOWN'; readonly tool: string; readonly note: string }
@@ -227,6 +234,9 @@ export type Refusal =
       /** The environment variable or config file member that sets it. */
       readonly by: string;
     };
+
+/** A reference that matches no tool. */
+export type UnknownRef = Pick<Extract<Refusal, { code: 'REF_UNKNOWN' }>, 'ref' | 'nearest'>;
 
 export type RefusalCode = Refusal['code'];
 

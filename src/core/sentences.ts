@@ -1,6 +1,7 @@
 import { type Cause, mapTexts } from './cause.ts';
 import { causeText } from './cause-text.ts';
 import { counted } from './counted.ts';
+import { isJsonObject } from './json-object.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { LOCAL_SOURCE } from './server-spec.ts';
@@ -27,6 +28,8 @@ export function bounded(refusal: Refusal): Refusal {
 function boundedValue(key: string, value: unknown): unknown {
   if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // its only type
   if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map((one) => boundedValue('', one));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, boundedValue(name, one)]));
   return typeof value === 'string' ? boundedText(value) : value;
 }
 
@@ -218,9 +221,13 @@ const SENTENCES: Sentences = {
   TOOL_CHANGED: (r) =>
     `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
   REF_UNKNOWN: (r) =>
-    `No tool is called ${quote(r.ref)}.` +
-    (r.nearest === undefined ? '' : ` Did you mean ${quote(r.nearest)}?`) +
-    ' A tool is named "server.tool", or by its refId.',
+    [r, ...(r.others ?? [])]
+      .map(
+        ({ ref, nearest }) =>
+          `No tool is called ${quote(ref)}.` +
+          (nearest === undefined ? '' : ` Did you mean ${quote(nearest)}?`),
+      )
+      .join(' ') + ' Refer to a tool as "server.tool" or by its refId.',
   REF_AMBIGUOUS: (r) =>
     `The ref ${quote(r.ref)} names a tool of each of the servers ${r.servers.map(quote).join(', ')}. Give its refId.`,
   REF_DISAGREES: (r) =>

@@ -31,11 +31,12 @@ export function refOf(text: string): ToolRef {
   return REF_ID.test(text) ? { refId: text } : { namespacedName: text };
 }
 
-/** Validates a ref; `field` is its name in errors. PARAMS_INVALID if it names nothing. */
+/** Validates a ref, an object or a string; `field` is its name in errors. PARAMS_INVALID if it names nothing. */
 export function readToolRef(value: unknown, field: string): Result<ToolRef, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'PARAMS_INVALID', field, reason });
+  if (typeof value === 'string' && value !== '') return ok(refOf(value));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return wrong('it must be an object with namespacedName or refId');
+    return wrong('it must be the name of a tool, or an object with namespacedName or refId');
   const { namespacedName, refId, ...others } = value as Readonly<Record<string, unknown>>;
   const [other] = Object.keys(others);
   if (other !== undefined) return wrong(`it has no member ${JSON.stringify(other)}`);
@@ -46,6 +47,17 @@ export function readToolRef(value: unknown, field: string): Result<ToolRef, Refu
   if (namespacedName === undefined && refId === undefined)
     return wrong('it must have namespacedName or refId');
   return ok({ ...(namespacedName && { namespacedName }), ...(refId && { refId }) });
+}
+
+/** Validates a list of refs; `field` is its name in errors. */
+export function readToolRefs(values: readonly unknown[], field: string): Result<readonly ToolRef[], Refusal> {
+  const refs: ToolRef[] = [];
+  for (const [position, value] of values.entries()) {
+    const ref = readToolRef(value, `${field}.${position}`);
+    if (!ref.ok) return ref;
+    refs.push(ref.value);
+  }
+  return ok(refs);
 }
 
 /** A ref in readable form. */

@@ -100,7 +100,10 @@ describe('a toolset', () => {
   it('holds a tool by refId, and keeps it so when it is sent back', async () => {
     await make('free');
     const client = await connectClient({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'auto');
-    const told = await client.callTool({ name: 'list-available-tools', arguments: {} });
+    const told = await client.callTool({
+      name: 'list-available-tools',
+      arguments: { tools: ['plain.echo'] },
+    });
     const refId = /"refId":\s*"([0-9a-f]{32})"/.exec(JSON.stringify(told).replaceAll('\\"', '"'))?.[1] ?? '';
     const held = await make('held', { tools: [{ refId }] });
     expect(at(held.json(), 'tools', 0, 'refId')).toBe(refId);

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { endAfterEach } from '../support/end-after-each.ts';
-import { at, listAt, namesAt, numberAt, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { at, listAt, numberAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { fixture } from '../support/place.ts';
 import { equip, meet, MENU, overHttp, WAYS, type Model, type Told } from '../support/toolsets.ts';
 
@@ -60,23 +60,24 @@ describe('list-available-tools', () => {
   });
 
   const names = (data: Json): readonly string[] =>
-    listAt(data, 'toolsByServer').flatMap((server) => namesAt(server, 'tools'));
+    listAt(data, 'tools').map((tool) => textAt(tool, 'namespacedName'));
 
-  it('shows all tools of all servers without arguments, with what each costs', async () => {
+  it('lists the servers without arguments, with how many tools each has and what they cost', async () => {
     const { data, text } = await menu.call('list-available-tools');
-    const shown = names(data);
-    expect(shown).toEqual(expect.arrayContaining(['plain_echo', 'other_same']));
-    expect(numberAt(data, 'summary', 'totalTools')).toBe(shown.length);
+    const servers = listAt(data, 'toolsByServer');
+    expect(servers.map((server) => textAt(server, 'serverName'))).toEqual(['plain', 'bad', 'other']);
     expect(numberAt(data, 'summary', 'totalServers')).toBe(3);
-    const tools = listAt(data, 'toolsByServer').flatMap((server) => listAt(server, 'tools'));
-    const tokens = tools.map((tool) => numberAt(tool, 'context', 'tokens'));
-    const total = tokens.reduce((sum, one) => sum + one, 0);
-    expect(numberAt(data, 'meta', 'totalPossibleContext', 'tokens')).toBe(total);
-    for (const tool of tools) expect(text).toContain(textAt(tool, 'namespacedName'));
+    const sum = (...path: string[]): number =>
+      servers.reduce<number>((total, server) => total + numberAt(server, ...path), 0);
+    expect(numberAt(data, 'summary', 'totalTools')).toBe(sum('toolCount'));
+    expect(numberAt(data, 'meta', 'totalPossibleContext', 'tokens')).toBe(sum('context', 'tokens'));
+    expect(text).toMatch(/^- other: 2 tools, about \d+ tokens$/m);
+    expect(text).not.toContain('second');
   });
 
-  it('counts tokens as a tokenizer does: of name, description and input schema', async () => {
-    const { data } = await menu.call('list-available-tools', { query: 'other.second' });
+  it('shows definitions by name in any form, and by refId, with tokens as a tokenizer counts them', async () => {
+    const { data, text } = await menu.call('list-available-tools', { tools: ['other.second', 'other_same'] });
+    expect(names(data)).toEqual(['other.second', 'other.same']);
     const direct = await overHttp(
       { servers: { other: fixture('named', ['second']) }, path: '/all' },
       'legacy',
@@ -84,21 +85,27 @@ describe('list-available-tools', () => {
     const { name, description, inputSchema } = (await direct.client.listTools()).tools[0] ?? {};
     expect(name).toBe('other_second');
     const read = JSON.stringify({ name: 'second', description, inputSchema });
-    expect(at(data, 'toolsByServer', 0, 'tools', 0, 'context', 'tokens')).toBe(countTokens(read));
+    expect(at(data, 'tools', 0, 'context', 'tokens')).toBe(countTokens(read));
+    expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({ description, inputSchema });
+    const refId = textAt(data, 'tools', 0, 'refId');
+    for (const ref of [refId, { refId }, { namespacedName: 'other.second' }])
+      expect((await menu.call('list-available-tools', { tools: [ref] })).data).toMatchObject({
+        tools: [{ namespacedName: 'other.second', refId }],
+      });
   });
 
   it('takes words, a server, hints, and pages', async () => {
     const ask = async (args: JsonObject): Promise<readonly string[]> =>
       names((await menu.call('list-available-tools', args)).data);
-    expect(await ask({ query: 'SECOND other' })).toEqual(['other_second']);
-    expect(await ask({ query: 'nothing has this' })).toEqual([]);
-    expect(await ask({ server: 'other' })).toEqual(['other_same', 'other_second']);
-    // Nobody declares anything there, so the defaults of the specification count.
+    expect((await ask({ query: 'SECOND other' }))[0]).toBe('other.second');
+    expect(await ask({ query: 'xylophone' })).toEqual([]);
+    expect(await ask({ server: 'other' })).toEqual(['other.same', 'other.second']);
+    // The fixture declares no hints, so the defaults of the specification apply.
     expect(
       await ask({ server: 'other', hints: { destructiveHint: true, readOnlyHint: false } }),
     ).toHaveLength(2);
     expect(await ask({ server: 'other', hints: { readOnlyHint: true } })).toEqual([]);
-    const all = await ask({});
+    const all = await ask({ limit: 1_000 });
     const paged: string[] = [];
     let cursor: string | undefined;
     do {
@@ -107,11 +114,28 @@ describe('list-available-tools', () => {
       const next = at(data, 'nextCursor');
       cursor = typeof next === 'string' ? next : undefined;
     } while (cursor !== undefined);
+    expect(all.length).toBeGreaterThan(6);
     expect(paged).toEqual(all);
     expect(await menu.call('list-available-tools', { cursor: 'nonsense' })).toMatchObject({
       isError: true,
       data: { error: { code: 'CURSOR_INVALID' } },
     });
+  });
+
+  it('names the servers there are if one is unknown, and all unknown tools at once', async () => {
+    expect((await menu.call('list-available-tools', { server: 'othr' })).text).toMatch(
+      /did you mean "other"\? The servers are plain, bad, other/,
+    );
+    const unknown = { tools: ['other.secnd', 'plain.echo', 'xyz'] };
+    for (const [tool, args] of [
+      ['list-available-tools', unknown],
+      ['build-toolset', { name: 'any', ...unknown }],
+    ] as const) {
+      const { text } = await menu.call(tool, args);
+      expect(text).toContain(
+        'No tool is called "other.secnd". Did you mean "other.second"? No tool is called "xyz".',
+      );
+    }
   });
 });
 

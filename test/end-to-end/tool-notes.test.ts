@@ -199,8 +199,8 @@ describe('notes', () => {
 
   it('5.1, 5.3: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
     const model = await opened();
-    const listed = (await model.call('list-available-tools', { query: 'create_issue' })).data;
-    const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
+    const listed = (await model.call('list-available-tools', { tools: ['linear.create_issue'] })).data;
+    const refId = String(at(listed, 'tools', 0, 'refId'));
     await model.call('build-toolset', { name: 'held', tools: [{ refId }], autoEquip: true });
     await model.call('enter-configuration-mode');
     expect((await model.call('add-tool-annotation', { toolRef: { refId }, notes: ONE })).isError).toBe(false);

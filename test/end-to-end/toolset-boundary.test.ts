@@ -47,8 +47,8 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
 
   it('withholds a tool whose definition is no longer the one that its refId means', async () => {
     const model = await opened();
-    const listed = (await model.call('list-available-tools', { query: 'act' })).data;
-    const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
+    const listed = (await model.call('list-available-tools', { tools: ['s.act'] })).data;
+    const refId = String(at(listed, 'tools', 0, 'refId'));
     const tools = [{ refId }, { namespacedName: 's.turn' }];
     await model.call('build-toolset', { name: 'held', tools, autoEquip: true });
     expect(await model.tools()).toEqual(['enter-configuration-mode', 's_act', 's_turn']);
@@ -66,8 +66,8 @@ describe('a toolset', () => {
   it('shows a changed tool where the setting says so', async () => {
     const env = { ASSAY_TOOLSETS_CHANGED: 'show' };
     const model = await overStdio({ servers: { s: fixture('turncoat') }, env }, 'legacy');
-    const listed = (await model.call('list-available-tools', { query: 'act' })).data;
-    const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
+    const listed = (await model.call('list-available-tools', { tools: ['s.act'] })).data;
+    const refId = String(at(listed, 'tools', 0, 'refId'));
     await model.call('build-toolset', {
       name: 'held',
       tools: [{ refId }, { namespacedName: 's.turn' }],

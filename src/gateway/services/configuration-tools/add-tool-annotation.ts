@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../core/json-object.ts';
 import { noteFault, noteNameFault, type Addition, type Note } from '../../../core/notes.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -5,7 +6,7 @@ import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
 import { withNotes } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import type { Changing } from '../toolsets/toolsets.ts';
-import { TOOL_REF } from './build-toolset.ts';
+import { TOOL_REF, TOOL_REF_OBJECT } from './build-toolset.ts';
 import { indexFor, objectionTo, type ConfigurationContext } from './context.ts';
 import { argumentFault, type OwnToolSpec, type OwnToolResult } from './own-tool.ts';
 
@@ -22,30 +23,8 @@ export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
     description: 'Add contextual annotations to a tool in the current toolset to guide LLM usage',
     // It adds notes and replaces none; a second call with the same names adds nothing.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    inputSchema: {
-      type: 'object',
-      properties: {
-        toolRef: TOOL_REF,
-        notes: {
-          type: 'array',
-          description: 'Array of annotations to add to the tool',
-          items: {
-            type: 'object',
-            properties: {
-              name: {
-                type: 'string',
-                description: "Identifier for this annotation (e.g., 'usage-with-project')",
-                pattern: '^[a-z0-9-]+$',
-              },
-              note: { type: 'string', description: 'The annotation content to help guide LLM usage' },
-            },
-            required: ['name', 'note'],
-          },
-          minItems: 1,
-        },
-      },
-      required: ['toolRef', 'notes'],
-    },
+    inputSchema: inputSchema(TOOL_REF_OBJECT),
+    accepts: inputSchema(TOOL_REF),
     output: {
       properties: {
         toolset: { type: 'string' },
@@ -61,6 +40,33 @@ export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
         ? annotate(context, { ref: ref.value, notes: notes as readonly NoteArguments[], subject })
         : ref;
     },
+  };
+}
+
+function inputSchema(toolRef: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      toolRef,
+      notes: {
+        type: 'array',
+        description: 'Array of annotations to add to the tool',
+        items: {
+          type: 'object',
+          properties: {
+            name: {
+              type: 'string',
+              description: "Identifier for this annotation (e.g., 'usage-with-project')",
+              pattern: '^[a-z0-9-]+$',
+            },
+            note: { type: 'string', description: 'The annotation content to help guide LLM usage' },
+          },
+          required: ['name', 'note'],
+        },
+        minItems: 1,
+      },
+    },
+    required: ['toolRef', 'notes'],
   };
 }
 

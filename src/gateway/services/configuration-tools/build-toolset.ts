@@ -1,24 +1,23 @@
 import { counted } from '../../../core/counted.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
+import { readToolRefs } from '../../../core/tool-ref.ts';
 import {
   descriptionFault,
   TOOLSET_LIMITS,
   toolsetNameFault,
   type Toolset,
-  type ToolsetTool,
   withTools,
 } from '../../../core/toolset.ts';
 import { toolOf } from '../toolsets/holding.ts';
+import { resolveAll } from '../toolsets/tool-index.ts';
 import { indexFor, type ConfigurationContext } from './context.ts';
 import { argumentFault, type OwnToolSpec } from './own-tool.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
-/** Input schema of a tool reference. */
-export const TOOL_REF: JsonObject = {
+/** A reference to a tool as the requirements define it. */
+export const TOOL_REF_OBJECT: JsonObject = {
   type: 'object',
-  description: 'Reference to the tool (use namespacedName or refId)',
   properties: {
     namespacedName: {
       type: 'string',
@@ -26,6 +25,15 @@ export const TOOL_REF: JsonObject = {
     },
     refId: { type: 'string', description: 'Tool reference by unique hash identifier' },
   },
+  description: 'Reference to the tool (use namespacedName or refId)',
+};
+
+/** A reference to a tool in any form in which a model has seen one. */
+export const TOOL_REF: JsonObject = {
+  anyOf: [
+    { type: 'string', description: "Name of the tool, e.g. 'linear.create_issue', or its refId" },
+    TOOL_REF_OBJECT,
+  ],
 };
 
 export function buildTool(context: ConfigurationContext): OwnToolSpec {
@@ -102,21 +110,13 @@ async function buildToolset(
     argumentFault('name', toolsetNameFault(name)) ??
     argumentFault('description', description === undefined ? undefined : descriptionFault(description));
   if (wrong !== undefined) return err(wrong);
-  const refs: ToolRef[] = [];
-  for (const [place, given] of wanted.tools.entries()) {
-    const ref = readToolRef(given, `arguments.tools.${place}`);
-    if (!ref.ok) return ref;
-    refs.push(ref.value);
-  }
-  const index = await indexFor(context, refs);
-  const tools: ToolsetTool[] = [];
-  for (const ref of refs) {
-    const tool = toolOf(index, ref);
-    if (!tool.ok) return tool;
-    tools.push(tool.value);
-  }
+  const refs = readToolRefs(wanted.tools, 'arguments.tools');
+  if (!refs.ok) return refs;
+  const index = await indexFor(context, refs.value);
+  const tools = resolveAll(refs.value, (ref) => toolOf(index, ref));
+  if (!tools.ok) return tools;
   const maker = { by: 'model', subject } as const;
   const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
-  const full = withTools(empty, tools);
+  const full = withTools(empty, tools.value);
   return full.ok ? context.toolsets.create(full.value, { by: subject, equip }) : full;
 }

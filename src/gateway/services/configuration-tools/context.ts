@@ -4,6 +4,7 @@ import type { Settings } from '../../../core/settings.ts';
 import { mayModelChange, type Toolset } from '../../../core/toolset.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
+import type { BuildSearch } from '../../ports/search.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { ProcessMode } from '../toolsets/mode.ts';
@@ -20,6 +21,7 @@ export interface ConfigurationContext {
   readonly mode: ProcessMode;
   /** Tokens of a text as a large language model counts them. */
   readonly countTokens: (text: string) => number;
+  readonly buildSearch: BuildSearch;
   readonly compile: CompileSchema;
   readonly nowMs: () => number;
 }

@@ -1,22 +1,31 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { counted } from '../../../core/counted.ts';
-import { err, ok } from '../../../core/result.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
-import { declaredOf, digestOf } from '../../catalog/definition-facts.ts';
-import type { Entry } from '../../catalog/listing.ts';
-import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
-import { settledIndex, type ConfigurationContext } from './context.ts';
-import type { OwnToolSpec } from './own-tool.ts';
-import { costOf } from './token-cost.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
+import { nearest } from '../../../core/nearest.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { readToolRefs } from '../../../core/tool-ref.ts';
+import { declaredOf, definitionJson, digestOf } from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { searchOf } from '../tools/tool-search.ts';
+import { nameIn, refIdIn, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
+import { TOOL_REF } from './build-toolset.ts';
+import { settledIndex, type ConfigurationContext } from './context.ts';
+import type { OwnToolResult, OwnToolSpec } from './own-tool.ts';
+import { costOf } from './token-cost.ts';
 
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
 
-const COST: JsonObject = {
-  type: 'object',
-  properties: { tokens: { type: 'integer' }, percentTotal: { type: 'number' } },
-  required: ['tokens', 'percentTotal'],
-};
+/** Tools of one answer, unless the model asks for another number. */
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1_000;
+/** Tools whose definitions are shown in one answer. */
+const MAX_DETAILS = 20;
+/** Length of the line about a tool. */
+const LINE_LENGTH = 120;
+
+const TOKENS: JsonObject = { type: 'integer', description: 'Estimate' };
 
 const OUTPUT: JsonObject = {
   summary: {
@@ -24,27 +33,41 @@ const OUTPUT: JsonObject = {
     properties: { totalTools: { type: 'integer' }, totalServers: { type: 'integer' } },
     required: ['totalTools', 'totalServers'],
   },
-  meta: { type: 'object' },
+  meta: { type: 'object', properties: { totalPossibleContext: { type: 'object' } } },
   toolsByServer: {
     type: 'array',
+    description: 'Without arguments: the servers',
     items: {
       type: 'object',
       properties: {
         serverName: { type: 'string' },
         toolCount: { type: 'integer' },
-        context: COST,
-        tools: { type: 'array', items: { type: 'object' } },
+        context: { type: 'object', properties: { tokens: TOKENS }, required: ['tokens'] },
       },
-      required: ['serverName', 'toolCount', 'context', 'tools'],
+      required: ['serverName', 'toolCount', 'context'],
+    },
+  },
+  tools: {
+    type: 'array',
+    description: 'With query, server or hints: the tools, best match first. With tools: their definitions',
+    items: {
+      type: 'object',
+      properties: {
+        namespacedName: { type: 'string' },
+        description: { type: 'string', description: 'Its first sentence' },
+        refId: { type: 'string', description: 'Id of this definition' },
+      },
+      required: ['namespacedName'],
     },
   },
   nextCursor: { type: 'string' },
 };
 
-interface ListQuery {
+interface Query {
   readonly query?: string;
   readonly server?: string;
   readonly hints?: Partial<Hints>;
+  readonly tools?: readonly unknown[];
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -52,79 +75,187 @@ interface ListQuery {
 export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-available-tools',
-    title: 'List the tools of all servers',
+    title: 'Find tools of all servers',
     description:
-      'Lists all tools of all servers, with what each costs in tokens (name, description and input schema, as o200k_base counts them) and the refs by which build-toolset takes them. Without arguments it shows everything.',
+      'Finds tools to build a toolset of. Without arguments it lists the servers, with how many tools each has and what they cost in tokens. With "query", "server" or "hints" it lists tools with one line each, best match first. With "tools" it shows the whole definitions of those tools.',
     // It reads lists that Assay already has; no server is contacted, and nothing changes.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'Words that all stand in the name or the description' },
+        query: { type: 'string', maxLength: 1_000, description: 'What the tool should do, in a few words' },
         server: { type: 'string', description: 'Only tools of this server' },
         hints: {
           type: 'object',
           description:
-            'Only tools with these hints: by the word of an operator, else as declared, else by the default of the specification',
+            'Only tools with these hints: as an operator set them, else as declared, else the default of the specification',
           properties: HINT_FILTER,
           additionalProperties: false,
         },
-        limit: { type: 'integer', minimum: 1, maximum: 10_000, description: 'Most tools of one answer' },
-        cursor: { type: 'string', description: 'nextCursor of the answer before' },
+        tools: {
+          type: 'array',
+          items: TOOL_REF,
+          minItems: 1,
+          maxItems: MAX_DETAILS,
+          description: 'Show the definitions of these tools',
+        },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_LIMIT,
+          default: DEFAULT_LIMIT,
+          description: 'Maximum number of tools in one answer',
+        },
+        cursor: { type: 'string', description: 'nextCursor of the previous answer, with the same filters' },
       },
       additionalProperties: false,
     },
-    output: { properties: OUTPUT, optional: ['nextCursor'] },
+    output: { properties: OUTPUT, optional: ['toolsByServer', 'tools', 'nextCursor'] },
     run: async (args) => {
-      const query = args as ListQuery; // the input schema requires this shape
+      const query = args as Query; // the input schema requires this shape
       const index = await settledIndex(context);
-      const wanted = index.entries.map(describe).filter((tool) => isWanted(tool, query));
-      const start =
-        query.cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(query.cursor)) + 1;
-      if (query.cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
-      const costs = await costsOf(wanted, context);
-      const end = start + (query.limit ?? wanted.length);
-      const last = wanted[end - 1];
-      const cursor = end < wanted.length && last !== undefined ? { nextCursor: cursorAt(last) } : {};
-      return ok(listed(wanted, { costs, start, end, cursor }));
+      if (query.tools !== undefined) return details(index, query.tools, context);
+      const isFiltered = [query.query, query.server, query.hints, query.cursor, query.limit].some(
+        (one) => one !== undefined,
+      );
+      return isFiltered ? found(index, query, context) : overview(index, context);
     },
   };
 }
 
-interface Described {
-  readonly entry: Entry;
-  readonly key: string;
-  readonly description: string;
-  readonly hints: Hints;
-}
-
-function describe(entry: Entry): Described {
-  const { description = '' } = declaredOf(entry.definition);
-  const resolved = entry.server.claims.resolvedOf(entry.server.spec, entry.definition);
-  const effective = HINTS.map((hint) => [hint, resolved[hint].effective.value]);
-  const hints = Object.fromEntries(effective) as unknown as Hints; // every hint was visited
-  return { entry, key: entry.key, description, hints };
-}
-
-function isWanted({ entry, key, description, hints }: Described, query: ListQuery): boolean {
-  const text = `${key} ${nameIn(entry)} ${description}`.toLowerCase();
-  const words = (query.query ?? '').toLowerCase().split(/\s+/);
-  return (
-    words.every((word) => text.includes(word)) &&
-    (query.server === undefined || entry.server.spec.name === query.server) &&
-    HINTS.every((hint) => query.hints?.[hint] === undefined || query.hints[hint] === hints[hint])
+/** The servers, with how many tools they have and what those cost. */
+async function overview(
+  { entries }: ToolIndex,
+  context: ConfigurationContext,
+): Promise<Result<OwnToolResult, Refusal>> {
+  const costs = await costsOf(entries, context);
+  const tokensOf = (some: readonly Entry[]): number =>
+    some.reduce((sum, entry) => sum + (costs.get(entry) ?? 0), 0);
+  const byServer = Map.groupBy(entries, ({ server }) => server.spec.name);
+  const toolsByServer = [...byServer].map(([serverName, tools]) => ({
+    serverName,
+    toolCount: tools.length,
+    context: { tokens: tokensOf(tools) },
+  }));
+  const total = tokensOf(entries);
+  const lines = toolsByServer.map(
+    ({ serverName, toolCount, context: { tokens } }) =>
+      `- ${serverName}: ${counted(toolCount, 'tool')}, about ${counted(tokens, 'token')}`,
   );
+  return ok({
+    text: [
+      `${counted(entries.length, 'tool')} of ${counted(byServer.size, 'server')}, about ${counted(total, 'token')}.`,
+      ...lines,
+      'Call this again with "query" (what you want to do) or "server" to see tools.',
+    ].join('\n'),
+    structured: {
+      summary: { totalTools: entries.length, totalServers: byServer.size },
+      meta: { totalPossibleContext: { tokens: total } },
+      toolsByServer,
+    },
+  });
+}
+
+/** The tools that match, best match first. */
+async function found(
+  index: ToolIndex,
+  query: Query,
+  { catalog, buildSearch }: ConfigurationContext,
+): Promise<Result<OwnToolResult, Refusal>> {
+  const { server, cursor, limit = DEFAULT_LIMIT } = query;
+  const servers = catalog.servers.map(({ spec }) => spec.name);
+  if (server !== undefined && !servers.includes(server)) return err(unknownServer(server, servers));
+  const ranked =
+    query.query === undefined ? index.entries : (await searchOf(index, buildSearch))(query.query);
+  const wanted = ranked.filter((entry) => isWanted(entry, query));
+  const start = cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(cursor)) + 1;
+  if (cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
+  const page = wanted.slice(start, start + limit);
+  const last = start + limit < wanted.length ? page.at(-1) : undefined;
+  const nextCursor = last && Buffer.from(last.key).toString('base64url');
+  const totalServers = new Set(wanted.map((entry) => entry.server)).size;
+  return ok({
+    text: [
+      wanted.length === 0
+        ? 'No tool matches. Try other words, or no arguments to list the servers.'
+        : `${counted(wanted.length, 'tool')} of ${counted(totalServers, 'server')}:`,
+      ...page.map((entry) => `- ${nameIn(entry)}: ${lineOf(entry)}`),
+      ...(nextCursor === undefined ? [] : [`There are more: "cursor": "${nextCursor}".`]),
+    ].join('\n'),
+    structured: {
+      summary: { totalTools: wanted.length, totalServers },
+      meta: {},
+      tools: page.map((entry) => ({ namespacedName: nameIn(entry), description: lineOf(entry) })),
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+    },
+  });
+}
+
+/** The definitions of single tools. */
+async function details(
+  index: ToolIndex,
+  refs: readonly unknown[],
+  context: ConfigurationContext,
+): Promise<Result<OwnToolResult, Refusal>> {
+  const named = readToolRefs(refs, 'arguments.tools');
+  if (!named.ok) return named;
+  const resolved = resolveAll(named.value, (ref) => index.resolve(ref));
+  if (!resolved.ok) return resolved;
+  const entries = resolved.value;
+  const costs = await costsOf(entries, context);
+  const tools = entries.map((entry) => ({
+    namespacedName: nameIn(entry),
+    refId: refIdIn(entry),
+    context: { tokens: costs.get(entry) ?? 0 },
+    hints: effectiveHints(entry),
+  }));
+  const texts = entries.map((entry, place) => {
+    const { description, inputSchema } = definitionJson(entry.definition);
+    return JSON.stringify({ ...tools[place], description, inputSchema });
+  });
+  const totalServers = new Set(entries.map(({ server }) => server)).size;
+  return ok({
+    text: texts.join('\n'),
+    structured: { summary: { totalTools: entries.length, totalServers }, meta: {}, tools },
+  });
+}
+
+function unknownServer(server: string, known: readonly string[]): Refusal {
+  const meant = nearest(server, known);
+  const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+  const reason = `no server has this name${hint} The servers are ${known.join(', ')}`;
+  return { code: 'PARAMS_INVALID', field: 'arguments.server', reason };
+}
+
+function isWanted(entry: Entry, { server, hints }: Query): boolean {
+  if (server !== undefined && entry.server.spec.name !== server) return false;
+  if (hints === undefined) return true;
+  const effective = effectiveHints(entry);
+  return HINTS.every((hint) => hints[hint] === undefined || hints[hint] === effective[hint]);
+}
+
+function effectiveHints({ server, definition }: Entry): Hints {
+  const resolved = server.claims.resolvedOf(server.spec, definition);
+  return Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].effective.value])) as unknown as Hints;
+}
+
+/** The first sentence of a description, on one line. */
+function lineOf({ definition }: Entry): string {
+  const { description = '' } = declaredOf(definition);
+  const line = description.replace(/\s+/g, ' ').trim();
+  const sentence = /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
+  return sentence.length <= LINE_LENGTH ? sentence : `${sentence.slice(0, LINE_LENGTH - 1)}…`;
 }
 
 const COUNTED_AT_ONCE = 50;
 
 /** Counts in batches and yields in between: the first count of ten thousand tools takes a second or more. */
 async function costsOf(
-  tools: readonly Described[],
+  entries: readonly Entry[],
   { countTokens }: ConfigurationContext,
 ): Promise<ReadonlyMap<Entry, number>> {
   const costs = new Map<Entry, number>();
-  for (const [place, { entry }] of tools.entries()) {
+  for (const [place, entry] of entries.entries()) {
     costs.set(entry, costOf(entry.definition, countTokens));
     // Cached, so that the refIds are ready for the answer.
     digestOf(entry.definition);
@@ -133,62 +264,6 @@ async function costsOf(
   return costs;
 }
 
-interface Page {
-  readonly costs: ReadonlyMap<Entry, number>;
-  readonly start: number;
-  readonly end: number;
-  readonly cursor: { readonly nextCursor?: string };
-}
-
-function listed(
-  wanted: readonly Described[],
-  { costs, start, end, cursor }: Page,
-): { readonly text: string; readonly structured: JsonObject } {
-  const total = [...costs.values()].reduce((sum, cost) => sum + cost, 0);
-  const context = (entries: readonly Entry[]): JsonObject => {
-    const tokens = entries.reduce((sum, entry) => sum + (costs.get(entry) ?? 0), 0);
-    return { tokens, percentTotal: total === 0 ? 0 : Math.round((tokens / total) * 10_000) / 100 };
-  };
-  const byServer = Map.groupBy(wanted.slice(start, end), ({ entry }) => entry.server.spec.name);
-  const toolsByServer = [...byServer].map(([serverName, tools]) => ({
-    serverName,
-    toolCount: tools.length,
-    context: context(tools.map(({ entry }) => entry)),
-    tools: tools.map(({ entry, key, description, hints }) => ({
-      name: key,
-      description,
-      namespacedName: nameIn(entry),
-      serverName,
-      refId: refIdIn(entry),
-      hints,
-      context: context([entry]),
-    })),
-  }));
-  const servers = new Set(wanted.map(({ entry }) => entry.server)).size;
-  const lines = toolsByServer.flatMap(({ serverName, tools }) => [
-    `${serverName}:`,
-    ...tools.map((tool) => `- ${tool.namespacedName}: ${tool.description.replace(/\s+/g, ' ')}`),
-  ]);
-  const more = cursor.nextCursor === undefined ? [] : [`There are more: "cursor": "${cursor.nextCursor}".`];
-  return {
-    text: [
-      `${counted(wanted.length, 'tool')} of ${counted(servers, 'server')}, about ${counted(total, 'token')}.`,
-      ...lines,
-      ...more,
-    ].join('\n'),
-    structured: {
-      summary: { totalTools: wanted.length, totalServers: servers },
-      meta: { totalPossibleContext: { tokens: total } },
-      toolsByServer,
-      ...cursor,
-    },
-  };
-}
-
-function cursorAt({ key }: Described): string {
-  return Buffer.from(key).toString('base64url');
-}
-
-function keyIn(cursor: string | undefined): string {
-  return Buffer.from(cursor ?? '', 'base64url').toString();
+function keyIn(cursor: string): string {
+  return Buffer.from(cursor, 'base64url').toString();
 }

@@ -27,6 +27,8 @@ export interface OwnToolSpec {
   /** All four are accurate: a test checks each of them against the tool's behaviour. */
   readonly annotations: Hints;
   readonly inputSchema: JsonObject;
+  /** What arguments are checked against, where that is more than the schema shows. */
+  readonly accepts?: JsonObject;
   /** Properties of a successful result, all required except those in `optional`. */
   readonly output: { readonly properties: JsonObject; readonly optional?: readonly string[] };
   /** Why it cannot be called now. */
@@ -58,7 +60,7 @@ export function ownTool(
       return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: `they are ${TOO_LARGE_TO_PARSE}` });
     const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
     if (!args.ok) return args;
-    check ??= compile(spec.inputSchema);
+    check ??= compile(spec.accepts ?? spec.inputSchema);
     const fault = check(args.value);
     if (fault !== undefined) {
       const field = ['arguments', ...fault.path].join('.');

@@ -1,13 +1,14 @@
 import { nearest } from '../../../core/nearest.ts';
-import type { Refusal } from '../../../core/refusal.ts';
+import type { Refusal, UnknownRef } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 
-/** Looks up the tools of a list by namespaced name or refId. */
+/** Looks up the tools of a list by namespaced name, by public name or by refId. */
 export class ToolIndex {
   readonly entries: readonly Entry[];
+  readonly #listing: Listing;
   readonly #byName = new Map<string, Entry[]>();
   readonly #disabled: readonly Entry[];
   readonly #disabledNames: ReadonlySet<string>;
@@ -15,6 +16,7 @@ export class ToolIndex {
 
   constructor(listing: Listing) {
     this.entries = listing.entries;
+    this.#listing = listing;
     this.#disabled = listing.disabled;
     this.#disabledNames = new Set(listing.disabled.map(nameIn));
     for (const entry of listing.entries) {
@@ -25,9 +27,16 @@ export class ToolIndex {
     }
   }
 
-  /** More than one entry if the name is ambiguous: a server's name may end within another server's tool name. */
-  named(namespacedName: string): readonly Entry[] {
-    return this.#byName.get(namespacedName) ?? [];
+  /**
+   * The tools with this namespaced or public name. More than one entry if the name is ambiguous: a server's name may end
+   * within another server's tool name.
+   */
+  named(name: string): readonly Entry[] {
+    const named = this.#byName.get(name);
+    if (named !== undefined) return named;
+    // No namespaced name is a public one: every namespaced name has a dot, and no public name has one.
+    const entry = this.#listing.find(name);
+    return entry === undefined ? [] : [entry];
   }
 
   /** Whether a server offers the tool but the operator hides it from clients. */
@@ -71,6 +80,24 @@ export class ToolIndex {
     const meant = ref.namespacedName && nearest(ref.namespacedName, [...this.#byName.keys()]);
     return { code: 'REF_UNKNOWN', ref: refText(ref), ...(meant && { nearest: meant }) };
   }
+}
+
+/** Resolves several refs. The refusal names all unknown ones, so that a model can correct them at once. */
+export function resolveAll<T>(
+  refs: readonly ToolRef[],
+  resolve: (ref: ToolRef) => Result<T, Refusal>,
+): Result<readonly T[], Refusal> {
+  const found: T[] = [];
+  const unknown: UnknownRef[] = [];
+  for (const ref of refs) {
+    const one = resolve(ref);
+    if (one.ok) found.push(one.value);
+    else if (one.error.code === 'REF_UNKNOWN') unknown.push(one.error);
+    else return one;
+  }
+  const [first, ...others] = unknown;
+  if (first === undefined) return ok(found);
+  return err({ ...first, code: 'REF_UNKNOWN', ...(others.length > 0 && { others }) });
 }
 
 export function nameIn({ server, name }: Entry): string {

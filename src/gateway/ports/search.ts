@@ -1,0 +1,14 @@
+/** The text of one tool that a query is compared with. */
+export interface SearchDocument {
+  readonly key: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: string;
+}
+
+/** Keys of the documents that match any word of the query, best match first. */
+export type Search = (query: string) => readonly string[];
+
+/** Indexes documents. Yields in between, as ten thousand of them take about a second. */
+export type BuildSearch = (documents: Iterable<SearchDocument>) => Promise<Search>;
