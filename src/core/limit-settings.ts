@@ -25,7 +25,7 @@ export interface LimitSettings {
   readonly 'limits.idleConnectionMs': number;
   readonly 'limits.tokenFailures': number;
   readonly 'limits.questionMs': number;
-  readonly 'limits.parkedCalls': number;
+  readonly 'limits.suspendedCalls': number;
   readonly 'limits.processesPerServer': number;
   readonly 'limits.linksPerServer': number;
   readonly 'limits.idleLinkMs': number;
@@ -157,8 +157,8 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     about:
       'Longest time in ms that a client has to answer what a server asks; then the server is told that nobody does.',
   },
-  'limits.parkedCalls': {
-    env: 'ASSAY_LIMITS_PARKED_CALLS',
+  'limits.suspendedCalls': {
+    env: 'ASSAY_LIMITS_SUSPENDED_CALLS',
     changedBy: 'admin',
     kind: whole(1_024, 0, 65_536),
     about:

@@ -118,7 +118,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   // With a million tries a minute somebody guesses an ASSAY_TOKEN that its operator made up.
   'limits.tokenFailures': 'startup',
   'limits.questionMs': 'admin',
-  'limits.parkedCalls': 'admin',
+  'limits.suspendedCalls': 'admin',
   'limits.processesPerServer': 'admin',
   'limits.linksPerServer': 'admin',
   'limits.idleLinkMs': 'admin',

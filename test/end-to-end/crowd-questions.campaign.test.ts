@@ -107,7 +107,7 @@ describe('ten clients that are asked at the same time', () => {
     for (const { mark, foreign } of members) expect([mark, foreign]).toEqual([mark, []]);
     await Promise.all(members.map(({ client }) => client.close()));
     const after = await settledTo({ ...before, privateLinks: 20 }, assay);
-    expect(after).toMatchObject({ parkedCalls: 0, inFlight: 0 });
+    expect(after).toMatchObject({ suspendedCalls: 0, inFlight: 0 });
   });
 
   it('and nobody was asked by the server that all share', async () => {

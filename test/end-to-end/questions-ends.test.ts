@@ -53,11 +53,11 @@ describe('a parked call', () => {
     const assay = await started({ s: isolated(diary) }, { 'limits.questionMs': 700 });
     const before = await openThings(assay);
     askedIn(await modernStep(assay.url, { name: 's_ask', args: ROUNDS }));
-    expect(await openThings(assay)).toMatchObject({ parkedCalls: 1, privateLinks: 1 });
+    expect(await openThings(assay)).toMatchObject({ suspendedCalls: 1, privateLinks: 1 });
     await notedBy(diary, 'cancelled');
     await until('nothing is left of it', async () => {
       const now = await openThings(assay);
-      return now.parkedCalls === 0 && now.privateLinks === 0 && now.processes <= before.processes
+      return now.suspendedCalls === 0 && now.privateLinks === 0 && now.processes <= before.processes
         ? true
         : undefined;
     });
@@ -78,13 +78,13 @@ describe('a parked call', () => {
     expect(at(ended, 'error', 'message')).toContain('code 9');
     const cut = await modernStep(assay.url, { ...overHttp, retry: { responses: {}, state: other.state } });
     expect(codeOf(cut)).toBe('SERVER_ENDED');
-    expect(await openThings(assay)).toMatchObject({ parkedCalls: 0, inFlight: 0 });
+    expect(await openThings(assay)).toMatchObject({ suspendedCalls: 0, inFlight: 0 });
   });
 
   it('above the limit ends the oldest of who has most, whose server is told', async () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
-    const assay = await started({ h: { url: legacy.url } }, { 'limits.parkedCalls': 1 });
+    const assay = await started({ h: { url: legacy.url } }, { 'limits.suspendedCalls': 1 });
     const step = { name: 'h_ask', args: ROUNDS };
     const first = askedIn(await modernStep(assay.url, step));
     const second = askedIn(await modernStep(assay.url, step));

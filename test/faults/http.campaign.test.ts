@@ -116,7 +116,7 @@ describe.for(CELLS)('a $client client and the server $server, at the $side’s w
       before.sessions + (cell.side === 'client' && cell.client === 'legacy' ? LOST_SESSIONS : 0);
     const idle = { ...before, sockets: before.sockets + SPARE_SOCKETS, sessions, privateLinks: 0 };
     const after = await settledTo(idle, assay, 8_000);
-    expect(after).toMatchObject({ parkedCalls: 0, privateLinks: 0, inFlight: 0 });
+    expect(after).toMatchObject({ suspendedCalls: 0, privateLinks: 0, inFlight: 0 });
     expect(after.sessions).toBeLessThanOrEqual(sessions);
     expect(after.processes).toBeLessThanOrEqual(before.processes);
     expect(after.sockets).toBeLessThanOrEqual(idle.sockets);

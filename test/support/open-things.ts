@@ -13,14 +13,14 @@ export interface OpenThings {
   /** Files, pipes and everything else except sockets. */
   readonly files: number;
   readonly sessions: number;
-  readonly parkedCalls: number;
+  readonly suspendedCalls: number;
   readonly privateLinks: number;
   readonly inFlight: number;
 }
 
 const COUNTED: ReadonlyMap<string, keyof OpenThings> = new Map([
   ['assay_sessions', 'sessions'],
-  ['assay_parked_calls', 'parkedCalls'],
+  ['assay_suspended_calls', 'suspendedCalls'],
   ['assay_private_links', 'privateLinks'],
   ['assay_requests_in_flight', 'inFlight'],
 ]);
@@ -32,7 +32,7 @@ export async function samplesOf({ url }: Pick<Assay, 'url'>): Promise<readonly S
 
 export async function openThings(assay: Pick<Assay, 'url' | 'pid'>): Promise<OpenThings> {
   const samples = await samplesOf(assay);
-  const numbers = { sessions: 0, parkedCalls: 0, privateLinks: 0, inFlight: 0 };
+  const numbers = { sessions: 0, suspendedCalls: 0, privateLinks: 0, inFlight: 0 };
   for (const { name, value } of samples) {
     const key = COUNTED.get(name);
     if (key !== undefined) numbers[key as keyof typeof numbers] += value;

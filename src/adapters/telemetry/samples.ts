@@ -51,7 +51,7 @@ export const METRICS: readonly Metric[] = [
   { name: 'assay_connections', type: 'gauge', labels: [], help: 'Open connections of HTTP clients.' },
   { name: 'assay_subscriptions', type: 'gauge', labels: [], help: 'Open subscriptions of modern clients.' },
   {
-    name: 'assay_parked_calls',
+    name: 'assay_suspended_calls',
     type: 'gauge',
     labels: [],
     help: 'Calls that wait for a modern client to come again with what their server asked.',
@@ -110,7 +110,7 @@ export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly 
     ['assay_sessions', [{ labels: {}, value: readings.sessions }]],
     ['assay_connections', [{ labels: {}, value: readings.connections }]],
     ['assay_subscriptions', [{ labels: {}, value: readings.subscriptions }]],
-    ['assay_parked_calls', [{ labels: {}, value: readings.parkedCalls }]],
+    ['assay_suspended_calls', [{ labels: {}, value: readings.suspendedCalls }]],
     ['assay_private_links', ofServers(({ privateLinks }) => privateLinks)],
     ['assay_build_info', [{ labels: { version }, value: 1 }]],
   ]);

@@ -74,7 +74,7 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
     sessions,
     connections,
     subscriptions,
-    parkedCalls: catalog.all.calls.suspended.size,
+    suspendedCalls: catalog.all.calls.suspended.size,
   });
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
 }

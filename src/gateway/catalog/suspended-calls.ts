@@ -10,7 +10,7 @@ interface SuspendedCall {
   readonly timer: NodeJS.Timeout;
 }
 
-export type SuspendedCallLimits = Pick<Settings, 'limits.parkedCalls' | 'limits.questionMs'>;
+export type SuspendedCallLimits = Pick<Settings, 'limits.suspendedCalls' | 'limits.questionMs'>;
 
 /** A suspended call, and the process that holds it. */
 export interface SuspendedCallId {
@@ -46,7 +46,7 @@ export class SuspendedCalls {
 
   /** If all places are taken, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
-    const most = this.#limits['limits.parkedCalls'];
+    const most = this.#limits['limits.suspendedCalls'];
     if (most === 0) return undefined;
     if (this.#suspended.size >= most) this.#evictFor(subject);
     const nonce = crypto.randomUUID();

@@ -30,7 +30,7 @@ export interface Readings {
   /** Open `subscriptions/listen` streams over HTTP. */
   readonly subscriptions: number;
   /** Suspended calls that wait for modern clients to return with answers. */
-  readonly parkedCalls: number;
+  readonly suspendedCalls: number;
 }
 
 export interface ServerReading {

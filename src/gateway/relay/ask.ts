@@ -107,7 +107,7 @@ async function step(
     }
     suspendable.refuse({
       code: 'CLIENT_SILENT',
-      reason: 'no call may wait for its client (limits.parkedCalls)',
+      reason: 'no call may wait for its client (limits.suspendedCalls)',
     });
   }
 }

@@ -26,7 +26,7 @@ it('every metric has samples, whose labels are those of its row', () => {
       sessions: 1,
       connections: 2,
       subscriptions: 3,
-      parkedCalls: 5,
+      suspendedCalls: 5,
     },
     tallies: [tally],
   });
@@ -37,7 +37,7 @@ it('every metric has samples, whose labels are those of its row', () => {
   }
   expect(samples.get('assay_server_restarts_total')).toEqual([{ labels: { server: 'a' }, value: 2 }]);
   expect(samples.get('assay_queue_length')).toEqual([{ labels: { server: 'a' }, value: 3 }]);
-  expect(samples.get('assay_parked_calls')).toEqual([{ labels: {}, value: 5 }]);
+  expect(samples.get('assay_suspended_calls')).toEqual([{ labels: {}, value: 5 }]);
   expect(samples.get('assay_private_links')).toEqual([{ labels: { server: 'a' }, value: 4 }]);
 });
 
@@ -48,7 +48,7 @@ it('a server without a queue has no length of one', () => {
     sessions: 0,
     connections: 0,
     subscriptions: 0,
-    parkedCalls: 0,
+    suspendedCalls: 0,
   };
   const samples = samplesOf({ version: '1', readings, tallies: [] });
   expect(samples.get('assay_queue_length')).toEqual([]);
