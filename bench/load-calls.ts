@@ -24,7 +24,7 @@ export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): 
       if (stream === undefined) throw new Error('a job of calls needs a stream');
       const owned = stream.era === 'legacy' ? session : undefined;
       const template = callTemplate({ ...stream, text, session: owned });
-      return new Slot(pool, pathname, { template, textMember: textMember(text), everyMs: job.everyMs });
+      return new Slot(pool, pathname, { template, textMember: textMember(text), intervalMs: job.intervalMs });
     });
     const warmUp = await callUntil(slots, { ms: job.warmUpMs });
     if (warmUp.flaw !== undefined) return warmUp;
@@ -83,7 +83,7 @@ class Slot implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   readonly #template: CallTemplate;
   readonly #textMember: Buffer;
-  readonly #everyMs: number | undefined;
+  readonly #intervalMs: number | undefined;
   #phase: Phase | undefined;
   #leave: (() => void) | undefined;
   #chunks: Buffer[] = [];
@@ -95,12 +95,12 @@ class Slot implements Dispatcher.DispatchHandler {
   constructor(
     pool: Pool,
     path: string,
-    call: { template: CallTemplate; textMember: Buffer; everyMs: number | undefined },
+    call: { template: CallTemplate; textMember: Buffer; intervalMs: number | undefined },
   ) {
     this.#pool = pool;
     this.#template = call.template;
     this.#textMember = call.textMember;
-    this.#everyMs = call.everyMs;
+    this.#intervalMs = call.intervalMs;
     const { headers, body } = call.template;
     this.#options = { path, method: 'POST', headers: Object.entries(headers).flat(), body };
   }
@@ -109,7 +109,7 @@ class Slot implements Dispatcher.DispatchHandler {
   async callThrough(phase: Phase): Promise<void> {
     this.#phase = phase;
     // Spreads the slots over the interval.
-    this.#dueMs = performance.now() + Math.random() * (this.#everyMs ?? 0);
+    this.#dueMs = performance.now() + Math.random() * (this.#intervalMs ?? 0);
     await new Promise<void>((resolve) => {
       this.#leave = resolve;
       this.#next(phase);
@@ -145,12 +145,12 @@ class Slot implements Dispatcher.DispatchHandler {
 
   #next(phase: Phase): void {
     const nowMs = performance.now();
-    if (this.#everyMs === undefined) {
+    if (this.#intervalMs === undefined) {
       this.#send(phase, nowMs);
       return;
     }
     const dueMs = this.#dueMs;
-    this.#dueMs += this.#everyMs;
+    this.#dueMs += this.#intervalMs;
     if (dueMs <= nowMs) this.#send(phase, dueMs);
     else setTimeout(() => this.#send(phase, performance.now()), dueMs - nowMs);
   }

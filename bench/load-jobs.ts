@@ -18,7 +18,7 @@ export interface CallsJob {
    * Each slot starts a call at this interval in ms, later only if the previous one is still unanswered; the latency of
    * a late call counts from when it was due. If absent, each slot calls as soon as it gets its answer.
    */
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
   readonly payloadBytes: number;
   readonly warmUpMs: number;
   readonly until: { readonly ms: number } | { readonly calls: number };

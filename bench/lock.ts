@@ -17,7 +17,7 @@ const WARM_UP_MS = 300;
 const FIRST_WARM_UP_MS = 3_000;
 const CONCURRENCY = 8;
 /** Steady calls, 500 a second: a caller that waits for each answer would miss most of a stall. */
-const EVERY_MS = 16;
+const INTERVAL_MS = 16;
 /** Assay retries for 5 s while the store is locked, and again 10 s later. */
 const WRITTEN_WITHIN_MS = 20_000;
 
@@ -103,7 +103,7 @@ class Windows {
         { era: 'modern', tool: 'echo', token },
       ],
       concurrency: CONCURRENCY,
-      everyMs: EVERY_MS,
+      intervalMs: INTERVAL_MS,
       payloadBytes: SMALL_BYTES,
       warmUpMs: WARM_UP_MS,
       until: { ms: LOCK_MS },

@@ -25,8 +25,8 @@ const MENDED_WITHIN_MS = 120_000;
 const CALM_MS = 5_000;
 const SETTLE_MS = 30_000;
 const GONE_WITHIN_MS = 10_000;
-const SAMPLE_EVERY_MS = 10_000;
-const QUICK_SAMPLE_EVERY_MS = 4_000;
+const SAMPLE_INTERVAL_MS = 10_000;
+const QUICK_SAMPLE_INTERVAL_MS = 4_000;
 
 const startedAt = new Date();
 const processes = new Processes();
@@ -111,7 +111,7 @@ async function sampleFor(
   const samples: Sample[] = [];
   const untilMs = performance.now() + minutes * 60_000;
   while (performance.now() < untilMs) {
-    await pause(isQuick ? QUICK_SAMPLE_EVERY_MS : SAMPLE_EVERY_MS, over);
+    await pause(isQuick ? QUICK_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS, over);
     if (over.aborted) throw new Error('Assay ended under the load');
     const sample = await census.take();
     samples.push(sample);

@@ -112,7 +112,7 @@ function arguing(name: string, role: Role, chance: Chance): Call {
 function stepping(name: string, chance: Chance): Call {
   const progressToken = `${name}-${String(chance.between(0, 1e9))}`;
   const steps = chance.between(1, 5);
-  const given = { steps, everyMs: 20, who: progressToken };
+  const given = { steps, intervalMs: 20, who: progressToken };
   return {
     ...named(name, 'steady', 'tools/call'),
     params: { name, arguments: given, _meta: { progressToken } },

@@ -17,8 +17,8 @@ export class Chance {
   }
 
   /** A whole number, both ends inclusive. */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.#next() * (most - least + 1));
+  between(min: number, max: number): number {
+    return min + Math.floor(this.#next() * (max - min + 1));
   }
 
   happens(share: number): boolean {

@@ -9,7 +9,7 @@ import { seek } from './ground.ts';
 import type { Tally } from './tally.ts';
 
 /** Only the first output is kept; it contains the endpoint. */
-const LONGEST_SAID = 100_000;
+const MAX_OUTPUT_LENGTH = 100_000;
 const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 20_000;
 /** Far fewer than are abandoned in a long run, so that the oldest are evicted. */
@@ -46,7 +46,7 @@ export class Gateway {
     const args = [builtMain(), 'serve', '--config', config, '--port', '0', '--home', home];
     const child = processes.spawn(args, { cwd: ROOT, env: { ASSAY_LIMITS_SESSIONS: SESSIONS } });
     let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(0, LONGEST_SAID)));
+    child.stdout.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(0, MAX_OUTPUT_LENGTH)));
     readLog(child, tally);
     const endpoint = await seek(START_WITHIN_MS, () => {
       if (child.exitCode !== null) throw new Error(`Assay ended at its start: ${said}`);

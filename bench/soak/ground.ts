@@ -16,7 +16,7 @@ export type Act = (ground: Ground, chance: Chance) => Promise<void>;
 export interface Actor {
   readonly name: string;
   /** Shortest and longest wait between two actions. */
-  readonly pauseMs: readonly [least: number, most: number];
+  readonly pauseMs: readonly [min: number, max: number];
   readonly act: Act;
 }
 

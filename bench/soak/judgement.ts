@@ -26,7 +26,7 @@ export interface Judged {
 
 /** The first part of a run is warm-up and is ignored. */
 const WARM_UP_SHARE = 1 / 3;
-const FEWEST_SAMPLES = 4;
+const MIN_SAMPLES = 4;
 const RSS_SHARE = 0.1;
 const RSS_SLACK_MB = 15;
 /** Handles that Node opens on first use, plus a few idle connections. */
@@ -68,7 +68,7 @@ function growth(
   { bound, unit }: { readonly bound: number; readonly unit: string },
 ): Judged {
   const points = samples.map((sample) => ({ x: sample.atSeconds, y: value(sample) }));
-  const slope = samples.length < FEWEST_SAMPLES ? undefined : slopeOf(points);
+  const slope = samples.length < MIN_SAMPLES ? undefined : slopeOf(points);
   const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
   const grown = slope === undefined ? NaN : slope * span;
   return {

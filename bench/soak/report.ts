@@ -15,7 +15,7 @@ export interface SoakResults extends Soaked {
   readonly objections: readonly string[];
 }
 
-const MOST_ROWS = 24;
+const MAX_ROWS = 24;
 
 export function soakForTerminal(results: SoakResults): string {
   return [heading(results), ...tablesOf(results).map(drawBox), notesOf(results).join('\n'), ''].join('\n\n');
@@ -82,7 +82,7 @@ function rowOf(phase: string, sample: Sample): readonly string[] {
 }
 
 function thinned(samples: readonly Sample[]): readonly Sample[] {
-  const step = Math.ceil(samples.length / MOST_ROWS);
+  const step = Math.ceil(samples.length / MAX_ROWS);
   return samples.filter((_, index) => index % step === 0 || index === samples.length - 1);
 }
 

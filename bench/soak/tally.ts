@@ -1,6 +1,6 @@
 // Counts all results, and keeps the first unexpected ones verbatim.
 
-const MOST_KEPT = 40;
+const MAX_KEPT = 40;
 
 export class Tally {
   readonly #counts = new Map<string, number>();
@@ -29,7 +29,7 @@ export class Tally {
   object(what: string, reason: string): void {
     this.count(what, 'UNEXPECTED');
     this.#unexpectedCount += 1;
-    if (this.#unexpected.length < MOST_KEPT)
+    if (this.#unexpected.length < MAX_KEPT)
       this.#unexpected.push(`${new Date().toISOString().slice(11, 19)} ${what}: ${reason}`);
   }
 }

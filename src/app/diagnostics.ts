@@ -13,7 +13,7 @@ import { secretsOfEnvironment, secretsOfServer } from '../adapters/telemetry/sec
 import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
-import { LEAST_NODE, OWN_INFO, VERSION } from '../core/identity.ts';
+import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/identity.ts';
 import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';
@@ -77,7 +77,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...checkNode({
       version: process.versions.node,
       execPath: process.execPath,
-      least: LEAST_NODE,
+      minVersion: MIN_NODE_VERSION,
       ownVersion: VERSION,
     }),
     ...commands,
@@ -231,7 +231,7 @@ const DEAF: Log = {
   error: () => undefined,
 };
 
-const MOST_HEARD = 50;
+const MAX_HEARD = 50;
 
 /** Collects log lines per server. */
 class LogCollector implements Log {
@@ -251,7 +251,7 @@ class LogCollector implements Log {
     if (stream !== 'stderr' || typeof server !== 'string' || typeof text !== 'string') return;
     const { stderr } = this.of(server);
     stderr.push(text);
-    if (stderr.length > MOST_HEARD) stderr.shift();
+    if (stderr.length > MAX_HEARD) stderr.shift();
   }
 
   warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
@@ -260,7 +260,7 @@ class LogCollector implements Log {
     if (typeof server !== 'string' || causeCode !== undefined) return;
     const { warnings } = this.of(server);
     const text = typeof cause === 'string' ? `${message} (${cause})` : message;
-    if (warnings.length >= MOST_HEARD || warnings.some((warning) => warning.text === text)) return;
+    if (warnings.length >= MAX_HEARD || warnings.some((warning) => warning.text === text)) return;
     warnings.push({ code: typeof code === 'string' ? code : undefined, text });
   }
 

@@ -59,14 +59,14 @@ export async function openGate({
   clock = steadyClock(),
   rules,
   ...options
-}: Omit<TokenGateOptions, 'mostFailures'> & {
+}: Omit<TokenGateOptions, 'maxFailures'> & {
   readonly settings: Settings;
   readonly resource: ProtectedResource | undefined;
   readonly clock?: () => number;
   readonly rules: ReachRules;
 }): Promise<OpenGate> {
-  const mostFailures = settings['limits.tokenFailures'];
-  const own = await TokenGate.open({ ...options, mostFailures });
+  const maxFailures = settings['limits.tokenFailures'];
+  const own = await TokenGate.open({ ...options, maxFailures });
   if (resource === undefined) return steady(own, clock);
   const { openIssuerKeys } = await import('../adapters/auth/issuer-keys.ts');
   const { openJwtCheck } = await import('../adapters/auth/jwt-check.ts');
@@ -74,7 +74,7 @@ export async function openGate({
   const { issuer } = resource;
   const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'], rules });
   const check = await openJwtCheck(keys, resource);
-  const gate = new IssuerGate({ ...options, issuer, check, own, mostFailures });
+  const gate = new IssuerGate({ ...options, issuer, check, own, maxFailures });
   return steady(
     {
       admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
@@ -104,7 +104,7 @@ function steady(gate: OpenGate, clock: () => number): OpenGate {
 
 const NAME = 'admin';
 /** How many names are tried; one may belong to an expired token or one with fewer scopes. */
-const MOST_NAMES = 9;
+const MAX_NAMES = 9;
 
 /**
  * Returns the path of the file in the home with a token for the REST API. Creates the token if the store has no valid
@@ -123,7 +123,7 @@ export async function ensureAdminToken(
 
 /** Whether the file holds a valid admin token. */
 async function ensure(store: Store, path: string): Promise<Result<boolean, Refusal>> {
-  for (let count = 1; count <= MOST_NAMES; count += 1) {
+  for (let count = 1; count <= MAX_NAMES; count += 1) {
     const tokens = await store.tokens();
     if (!tokens.ok) return tokens;
     const valid = tokens.value.filter(isAdmin);

@@ -203,12 +203,12 @@ function followLater(
 ): { readonly start: () => void; readonly stop: () => Promise<void> } {
   let watching: Promise<FileWatcher> | undefined;
   let [timer, refreshing]: (NodeJS.Timeout | undefined)[] = [];
-  const everyMs = settings['servers.refreshMs'];
+  const intervalMs = settings['servers.refreshMs'];
   return {
     start: () => {
       // Short-lived commands do not read the store for this.
       if (isRecorded) void records?.records.ready();
-      if (isRecorded && everyMs > 0) refreshing = setInterval(() => catalog.refresh(), everyMs).unref();
+      if (isRecorded && intervalMs > 0) refreshing = setInterval(() => catalog.refresh(), intervalMs).unref();
       if (follow !== undefined)
         timer = setTimeout(() => {
           watching = follow(catalog);

@@ -145,7 +145,7 @@ async function openServer(
   return ok({ url: server.value.url, ownToken, adminTokenPath });
 }
 
-const ANNOUNCE_EVERY_MS = 5_000;
+const ANNOUNCE_INTERVAL_MS = 5_000;
 
 /** Publishes the address for `assay stdio --attach` until this process stops. */
 async function announce(
@@ -161,7 +161,7 @@ async function announce(
   // Another `serve` of this home removes its own entry when it stops; then announce this one.
   const again = setInterval(() => {
     void findServe(path).then((found) => (found === undefined ? announceServe(path, announced) : undefined));
-  }, ANNOUNCE_EVERY_MS).unref();
+  }, ANNOUNCE_INTERVAL_MS).unref();
   cleanup.defer(() => {
     clearInterval(again);
     return withdrawServe(path, pid);

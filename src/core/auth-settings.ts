@@ -1,4 +1,4 @@
-const LONGEST = 1_024;
+const MAX_LENGTH = 1_024;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Why a text is not a valid authorization server issuer (RFC 8414, section 2), as the end of a sentence. */
@@ -18,11 +18,11 @@ export function publicUrlFault(text: string): string | undefined {
 
 /** Why a text is not a valid `aud` value for tokens, as the end of a sentence. */
 export function audienceFault(text: string): string | undefined {
-  if (text.length > LONGEST) return TOO_LONG;
+  if (text.length > MAX_LENGTH) return TOO_LONG;
   return /^[\x21-\x7e]*$/.test(text) ? undefined : 'it must be printable ASCII without spaces';
 }
 
-const TOO_LONG = `it must have at most ${LONGEST} characters`;
+const TOO_LONG = `it must have at most ${MAX_LENGTH} characters`;
 
 function secureUrlFault(text: string): string | undefined {
   const fault = urlFault(text, ['https:', 'http:']);
@@ -33,7 +33,7 @@ function secureUrlFault(text: string): string | undefined {
 
 function urlFault(text: string, protocols: readonly string[]): string | undefined {
   const url = URL.parse(text);
-  if (text.length > LONGEST) return TOO_LONG;
+  if (text.length > MAX_LENGTH) return TOO_LONG;
   if (url === null || !protocols.includes(url.protocol) || /[\s\\"]/.test(text)) return 'it must be a URL';
   return url.username === '' && url.password === '' ? undefined : 'it must hold no user and no password';
 }

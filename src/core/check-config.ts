@@ -101,7 +101,7 @@ function complained(path: string, { level, line, column, key, reason, remedy }: 
 }
 
 const OTHERS = 0o077;
-const MOST_KEYS = 5;
+const MAX_KEYS = 5;
 
 function judgeSecrets({
   path,
@@ -113,8 +113,8 @@ function judgeSecrets({
   readonly clearSecrets: readonly string[];
 }): readonly Finding[] {
   if (mode === undefined || (mode & OTHERS) === 0 || clearSecrets.length === 0) return [];
-  const shown = clearSecrets.slice(0, MOST_KEYS).join(', ');
-  const more = clearSecrets.length > MOST_KEYS ? ', …' : '';
+  const shown = clearSecrets.slice(0, MAX_KEYS).join(', ');
+  const more = clearSecrets.length > MAX_KEYS ? ', …' : '';
   const octal = (mode & 0o777).toString(8);
   return [
     {

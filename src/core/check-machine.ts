@@ -5,14 +5,14 @@ export interface NodeFacts {
   /** Without a "v". */
   readonly version: string;
   readonly execPath: string;
-  readonly least: string;
+  readonly minVersion: string;
   readonly ownVersion: string;
 }
 
 /** Checks whether this Node is new enough, and reports the Assay version. */
-export function checkNode({ version, execPath, least, ownVersion }: NodeFacts): readonly Finding[] {
-  const message = `Node ${version} runs Assay ${ownVersion}, which needs ${least} or newer`;
-  if (isAtLeast(version, least))
+export function checkNode({ version, execPath, minVersion, ownVersion }: NodeFacts): readonly Finding[] {
+  const message = `Node ${version} runs Assay ${ownVersion}, which needs ${minVersion} or newer`;
+  if (isAtLeast(version, minVersion))
     return [{ check: 'node', level: 'ok', about: execPath, message: `${message}.` }];
   return [
     {
@@ -25,9 +25,9 @@ export function checkNode({ version, execPath, least, ownVersion }: NodeFacts): 
   ];
 }
 
-function isAtLeast(version: string, least: string): boolean {
+function isAtLeast(version: string, minVersion: string): boolean {
   const numbers = version.split('.').map(Number);
-  for (const [index, wanted] of least.split('.').map(Number).entries()) {
+  for (const [index, wanted] of minVersion.split('.').map(Number).entries()) {
     const given = numbers[index] ?? 0;
     if (given !== wanted) return given > wanted;
   }
@@ -164,14 +164,14 @@ function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
 const FEW_FILES = 1_024;
 
 /** Checks the limit of open files. Undefined if unknown. */
-export function checkOpenFiles(most: number | undefined): readonly Finding[] {
-  if (most === undefined || most >= FEW_FILES) return [];
+export function checkOpenFiles(max: number | undefined): readonly Finding[] {
+  if (max === undefined || max >= FEW_FILES) return [];
   return [
     {
       check: 'disk',
       level: 'warning',
       about: 'open files',
-      message: `Only ${most} files may be open at a time, and each server and each client takes some; beyond that connections are refused.`,
+      message: `Only ${max} files may be open at a time, and each server and each client takes some; beyond that connections are refused.`,
       remedy: `Run \`ulimit -n ${FEW_FILES * 4}\` before Assay starts, or raise the limit of the service that starts it.`,
     },
   ];

@@ -45,10 +45,10 @@ function lacking(tools: readonly DeclaredHints[], all: number, hint: string): st
   return `${tools.length} of ${all} ${all === 1 ? 'tool' : 'tools'} ${verb} no ${hint} (${some(tools.map(({ tool }) => tool))})`;
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 function some(names: readonly string[]): string {
-  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')}, …` : names.join(', ');
+  return names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES).join(', ')}, …` : names.join(', ');
 }
 
 /** Reports definitions that changed since they were accepted, as last seen by `serve`. */

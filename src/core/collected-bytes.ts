@@ -1,6 +1,6 @@
 /** Pieces smaller than this many bytes are joined in batches, because each Buffer has a fixed overhead. */
 const SMALL = 4_096;
-const MOST_SMALL = 1_024;
+const MAX_SMALL_BYTES = 1_024;
 
 /** Collects bytes that arrive in pieces, with little overhead even if the pieces are tiny. */
 export class CollectedBytes {
@@ -13,7 +13,7 @@ export class CollectedBytes {
     if (piece.length >= SMALL) {
       this.#joinSmall();
       this.#parts.push(piece);
-    } else if (this.#small.push(piece) === MOST_SMALL) this.#joinSmall();
+    } else if (this.#small.push(piece) === MAX_SMALL_BYTES) this.#joinSmall();
   }
 
   /** Returns all bytes as one buffer and clears the collection. A single piece is returned without copying. */

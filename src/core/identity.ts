@@ -2,7 +2,7 @@
 export const VERSION = '0.1.0';
 
 /** Minimum Node version; a test keeps it equal to package.json and to the check in `main.ts`. */
-export const LEAST_NODE = '22.19';
+export const MIN_NODE_VERSION = '22.19';
 
 /** How Assay identifies itself to clients and servers. */
 export const OWN_INFO: { readonly name: string; readonly title: string; readonly version: string } = {

@@ -15,10 +15,10 @@ const CUT = '[cut by Assay: the text is longer than limits.instructionsBytes]';
 const CUT_IN_ALL = '[cut by Assay: the texts of all servers are longer than limits.instructionsTotalBytes]';
 
 /** The instructions of one server, at most this many bytes in UTF-8. A cut text ends with a notice. */
-export function boundedInstructions(text: string, mostBytes: number): Bounded {
+export function boundedInstructions(text: string, maxBytes: number): Bounded {
   const whole = text.toWellFormed();
-  if (byteLength(whole) <= mostBytes) return { text: whole, isCut: false };
-  return { text: `${beginning(whole, mostBytes - CUT.length - 1)}\n${CUT}`, isCut: true };
+  if (byteLength(whole) <= maxBytes) return { text: whole, isCut: false };
+  return { text: `${beginning(whole, maxBytes - CUT.length - 1)}\n${CUT}`, isCut: true };
 }
 
 /**
@@ -26,10 +26,10 @@ export function boundedInstructions(text: string, mostBytes: number): Bounded {
  * so no server can write in the name of another. The texts have at most this many bytes in total; beyond that, the
  * longest are cut.
  */
-export function joinedInstructions(sections: readonly Section[], mostBytes: number): Bounded | undefined {
+export function joinedInstructions(sections: readonly Section[], maxBytes: number): Bounded | undefined {
   if (sections.length === 0) return undefined;
   const texts = sections.map(({ text }) => quoted(text));
-  const share = fairShare(texts.map(byteLength), mostBytes);
+  const share = fairShare(texts.map(byteLength), maxBytes);
   const isCut = texts.some((text) => byteLength(text) > share);
   const shown = texts.map((text) =>
     byteLength(text) <= share ? text : `${beginning(text, share - CUT_IN_ALL.length - 3)}\n> ${CUT_IN_ALL}`,
@@ -64,8 +64,8 @@ function headingOf(name: string): string {
 }
 
 /** The largest per-text limit with which texts of these sizes fit into so many bytes. */
-function fairShare(sizes: readonly number[], mostBytes: number): number {
-  let left = mostBytes;
+function fairShare(sizes: readonly number[], maxBytes: number): number {
+  let left = maxBytes;
   const ascending = sizes.toSorted((one, other) => one - other);
   for (const [at, size] of ascending.entries()) {
     const share = Math.floor(left / (ascending.length - at));

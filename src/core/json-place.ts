@@ -72,20 +72,20 @@ export function fitTextAt(place: Place, fault: (text: string) => string | undefi
   return text;
 }
 
-export function flagAt(place: Place, otherwise: boolean): boolean {
+export function flagAt(place: Place, defaultValue: boolean): boolean {
   if (isGiven(place) && typeof place.value !== 'boolean') complainAt(place, 'it must be true or false');
-  return typeof place.value === 'boolean' ? place.value : otherwise;
+  return typeof place.value === 'boolean' ? place.value : defaultValue;
 }
 
 /** ECMAScript date-time format: ISO 8601 with the time in UTC or with an offset. */
 const TIME = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT/;
 
-export function timeMsAt(place: Place, otherwise: number): number {
-  if (!isGiven(place)) return otherwise;
+export function timeMsAt(place: Place, defaultValue: number): number {
+  if (!isGiven(place)) return defaultValue;
   const ms = typeof place.value === 'string' && TIME.test(place.value) ? Date.parse(place.value) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   complainAt(place, 'it must be a time in ISO 8601');
-  return otherwise;
+  return defaultValue;
 }
 
 const MISSING = 'it is missing';

@@ -16,7 +16,7 @@ export interface Grant {
 }
 
 /** OpenID Connect Core, section 2, limits `sub` to 255 characters. */
-const LONGEST_SUB = 255;
+const MAX_SUB_LENGTH = 255;
 
 /** Access tokens per RFC 9068, and plain JWTs. Other types that an issuer signs are rejected. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
@@ -30,7 +30,7 @@ export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResourc
   if (cnf !== undefined) return err('it is bound to a key, which is not checked here');
   if (typeof exp !== 'number') return err('it has no exp');
   if (typeof sub !== 'string' || sub === '') return err('it has no sub');
-  if (sub.length > LONGEST_SUB || printable(sub) !== sub) return err('its sub cannot name anybody');
+  if (sub.length > MAX_SUB_LENGTH || printable(sub) !== sub) return err('its sub cannot name anybody');
   const within = opensFor(textsOf(aud), resource);
   if (within.length === 0) return err('its aud is not this resource');
   const scopes = scopesIn([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);

@@ -3,7 +3,7 @@ import { whole, type SettingFacts } from './setting-kind.ts';
 
 const MiB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Limits on what clients and servers can demand of one process. */
 export interface LimitSettings {
@@ -68,7 +68,7 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
   'limits.sessionIdleMs': {
     env: 'ASSAY_LIMITS_SESSION_IDLE_MS',
     changedBy: 'admin',
-    kind: whole(4 * HOUR_MS, 1, LONGEST_MS),
+    kind: whole(4 * HOUR_MS, 1, MAX_TIMER_MS),
     about:
       'Longest time in ms that a session may stay without a request under way and without an open stream; then it ends.',
   },
@@ -122,26 +122,26 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
   'limits.unreadMs': {
     env: 'ASSAY_LIMITS_UNREAD_MS',
     changedBy: 'admin',
-    kind: whole(60_000, 1, LONGEST_MS),
+    kind: whole(60_000, 1, MAX_TIMER_MS),
     about:
       'Longest time in ms that a client may take nothing of what waits for it; then its connection is closed, at the latest after twice that.',
   },
   'limits.headersMs': {
     env: 'ASSAY_LIMITS_HEADERS_MS',
     changedBy: 'admin',
-    kind: whole(20_000, 1, LONGEST_MS),
+    kind: whole(20_000, 1, MAX_TIMER_MS),
     about: 'Longest time in ms that the headers of a request may take.',
   },
   'limits.requestMs': {
     env: 'ASSAY_LIMITS_REQUEST_MS',
     changedBy: 'admin',
-    kind: whole(60_000, 1, LONGEST_MS),
+    kind: whole(60_000, 1, MAX_TIMER_MS),
     about: 'Longest time in ms that a request may take to arrive whole.',
   },
   'limits.idleConnectionMs': {
     env: 'ASSAY_LIMITS_IDLE_CONNECTION_MS',
     changedBy: 'admin',
-    kind: whole(65_000, 1, LONGEST_MS),
+    kind: whole(65_000, 1, MAX_TIMER_MS),
     about: 'Longest time in ms that a connection may stay open without a request.',
   },
   'limits.tokenFailures': {
@@ -153,7 +153,7 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
   'limits.questionMs': {
     env: 'ASSAY_LIMITS_QUESTION_MS',
     changedBy: 'admin',
-    kind: whole(600_000, 1, LONGEST_MS),
+    kind: whole(600_000, 1, MAX_TIMER_MS),
     about:
       'Longest time in ms that a client has to answer what a server asks; then the server is told that nobody does.',
   },
@@ -162,7 +162,7 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     changedBy: 'admin',
     kind: whole(1_024, 0, 65_536),
     about:
-      'Most calls that wait for a client of 2026-07-28 to come again with answers; for one more the oldest call of who has most of them ends.',
+      'Maximum number of suspended calls, which wait for a client of 2026-07-28 to come back with answers. Beyond it, the oldest call of the client with the most ends.',
   },
   'limits.processesPerServer': {
     env: 'ASSAY_LIMITS_PROCESSES_PER_SERVER',
@@ -181,7 +181,7 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
   'limits.idleLinkMs': {
     env: 'ASSAY_LIMITS_IDLE_LINK_MS',
     changedBy: 'admin',
-    kind: whole(300_000, 1, LONGEST_MS),
+    kind: whole(300_000, 1, MAX_TIMER_MS),
     about: 'Longest time in ms that a session at a server is kept unused for clients of 2026-07-28.',
   },
   'limits.serverLogLines': {
@@ -194,7 +194,7 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
   'limits.drainMs': {
     env: 'ASSAY_LIMITS_DRAIN_MS',
     changedBy: 'admin',
-    kind: whole(10_000, 0, LONGEST_MS),
+    kind: whole(10_000, 0, MAX_TIMER_MS),
     about:
       'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',
   },

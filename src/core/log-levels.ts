@@ -10,10 +10,10 @@ export const LOG_LEVELS: readonly string[] = [
   'emergency',
 ];
 
-/** Whether a message should be sent at the minimum level `least`. Unknown levels are always sent. */
-export function isSevereEnough(level: string | undefined, least: string): boolean {
+/** Whether a message should be sent at the minimum level `minLevel`. Unknown levels are always sent. */
+export function isSevereEnough(level: string | undefined, minLevel: string): boolean {
   const severity = LOG_LEVELS.indexOf(level ?? '');
-  return severity < 0 || severity >= LOG_LEVELS.indexOf(least);
+  return severity < 0 || severity >= LOG_LEVELS.indexOf(minLevel);
 }
 
 /**

@@ -69,11 +69,11 @@ function isPlace(arg: string): boolean {
 }
 
 const FILE = /^[\w./-]+\.(?:json|ya?ml|toml|ini|conf|cfg|env|[cm]?[jt]s|py)$/;
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 function looksSecret(value: string): boolean {
   const isElse = ADDRESS.test(value) || PATH.test(value) || REFERENCE.test(value);
-  return value.length >= SHORTEST_SECRET && !isElse && !value.split(/[\s.,:;/@_=+-]+/).every(isWord);
+  return value.length >= MIN_SECRET_LENGTH && !isElse && !value.split(/[\s.,:;/@_=+-]+/).every(isWord);
 }
 
 /** A word or a number, optionally with a short count or unit, or a short mix like `k8s`. */
@@ -82,11 +82,11 @@ function isWord(part: string): boolean {
 }
 
 /** Shorter secrets would match inside ordinary words. */
-const SHORTEST_WITHIN = 4;
+const MIN_LENGTH_WITHIN = 4;
 
 function without(arg: string, secrets: readonly string[]): string {
   return secrets
-    .filter(({ length }) => length >= SHORTEST_WITHIN)
+    .filter(({ length }) => length >= MIN_LENGTH_WITHIN)
     .toSorted((one, other) => other.length - one.length)
     .reduce((text, secret) => text.replaceAll(secret, MASK), arg);
 }

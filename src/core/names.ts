@@ -20,7 +20,7 @@ export interface PublicNames {
 }
 
 /** Longest name that all known clients accept. */
-export const LONGEST_NAME = 64;
+export const MAX_NAME_LENGTH = 64;
 const HASH_DIGITS = 8;
 
 export function namespacedName(named: Named): string {
@@ -55,9 +55,9 @@ export function publicNames(all: readonly Named[]): PublicNames {
       });
       return undefined;
     }
-    if ((claims.get(name) ?? 0) < 2 && name.length <= LONGEST_NAME) return name;
+    if ((claims.get(name) ?? 0) < 2 && name.length <= MAX_NAME_LENGTH) return name;
     const unique = hashedName(name, named, claims);
-    if (name.length <= LONGEST_NAME) {
+    if (name.length <= MAX_NAME_LENGTH) {
       const twins = contested.get(name) ?? [];
       twins.push(unique);
       contested.set(name, twins);
@@ -68,7 +68,7 @@ export function publicNames(all: readonly Named[]): PublicNames {
     } else
       reports.push({
         code: 'name_too_long',
-        text: `${fullName} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
+        text: `${fullName} is called ${unique}: its own name is longer than ${MAX_NAME_LENGTH}`,
       });
     return unique;
   });
@@ -97,7 +97,7 @@ function hashedName(name: string, named: Named, claims: ReadonlyMap<string, numb
     : namespacedName(named);
   for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
     const suffix = `_${shortHash(fullName, digits)}`;
-    const unique = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    const unique = name.slice(0, MAX_NAME_LENGTH - suffix.length) + suffix;
     if (!claims.has(unique) || digits >= 32) return unique;
   }
 }

@@ -1,7 +1,7 @@
 /** The known word closest to a mistyped one. Undefined if none is close enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(2, Math.floor(word.length / 4));
-  if (word.length > LONGEST) return undefined;
+  if (word.length > MAX_LENGTH) return undefined;
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const distance = distanceOf(word.toLowerCase(), candidate.toLowerCase());
@@ -11,7 +11,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 }
 
 /** Bounds the time, which grows with the length of both words. */
-const LONGEST = 100;
+const MAX_LENGTH = 100;
 
 /** Levenshtein distance. */
 function distanceOf(from: string, to: string): number {

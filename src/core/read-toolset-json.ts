@@ -140,20 +140,20 @@ function readTools(place: Place, { toolset, leftOut }: Within): readonly Toolset
   const tools = new Map<string, ToolsetTool>();
   for (const item of itemsAt(place)) {
     const name = readName(item);
-    if (typeof name !== 'string') leftOut.push({ toolset, tool: name.otherwise, reason: REF_ID_ALONE });
+    if (typeof name !== 'string') leftOut.push({ toolset, tool: name.label, reason: REF_ID_ALONE });
     else if (!tools.has(name)) tools.set(name, readTool(item, name));
   }
-  const most = TOOLSET_LIMITS.tools;
-  if (tools.size > most) complainAt(place, `it may have at most ${most} tools`);
+  const max = TOOLSET_LIMITS.tools;
+  if (tools.size > max) complainAt(place, `it may have at most ${max} tools`);
   return [...tools.values()];
 }
 
 /** The namespaced name of a ref, or a label for a tool without one. */
-function readName(ref: Place): string | { readonly otherwise: string } {
+function readName(ref: Place): string | { readonly label: string } {
   const name = textIfGiven(memberAt(ref, 'namespacedName'));
   const refId = textIfGiven(memberAt(ref, 'refId'));
   if (name === undefined && refId === undefined) complainAt(ref, 'it must have namespacedName or refId');
-  return name ?? { otherwise: `refId ${refId ?? ''}` };
+  return name ?? { label: `refId ${refId ?? ''}` };
 }
 
 /** A refId is ignored without its definition: it could not pin the tool to anything. */
@@ -174,7 +174,7 @@ function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
   for (const item of isGiven(place) ? itemsAt(place) : []) {
     const name = readName(memberAt(item, 'toolRef'));
     const isNamed = typeof name === 'string';
-    const tool = isNamed ? name : name.otherwise;
+    const tool = isNamed ? name : name.label;
     const known = byTool.get(tool) ?? [];
     for (const note of itemsAt(memberAt(item, 'notes')).map((one) => readNote(one, within))) {
       const reason = isNamed ? fieldError(note, known) : REF_ID_ALONE;
@@ -193,8 +193,8 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   const fault = noteFault(note);
   if (fault !== undefined) return fault;
   if (known.some((other) => other.name === name)) return 'its tool has another note of this name';
-  const most = NOTE_LIMITS.notesPerTool;
-  return known.length >= most ? `its tool has ${most} notes already` : undefined;
+  const max = NOTE_LIMITS.notesPerTool;
+  return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }
 
 function readNote(place: Place, { changedMs }: Within): Note {

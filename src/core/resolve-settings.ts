@@ -20,7 +20,7 @@ export interface Resolved {
 
 /** All settings at their defaults. */
 export function defaultSettings(): Settings {
-  const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.otherwise]);
+  const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.defaultValue]);
   return Object.fromEntries(entries) as Settings; // every row was visited
 }
 
@@ -33,7 +33,7 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
     const reason = input === undefined ? undefined : settingFault(facts, input.value);
     if (input !== undefined && reason !== undefined)
       return err({ code: 'SETTING_INVALID', name: input.name, reason });
-    settings[key] = input?.value ?? facts.kind.otherwise;
+    settings[key] = input?.value ?? facts.kind.defaultValue;
     origins[key] = input?.origin ?? 'default';
   }
   return ok({ settings: settings as unknown as Settings, origins: origins as Resolved['origins'] }); // every row was visited
@@ -46,8 +46,8 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
     return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
   if (kind.type === 'text') return typeof value === 'string' ? kind.fault(value) : 'it must be a text';
   const isFit =
-    typeof value === 'number' && Number.isInteger(value) && value >= kind.least && value <= kind.most;
-  return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
+    typeof value === 'number' && Number.isInteger(value) && value >= kind.min && value <= kind.max;
+  return isFit ? undefined : `it must be a whole number from ${kind.min} to ${kind.max}`;
 }
 
 /** Whether the setting exists, may be stored, and accepts the value. */

@@ -16,8 +16,8 @@ export function inWords(value: string): string {
   return value.replaceAll('_', ' ');
 }
 
-const LONGEST_TEXT = 200;
-const MOST_TEXTS = 50;
+const MAX_TEXT_LENGTH = 200;
+const MAX_TEXTS = 50;
 
 /** Truncates texts, since their length is controlled by the peer. */
 export function bounded(refusal: Refusal): Refusal {
@@ -27,7 +27,7 @@ export function bounded(refusal: Refusal): Refusal {
 
 function boundedValue(key: string, value: unknown): unknown {
   if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // its only type
-  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map((one) => boundedValue('', one));
+  if (Array.isArray(value)) return value.slice(0, MAX_TEXTS).map((one) => boundedValue('', one));
   if (isJsonObject(value))
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, boundedValue(name, one)]));
   return typeof value === 'string' ? boundedText(value) : value;
@@ -35,8 +35,8 @@ function boundedValue(key: string, value: unknown): unknown {
 
 /** Never cuts inside a surrogate pair: many parsers reject half of one. */
 export function boundedText(text: string): string {
-  return text.length > LONGEST_TEXT
-    ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`
+  return text.length > MAX_TEXT_LENGTH
+    ? `${text.slice(0, MAX_TEXT_LENGTH).replace(/[\ud800-\udbff]$/, '')}…`
     : text;
 }
 

@@ -2,9 +2,9 @@ import type { LintLevel } from './hints/lint.ts';
 
 /** The valid values and the default of a setting. */
 export type SettingKind =
-  | { readonly type: 'whole'; readonly least: number; readonly most: number; readonly otherwise: number }
-  | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string }
-  | { readonly type: 'flag'; readonly otherwise: boolean }
+  | { readonly type: 'whole'; readonly min: number; readonly max: number; readonly defaultValue: number }
+  | { readonly type: 'choice'; readonly of: readonly string[]; readonly defaultValue: string }
+  | { readonly type: 'flag'; readonly defaultValue: boolean }
   | {
       readonly type: 'text';
       /** Short description of valid values. */
@@ -12,7 +12,7 @@ export type SettingKind =
       /** Why a text is invalid, as the end of a sentence. */
       readonly fault: (text: string) => string | undefined;
       /** Empty: not set. */
-      readonly otherwise: string;
+      readonly defaultValue: string;
     };
 
 export interface SettingFacts {
@@ -31,14 +31,14 @@ export interface SettingFacts {
   readonly about: string;
 }
 
-export function whole(otherwise: number, least: number, most: number): SettingKind {
-  return { type: 'whole', least, most, otherwise };
+export function whole(defaultValue: number, min: number, max: number): SettingKind {
+  return { type: 'whole', min, max, defaultValue };
 }
 
 export function text(range: string, fault: (text: string) => string | undefined): SettingKind {
-  return { type: 'text', range, fault, otherwise: '' };
+  return { type: 'text', range, fault, defaultValue: '' };
 }
 
-export function level(otherwise: LintLevel): SettingKind {
-  return { type: 'choice', of: ['error', 'warning', 'off'], otherwise };
+export function level(defaultValue: LintLevel): SettingKind {
+  return { type: 'choice', of: ['error', 'warning', 'off'], defaultValue };
 }

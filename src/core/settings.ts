@@ -6,7 +6,7 @@ import type { ModelRights } from './toolset.ts';
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The effective value of every setting. */
 export interface Settings extends LimitSettings {
@@ -38,7 +38,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mcp.access': {
     env: 'ASSAY_MCP_ACCESS',
     changedBy: 'startup',
-    kind: { type: 'choice', of: ['open', 'token'], otherwise: 'open' },
+    kind: { type: 'choice', of: ['open', 'token'], defaultValue: 'open' },
     about:
       'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback, and where auth.issuer is set, they always need one.',
   },
@@ -73,49 +73,49 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_ENABLE_CONFIG_TOOLS_MENU',
     changedBy: 'admin',
     otherEnv: 'HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU',
-    kind: { type: 'flag', otherwise: true },
+    kind: { type: 'flag', defaultValue: true },
     about:
       'Whether configuration tools are shown in configuration mode alone. Otherwise there are no modes, and they stand beside the equipped toolset’s tools, or beside all tools where none is equipped.',
   },
   'modes.names': {
     env: 'ASSAY_MODES_NAMES',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], otherwise: 'configuration-mode' },
+    kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], defaultValue: 'configuration-mode' },
     about:
       'What the tools that switch modes are called: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['withhold', 'show'], otherwise: 'withhold' },
+    kind: { type: 'choice', of: ['withhold', 'show'], defaultValue: 'withhold' },
     about:
       'What becomes of a tool that a toolset holds to one definition by its refId, when the definition changes.',
   },
   'toolsets.modelsMayChange': {
     env: 'ASSAY_TOOLSETS_MODELS_MAY_CHANGE',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['none', 'own', 'all'], otherwise: 'own' },
+    kind: { type: 'choice', of: ['none', 'own', 'all'], defaultValue: 'own' },
     about:
       'Which toolsets models may change, delete and annotate by the configuration tools. own: those that a model made, or that the subject of its token made. none: models build no toolsets either.',
   },
   'notes.review': {
     env: 'ASSAY_NOTES_REVIEW',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['auto', 'always', 'never'], otherwise: 'auto' },
+    kind: { type: 'choice', of: ['auto', 'always', 'never'], defaultValue: 'auto' },
     about:
       'Whether a note that a model wrote is kept from models until an operator accepts it. auto: where clients come with tokens.',
   },
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',
     changedBy: 'admin',
-    kind: whole(300_000, 0, LONGEST_MS),
+    kind: whole(300_000, 0, MAX_TIMER_MS),
     about:
       'How often in ms the lists of servers are read again, beside when they say that these have changed; 0: never.',
   },
   'drift.prose': {
     env: 'ASSAY_DRIFT_PROSE',
     changedBy: 'admin',
-    kind: { type: 'choice', of: ['flag', 'suspend'], otherwise: 'flag' },
+    kind: { type: 'choice', of: ['flag', 'suspend'], defaultValue: 'flag' },
     about:
       'What happens when a server rewrites titles, descriptions, icons or the output schema of a tool and nothing else. flag: the change waits for a review. suspend: overrides that lower caution are suspended too, until it is reviewed.',
   },
@@ -152,14 +152,14 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'http.allowLoopback': {
     env: 'ASSAY_HTTP_ALLOW_LOOPBACK',
     changedBy: 'startup',
-    kind: { type: 'flag', otherwise: false },
+    kind: { type: 'flag', defaultValue: false },
     about:
       'Whether sources may lead to this machine where their URL is named by an operator of an Assay that listens beyond loopback, or by a document or server that is itself at no public address.',
   },
   'http.allowPrivate': {
     env: 'ASSAY_HTTP_ALLOW_PRIVATE',
     changedBy: 'startup',
-    kind: { type: 'flag', otherwise: false },
+    kind: { type: 'flag', defaultValue: false },
     about:
       'Whether sources may lead into private networks (10/8, 172.16/12, 192.168/16 and the like) where their URL is named by an operator, or by a document or server that is itself at no public address.',
   },

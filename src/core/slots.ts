@@ -1,5 +1,5 @@
-/** Ids are `generation × MOST + slot`, so an id is not reused for a long time. */
-const MOST = 65_536;
+/** Ids are `generation × MAX_SLOTS + slot`, so an id is not reused for a long time. */
+const MAX_SLOTS = 65_536;
 
 /**
  * Open items by id, which this class assigns. A Map would work, but one that is constantly filled and emptied leaves
@@ -13,20 +13,20 @@ export class Slots<T> {
   /** Undefined if 65,536 items are open. */
   add(item: T): number | undefined {
     const slot = this.#free.pop() ?? this.#items.length;
-    if (slot >= MOST) return undefined;
-    const id = (this.#ids[slot] ?? slot) + MOST;
+    if (slot >= MAX_SLOTS) return undefined;
+    const id = (this.#ids[slot] ?? slot) + MAX_SLOTS;
     this.#ids[slot] = id;
     this.#items[slot] = item;
     return id;
   }
 
   get(id: number): T | undefined {
-    const slot = id % MOST;
+    const slot = id % MAX_SLOTS;
     return this.#ids[slot] === id ? this.#items[slot] : undefined;
   }
 
   delete(id: number): void {
-    const slot = id % MOST;
+    const slot = id % MAX_SLOTS;
     if (this.#ids[slot] !== id || this.#items[slot] === undefined) return;
     this.#items[slot] = undefined;
     this.#free.push(slot);

@@ -3,7 +3,7 @@ import { recoveryOf, type Cause } from './cause.ts';
 /** Delay before the first restart of a server, in ms; it doubles with each consecutive failure. */
 const FIRST_DELAY_MS = 250;
 /** After this many consecutive failures without a stable period, the server counts as crash looping and backs off. */
-const MOST_FAILURES = 6;
+const MAX_FAILURES = 6;
 /** A server that was up for this long, in ms, has recovered: its failure count starts over. */
 const STABLE_AFTER_MS = 10_000;
 /** Interval between attempts for a server that is backing off or was refused, in ms. */
@@ -102,7 +102,7 @@ function stateAfter(cause: Cause, failures: number): DownState['state'] {
     case 'change':
       return 'refused';
     case 'time':
-      return failures >= MOST_FAILURES ? 'backoff' : 'restarting';
+      return failures >= MAX_FAILURES ? 'backoff' : 'restarting';
   }
 }
 

@@ -78,11 +78,12 @@ export function steadyClock(
   };
 }
 
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** Why a token name is invalid, as the end of a sentence. */
 export function tokenNameFault(name: string): string | undefined {
-  if (name === '' || name.length > LONGEST_NAME) return `a token's name has 1 to ${LONGEST_NAME} characters`;
+  if (name === '' || name.length > MAX_NAME_LENGTH)
+    return `a token's name has 1 to ${MAX_NAME_LENGTH} characters`;
   if (printable(name) !== name) return "a token's name holds no control characters";
   if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
   if ([LOCAL.subject, OPERATOR.subject].includes(name.toLowerCase()))

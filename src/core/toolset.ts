@@ -62,8 +62,8 @@ export function toolsetNameFault(name: string): string | undefined {
 }
 
 export function descriptionFault(description: string): string | undefined {
-  const most = TOOLSET_LIMITS.descriptionLength;
-  return description.length > most ? `it may have at most ${most} characters` : undefined;
+  const max = TOOLSET_LIMITS.descriptionLength;
+  return description.length > max ? `it may have at most ${max} characters` : undefined;
 }
 
 /** Adds tools to a toolset. One that is already in it is replaced, so that it can be pinned to another definition. */

@@ -13,7 +13,7 @@ export interface DecodingLimits {
 }
 
 /** Real servers use at most two, and each may cost as much as the maximum body. */
-const MOST_CODINGS = 2;
+const MAX_CODINGS = 2;
 
 /**
  * Decodes a body's content codings (RFC 9110, section 8.4), never holding more than `maxBytes` of the result. Undefined
@@ -29,7 +29,7 @@ export async function decodeWithin(
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
-  if (names.length > MOST_CODINGS) return undefined;
+  if (names.length > MAX_CODINGS) return undefined;
   let decoded: Decoded = { body, isCut: false };
   // Codings are listed in the order in which they were applied.
   for (const name of names.reverse()) {

@@ -40,7 +40,7 @@ export interface ResponseHandler {
 }
 
 const CONNECT_LIMIT_MS = 10_000;
-const MOST_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 
 /** Where a client's connections may lead. */
 export interface HttpReach {
@@ -67,7 +67,7 @@ export class HttpClient {
       connect: { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) },
     };
     const common = { reach, forbidden: reach && literalFault(origin, reach) };
-    const pool = new Pool(origin, { ...options, connections: MOST_CONNECTIONS, keepAliveTimeout: 30_000 });
+    const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS, keepAliveTimeout: 30_000 });
     this.#calls = { ...common, pool };
     this.#streams = { ...common, pool: new Pool(origin, options) };
   }

@@ -11,7 +11,7 @@ export interface InOrderOptions {
 const AT_ONCE = 128 * 1024;
 const ITEM_BYTES = 256;
 /** Number of queued bytes at which the source is paused. */
-const MOST_WAITING = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Processes one peer's input in order, with a bounded share of each turn of the event loop. */
 export class InOrder {
@@ -39,7 +39,7 @@ export class InOrder {
     }
     this.#waiting.push(item);
     this.#waitingBytes += costOf(item);
-    if (!this.#isHeld && this.#waitingBytes > MOST_WAITING) this.#hold(true);
+    if (!this.#isHeld && this.#waitingBytes > MAX_WAITING_BYTES) this.#hold(true);
     if (!this.#isBusy && !this.#isStopped) this.#putOff();
   }
 
@@ -87,7 +87,7 @@ export class InOrder {
       this.#done = 0;
     }
     if (this.#waiting.length > 0 && !this.#isBusyNow() && !this.#isStopped) this.#putOff();
-    if (this.#isHeld && this.#waitingBytes < MOST_WAITING / 2) this.#hold(false);
+    if (this.#isHeld && this.#waitingBytes < MAX_WAITING_BYTES / 2) this.#hold(false);
     if (!this.isIdle) return;
     const listeners = this.#whenIdle;
     this.#whenIdle = [];

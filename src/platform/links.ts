@@ -11,16 +11,16 @@ export interface LinkOutOptions {
   /** Absolute real paths of the folders that may be accessed. */
   readonly within: readonly string[];
   /** Maximum number of entries inspected; the rest is ignored. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Finds a symbolic link in or below these folders that leads outside the accessible paths. Skips `node_modules`. */
 export async function findLinkOut(
   folders: readonly string[],
-  { within, most }: LinkOutOptions,
+  { within, max }: LinkOutOptions,
 ): Promise<LinkOut | undefined> {
   const waiting = [...folders];
-  let left = most;
+  let left = max;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const entries = await opendir(folder).catch(() => undefined); // a file, or missing
     if (entries === undefined) continue;

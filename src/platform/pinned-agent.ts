@@ -41,7 +41,7 @@ export interface PinnedAgentOptions {
 }
 
 const CONNECT_LIMIT_MS = 10_000;
-const MOST_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 
 /**
  * Keep-alive connections to any origin with allowed addresses. Each is checked when opened and used only by requests
@@ -58,7 +58,7 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
     const lookup = checkedLookup({ reaches, resolve, onAllowed: (name, met) => names.add(name, met) });
     const agent = new Agent({
       connect: { timeout: CONNECT_LIMIT_MS, lookup },
-      connections: MOST_CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
@@ -88,14 +88,14 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
   };
 }
 
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 
 /** Remembers, by host name, whether any address was ever public. */
 class NamesMet {
   readonly #isPublic = new Map<string, boolean>();
 
   add(name: string, reaches: readonly Reach[]): void {
-    if (this.#isPublic.size >= MOST_NAMES) this.#isPublic.clear();
+    if (this.#isPublic.size >= MAX_NAMES) this.#isPublic.clear();
     this.#isPublic.set(name, this.#isPublic.get(name) === true || reaches.includes('public'));
   }
 
@@ -104,7 +104,7 @@ class NamesMet {
   }
 }
 
-const MOST_LITERALS = 1_000;
+const MAX_LITERALS = 1_000;
 
 /** Caches where literal addresses lead; checking all lists takes a tenth of the time of a request. */
 class LiteralReaches {
@@ -115,7 +115,7 @@ class LiteralReaches {
     if (this.#known.has(hostname)) return this.#known.get(hostname);
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     const reach = isIP(host) === 0 ? undefined : reachOf(host);
-    if (this.#known.size >= MOST_LITERALS) this.#known.clear();
+    if (this.#known.size >= MAX_LITERALS) this.#known.clear();
     this.#known.set(hostname, reach);
     return reach;
   }

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 
 /** Maximum number of unread bytes; lines beyond that are dropped and counted. */
-export const MOST_WAITING: number = 1024 * 1024;
+export const MAX_WAITING_BYTES: number = 1024 * 1024;
 const FIRST_RETRY_MS = 1;
-const LONGEST_RETRY_MS = 100;
+const MAX_RETRY_MS = 100;
 /** Time in ms to wait at exit for a reader that does not read. */
 const LAST_WAIT_MS = 500;
 const LAST_RETRY_MS = 5;
@@ -40,7 +40,7 @@ export class Stderr {
   write(line: string): void {
     if (this.#isClosed) return;
     const bytes = Buffer.from(line);
-    if (this.#waitingBytes + bytes.length > MOST_WAITING) {
+    if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) {
       this.#dropped += 1;
       return;
     }
@@ -60,7 +60,7 @@ export class Stderr {
       this.#retryMs = FIRST_RETRY_MS;
       return;
     }
-    this.#retryMs = isFlowing ? FIRST_RETRY_MS : Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#retryMs = isFlowing ? FIRST_RETRY_MS : Math.min(this.#retryMs * 2, MAX_RETRY_MS);
     this.#retry = setTimeout(() => this.#flow(), this.#retryMs).unref();
   }
 

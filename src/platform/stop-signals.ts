@@ -29,7 +29,7 @@ export function untilStopped(): Promise<void> {
   });
 }
 
-const LOOK_EVERY_MS = 250;
+const LOOK_INTERVAL_MS = 250;
 /** Script names npm uses in the foreground: `npm start`, and `npx assay-mcp serve`. */
 const FOREGROUND: ReadonlySet<string | undefined> = new Set(['start', 'npx']);
 
@@ -55,7 +55,7 @@ function onNpmEnd(call: () => void): void {
     if (process.ppid === parent && (npm === undefined || isAlive(npm))) return;
     clearInterval(look);
     call();
-  }, LOOK_EVERY_MS).unref();
+  }, LOOK_INTERVAL_MS).unref();
 }
 
 /** The npm above this shell; undefined if the parent is npm itself or nothing can be determined. */

@@ -5,11 +5,11 @@ export interface BearerChallenge {
   readonly resourceMetadata: URL | undefined;
 }
 
-const LONGEST = 8_192;
+const MAX_LENGTH = 8_192;
 
 /** Undefined if the header has no Bearer challenge. */
 export function bearerChallenge(wwwAuthenticate: string | undefined): BearerChallenge | undefined {
-  const text = (wwwAuthenticate ?? '').slice(0, LONGEST);
+  const text = (wwwAuthenticate ?? '').slice(0, MAX_LENGTH);
   const start = /(?:^|,\s*)Bearer(?=\s|,|$)/i.exec(text);
   if (start === null) return undefined;
   const parameters = parametersOf(text.slice(start.index + start[0].length));

@@ -37,9 +37,9 @@ interface Walk extends References {
 type Step = SchemaFault | readonly Part[] | undefined;
 
 /** Maximum number of schemas inspected; no honest tool needs more. */
-const MOST_SCHEMAS = 10_000;
+const MAX_SCHEMAS = 10_000;
 /** Ajv compiles recursively: its stack overflows at 500 to 1,600 keys and indexes, references followed. */
-const DEEPEST = 256;
+const MAX_DEPTH = 256;
 const SHOWN_DEPTH = 16;
 
 /** Depth first, in document order, and without recursion: a chain of references can be long. */
@@ -50,11 +50,11 @@ function descend(root: JsonObject, step: (schema: unknown, at: At) => Step): Sch
     const [path, schema] = next.part;
     if (schema !== null && !isJsonObject(schema)) continue;
     const at = [...next.base, ...path];
-    if (at.length > DEEPEST)
-      return { at: at.slice(0, SHOWN_DEPTH), says: `leads more than ${DEEPEST} steps down` };
+    if (at.length > MAX_DEPTH)
+      return { at: at.slice(0, SHOWN_DEPTH), says: `leads more than ${MAX_DEPTH} steps down` };
     const found = step(schema, at);
     if (found === undefined) continue;
-    if (++looked > MOST_SCHEMAS) return { at: [], says: `holds more than ${MOST_SCHEMAS} schemas` };
+    if (++looked > MAX_SCHEMAS) return { at: [], says: `holds more than ${MAX_SCHEMAS} schemas` };
     if ('says' in found) return found;
     for (const part of found.toReversed()) waiting.push({ base: at, part });
   }

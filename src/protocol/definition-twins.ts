@@ -148,8 +148,8 @@ function foldedNames(members: Members): ReadonlySet<string> {
   return known;
 }
 
-const LONGEST_KEY = 64;
+const MAX_KEY_LENGTH = 64;
 
 function shown(key: string): string {
-  return JSON.stringify(key.slice(0, LONGEST_KEY));
+  return JSON.stringify(key.slice(0, MAX_KEY_LENGTH));
 }

@@ -49,7 +49,7 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 /** Definitions that can be listed at all are not deeper. */
-const DEEPEST = 256;
+const MAX_DEPTH = 256;
 const SHOWN_DEPTH = 16;
 
 /** Keywords with schemas that contain no parameters: a single schema, several in an array, or several by name. */
@@ -96,8 +96,8 @@ type Found = Map<string, HeaderParameter>;
  */
 function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undefined {
   if (!isJsonObject(schema)) return undefined;
-  if (place.at.length > DEEPEST)
-    return { at: place.at.slice(0, SHOWN_DEPTH), says: `leads more than ${DEEPEST} steps down` };
+  if (place.at.length > MAX_DEPTH)
+    return { at: place.at.slice(0, SHOWN_DEPTH), says: `leads more than ${MAX_DEPTH} steps down` };
   if (Object.hasOwn(schema, ANNOTATION)) {
     const says = annotate(schema, place, found);
     if (says !== undefined) return { at: [...place.at, ANNOTATION], says };

@@ -12,9 +12,9 @@ import {
 } from './tokens.ts';
 
 /** Maximum cursor length in bytes of JSON: all cursors of a list are kept while it is read. */
-const LONGEST_CURSOR = 65_536;
+const MAX_CURSOR_LENGTH = 65_536;
 /** Maximum key length inspected: `resourceTemplates` with each character escaped is shorter. */
-const LONGEST_KEY = 128;
+const MAX_KEY_LENGTH = 128;
 
 export interface ListEntry extends Span {
   /** Maximum number of values it contains, at any depth. */
@@ -126,7 +126,7 @@ export class ListFrame {
   }
 
   #keyEnd(span: Span): void {
-    const key = span.end - span.start > LONGEST_KEY ? undefined : textOf(this.#bytes, span);
+    const key = span.end - span.start > MAX_KEY_LENGTH ? undefined : textOf(this.#bytes, span);
     this.#key = key;
     if (key !== this.#listKey && key !== 'nextCursor') return;
     if (this.#seen.has(key)) this.fault ??= `it holds the key "${key}" twice`;
@@ -136,8 +136,8 @@ export class ListFrame {
   #memberEnd(end: number): void {
     if (this.#key === 'nextCursor') {
       const span = trimmed(this.#bytes, { start: this.#valueStart, end });
-      if (span.end - span.start > LONGEST_CURSOR)
-        this.fault ??= `its nextCursor is longer than ${LONGEST_CURSOR} bytes`;
+      if (span.end - span.start > MAX_CURSOR_LENGTH)
+        this.fault ??= `its nextCursor is longer than ${MAX_CURSOR_LENGTH} bytes`;
       else this.nextCursor = textOf(this.#bytes, span);
     }
     this.#key = undefined;

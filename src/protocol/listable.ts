@@ -48,7 +48,7 @@ type Finding =
   | { readonly kind: 'broken'; readonly at: Place; readonly says: string };
 
 /** With more faults than this, the containing member is left out as a whole. */
-const MOST_FAULTS = 100;
+const MAX_FAULTS = 100;
 const SOUND: Finding = { kind: 'sound', faults: [] };
 
 function inspect(rule: Rule, value: unknown, era: Era): Finding {
@@ -78,8 +78,8 @@ function inspectEntries(each: Rule, entries: JsonObject, era: Era): Finding {
   // The clients' parser skips a member named `__proto__`.
   const seen = Object.entries(entries).filter(([key]) => key !== '__proto__');
   const faults = seen.flatMap(([key, value]) => faultsOf(key, inspect(each, value, era)));
-  return faults.length > MOST_FAULTS
-    ? broken(`holds more than ${MOST_FAULTS} members that are bad`)
+  return faults.length > MAX_FAULTS
+    ? broken(`holds more than ${MAX_FAULTS} members that are bad`)
     : { kind: 'sound', faults };
 }
 
@@ -122,7 +122,7 @@ function broken(says: string, at: Place = []): Finding {
   return { kind: 'broken', at, says };
 }
 
-const LONGEST_PLACE = 300;
+const MAX_PLACE_LENGTH = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
 /** For example `icons[0].src is absent`. Keys chosen by the server are escaped. */
@@ -133,6 +133,6 @@ export function phraseAt(at: Place, says: string): string {
     else if (!PLAIN_KEY.test(step)) place += `[${JSON.stringify(step.slice(0, 64))}]`;
     else place += place === '' ? step : `.${step}`;
   }
-  if (place.length > LONGEST_PLACE) place = `${place.slice(0, LONGEST_PLACE)}…`;
+  if (place.length > MAX_PLACE_LENGTH) place = `${place.slice(0, MAX_PLACE_LENGTH)}…`;
   return place === '' ? `the definition ${says}` : `${place} ${says}`;
 }

@@ -54,10 +54,10 @@ export const LARGE_MESSAGE: number = 1024 * 1024;
 /** Number of bytes per step, which takes at most a few ms. */
 const STEP_BYTES = 256 * 1024;
 /** Maximum size in bytes of a message that is neither a client's request nor a server's response. */
-const MOST_BESIDE = 16 * 1024 * 1024;
+const MAX_OTHER_BYTES = 16 * 1024 * 1024;
 /** Maximum number of values, and of bytes of text, parsed into objects at once. */
-const MOST_VALUES = 200_000;
-const MOST_PARSED = 32 * 1024 * 1024;
+const MAX_VALUES = 200_000;
+const MAX_PARSED_BYTES = 32 * 1024 * 1024;
 /** Why a message cannot be parsed, as the end of a sentence. */
 export const TOO_LARGE_TO_PARSE = 'too large: at most 32 MiB and 200,000 values are read';
 
@@ -101,8 +101,8 @@ export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessa
     if (found === undefined) return undefined;
     const message = messageOf(bytes, found);
     if (message.kind === 'none') return message;
-    if (!isRelayedWhole(message, from) && bytes.length > MOST_BESIDE)
-      return none(undefined, `it is larger than ${MOST_BESIDE} bytes`, message.kind === 'request');
+    if (!isRelayedWhole(message, from) && bytes.length > MAX_OTHER_BYTES)
+      return none(undefined, `it is larger than ${MAX_OTHER_BYTES} bytes`, message.kind === 'request');
     if (isProof || message.isProven || isRelayedWhole(message, from)) return message;
     isProof = true;
     scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: true }, true);
@@ -145,7 +145,7 @@ export function jsonFault({ bytes, isProven }: Message): string | undefined {
 
 /** Whether a message, or a part of it, can be parsed into objects at once without blocking others. */
 export function isParsable({ values, bytes }: Message): boolean {
-  return values <= MOST_VALUES && bytes.length <= MOST_PARSED;
+  return values <= MAX_VALUES && bytes.length <= MAX_PARSED_BYTES;
 }
 
 /** A request from Assay itself to a server. */
@@ -201,7 +201,7 @@ function none(idText: string | undefined, reason: string, isRequest = false): No
 
 /** An id as it was written; undefined if it is not one. A string with an invalid escape must not be echoed. */
 function idOf(bytes: Buffer, id: Span | undefined): string | undefined {
-  if (id === undefined || id.end - id.start > MOST_ID_BYTES) return undefined;
+  if (id === undefined || id.end - id.start > MAX_ID_BYTES) return undefined;
   const text = rawOf(bytes, id);
   if (!IS_ID.test(text)) return undefined;
   return text.startsWith('"') && textOf(bytes, id) === undefined ? undefined : text;
@@ -209,4 +209,4 @@ function idOf(bytes: Buffer, id: Span | undefined): string | undefined {
 
 /** A string or an integer of at most 500 characters (2026-07-28, basic/index#requests). */
 const IS_ID = /^(?:"[^]{0,500}"|-?(?:0|[1-9]\d{0,29}))$/;
-const MOST_ID_BYTES = 2_002;
+const MAX_ID_BYTES = 2_002;

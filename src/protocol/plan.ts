@@ -45,11 +45,11 @@ interface Folded extends PlannedKey {
 class KeyPlan implements Plan {
   readonly listsAll = false;
   readonly #byLength: (readonly Folded[])[] = [];
-  readonly #longest: number;
+  readonly #maxLength: number;
 
   constructor(all: readonly Folded[]) {
-    this.#longest = Math.max(0, ...all.map(({ key }) => key.length));
-    for (let length = 0; length <= this.#longest; length += 1)
+    this.#maxLength = Math.max(0, ...all.map(({ key }) => key.length));
+    for (let length = 0; length <= this.#maxLength; length += 1)
       this.#byLength.push(all.filter(({ key }) => key.length === length));
   }
 
@@ -61,7 +61,7 @@ class KeyPlan implements Plan {
   }
 
   findDecoded(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
-    const length = decode(bytes, { from, to, most: Math.min(this.#longest, UNITS.length) });
+    const length = decode(bytes, { from, to, max: Math.min(this.#maxLength, UNITS.length) });
     for (const one of this.#byLength[length] ?? []) if (isDecoded(one.folded)) return one;
     return undefined;
   }
@@ -111,12 +111,12 @@ const ESCAPED: ReadonlyMap<number, number> = new Map([
   [0x74, 0x09],
 ]);
 
-/** Decodes a key into `UNITS` without creating a string; returns -1 if it is longer than `most` units. */
-function decode(bytes: Buffer, { from, to, most }: { from: number; to: number; most: number }): number {
+/** Decodes a key into `UNITS` without creating a string; returns -1 if it is longer than `max` units. */
+function decode(bytes: Buffer, { from, to, max }: { from: number; to: number; max: number }): number {
   let length = 0;
   let at = from;
   while (at < to) {
-    if (length >= most) return -1;
+    if (length >= max) return -1;
     const byte = bytes[at] ?? 0;
     let unit = byte;
     if (byte === BACKSLASH) {
@@ -138,7 +138,7 @@ function decode(bytes: Buffer, { from, to, most }: { from: number; to: number; m
     } else {
       const point =
         ((byte & 0x07) << 18) | (low(bytes[at + 1]) << 12) | (low(bytes[at + 2]) << 6) | low(bytes[at + 3]);
-      if (length + 1 >= most) return -1;
+      if (length + 1 >= max) return -1;
       UNITS[length] = 0xd800 + ((point - 0x10000) >> 10);
       length += 1;
       unit = 0xdc00 + (point & 0x3ff);

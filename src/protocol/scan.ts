@@ -57,7 +57,7 @@ export class ObjectScan {
       ? scanner
       : new Scanner(bytes, { strict: true, refusesTwice, maxDepth, inSteps });
     if (strict && !isUtf8(bytes)) this.#fault = { reason: 'not UTF-8', isJson: false, offset: 0 };
-    else if (this.#isObject) scanner.beginObject(start, options.plan, MOST_LISTED);
+    else if (this.#isObject) scanner.beginObject(start, options.plan, MAX_LISTED);
     else this.#scanner.beginValue(start);
   }
 
@@ -93,7 +93,7 @@ export class ObjectScan {
 const TEXT_AFTER = { reason: 'text after the end of the JSON value', isJson: false } as const;
 
 /** Limit if all members are listed, so that the scan does not block others. */
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 
 /** All members of an object that fills the bytes; undefined if it is not an object or has too many. */
 export function scanMembers(bytes: Buffer): readonly Member[] | undefined {
@@ -103,7 +103,7 @@ export function scanMembers(bytes: Buffer): readonly Member[] | undefined {
 
 /**
  * Scans the elements of an array that fills the bytes, with surrounding white space allowed, in steps of about `bytes`
- * bytes. The error says why it is not an array, or that it has more than `most` elements.
+ * bytes. The error says why it is not an array, or that it has more than `max` elements.
  */
 export class ArrayScan {
   readonly #bytes: Buffer;
@@ -111,7 +111,7 @@ export class ArrayScan {
   readonly #isArray: boolean;
   #until: number;
 
-  constructor(bytes: Buffer, most: number) {
+  constructor(bytes: Buffer, max: number) {
     this.#bytes = bytes;
     this.#scanner = new Scanner(bytes, {
       strict: true,
@@ -121,7 +121,7 @@ export class ArrayScan {
     });
     this.#until = this.#scanner.space(0);
     this.#isArray = bytes[this.#until] === OPEN_BRACKET && isUtf8(bytes);
-    if (this.#isArray) this.#scanner.beginArray(this.#until, most);
+    if (this.#isArray) this.#scanner.beginArray(this.#until, max);
   }
 
   step(bytes: number): readonly Span[] | Fault | undefined {

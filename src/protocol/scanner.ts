@@ -3,7 +3,7 @@ import { FAULT, PAUSED } from './string-reader.ts';
 import { textOf, type JsonObject, type Span } from './spans.ts';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, keyText } from './tokens.ts';
 export { MAX_DEPTH, MAX_SERVER_DEPTH, type Fault } from './value-reader.ts';
-import { LONGEST_TOKEN, ValueReader, type Fault, type ReaderOptions } from './value-reader.ts';
+import { MAX_TOKEN_LENGTH, ValueReader, type Fault, type ReaderOptions } from './value-reader.ts';
 
 /** Used in place of a position: the scan is done, or an object ended without members. */
 const DONE = -3;
@@ -55,7 +55,7 @@ export class Scanner {
   readonly #values: ValueReader;
   #frame: Frame | undefined;
   #at = 0;
-  #mostListed = Infinity;
+  #maxListed = Infinity;
   /** The first ambiguous member, if those are refused; the scan continues. */
   twin: Fault | undefined;
   /** The ambiguous keys of the outermost object. */
@@ -88,15 +88,15 @@ export class Scanner {
     return this.#values.space(from);
   }
 
-  /** Starts with an object whose members are listed, at most `most` of them; `from` is its opening brace. */
-  beginObject(from: number, plan: Plan, most: number): void {
-    this.#mostListed = most;
+  /** Starts with an object whose members are listed, at most `max` of them; `from` is its opening brace. */
+  beginObject(from: number, plan: Plan, max: number): void {
+    this.#maxListed = max;
     this.#at = this.#opened(from, plan);
   }
 
   /** Starts with an array whose elements are listed; `from` is its opening bracket. */
-  beginArray(from: number, most: number): void {
-    this.#mostListed = most;
+  beginArray(from: number, max: number): void {
+    this.#maxListed = max;
     this.#at = this.#opened(from, undefined);
   }
 
@@ -170,8 +170,8 @@ export class Scanner {
       at = this.space(at);
       const byte = bytes[at];
       if (byte === COMMA) {
-        if (frame.elements !== undefined && frame.elements.length >= this.#mostListed)
-          return this.#values.refuse(`more than ${this.#mostListed} elements`, at);
+        if (frame.elements !== undefined && frame.elements.length >= this.#maxListed)
+          return this.#values.refuse(`more than ${this.#maxListed} elements`, at);
         at = this.#entered(frame, this.space(at + 1));
         if (at !== ENDED) return at;
         at = this.end;
@@ -198,7 +198,7 @@ export class Scanner {
   #listedKey(frame: Frame, plan: Plan, from: number): number {
     const bytes = this.#bytes;
     if (bytes[from] !== QUOTE) return this.#values.fail('expected a member name in quotes', from);
-    const last = Math.min(bytes.length, from + LONGEST_TOKEN);
+    const last = Math.min(bytes.length, from + MAX_TOKEN_LENGTH);
     let to = from + 1;
     let isPlain = false;
     for (; to < last; to += 1) {
@@ -219,8 +219,8 @@ export class Scanner {
     frame.inner = undefined;
     const planned = isPlain ? plan.find(bytes, from + 1, to) : plan.findDecoded(bytes, from + 1, to);
     if (planned === undefined && !plan.listsAll) return start;
-    if (frame.members.length >= this.#mostListed)
-      return this.#values.refuse(`more than ${this.#mostListed} members`, from);
+    if (frame.members.length >= this.#maxListed)
+      return this.#values.refuse(`more than ${this.#maxListed} members`, from);
     const key = this.#text(from, to, isPlain);
     if (planned !== undefined && !this.#isSole(frame, { key, at: from }, planned)) return start;
     const { previousEnd } = frame;

@@ -44,11 +44,11 @@ interface Entry {
 const NONE: readonly Entry[] = [];
 const REQUEST = planOf({ method: {}, params: {} });
 /** Maximum size in bytes of an object that is split into members, since that happens at once. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** All members of an object; undefined if it is not an object or has a duplicate key. */
 function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | undefined {
-  if (end - start > MOST_BYTES) return undefined;
+  if (end - start > MAX_BYTES) return undefined;
   const slice = bytes.subarray(start, end);
   const members = scanMembers(slice);
   if (members === undefined) return undefined;

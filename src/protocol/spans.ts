@@ -37,15 +37,16 @@ export function memberOf(object: JsonObject | undefined, key: string): Member | 
  * Maximum text length in bytes decoded in one turn of the event loop, with escapes (which take longer) and without. The
  * longest texts sent by peers are call states (`requestState`).
  */
-const LONGEST_ESCAPED = 8 * 1024 * 1024;
-const LONGEST_TEXT = 64 * 1024 * 1024;
+const MAX_ESCAPED_LENGTH = 8 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 64 * 1024 * 1024;
 
 /** The text of a JSON string; undefined if the span contains another kind of value or a longer text. */
 export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
   if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
   const length = span.end - span.start;
-  if (length > LONGEST_TEXT) return undefined;
-  if (length > LONGEST_ESCAPED && bytes.subarray(span.start, span.end).includes(BACKSLASH)) return undefined;
+  if (length > MAX_TEXT_LENGTH) return undefined;
+  if (length > MAX_ESCAPED_LENGTH && bytes.subarray(span.start, span.end).includes(BACKSLASH))
+    return undefined;
   const raw = bytes.toString('utf8', span.start + 1, span.end - 1);
   if (!raw.includes('\\')) return raw;
   try {

@@ -73,7 +73,7 @@ export class SseParser {
     const colon = line.indexOf(COLON);
     if (colon === 0) return; // a comment, such as keep-alive
     const nameEnd = colon < 0 ? line.length : colon;
-    if (nameEnd > LONGEST_NAME) return;
+    if (nameEnd > MAX_NAME_LENGTH) return;
     const name = line.toString('latin1', 0, nameEnd);
     const value =
       colon < 0
@@ -84,7 +84,7 @@ export class SseParser {
       this.#hasData = true;
       this.#data.add(value);
       if (this.#data.length > this.#limitBytes) throw new EventTooLarge();
-    } else if (value.length > LONGEST_VALUE) return;
+    } else if (value.length > MAX_VALUE_LENGTH) return;
     else if (name === 'event') this.#event = value.toString();
     else if (name === 'id') {
       if (!value.includes(0)) this.#id = value.toString();
@@ -104,8 +104,8 @@ export class SseParser {
 }
 
 /** Maximum length in bytes of field names, and of field values other than `data`; longer ones are ignored. */
-const LONGEST_NAME = 16;
-const LONGEST_VALUE = 64 * 1024;
+const MAX_NAME_LENGTH = 16;
+const MAX_VALUE_LENGTH = 64 * 1024;
 const DIGITS = /^\d+$/;
 const NEW_LINE: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -15,9 +15,9 @@ export function isSpace(byte: number | undefined): boolean {
 
 /**
  * Where the JSON number or literal starting at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. Reads
- * at most `mostDigits` digits in a row.
+ * at most `maxDigits` digits in a row.
  */
-export function scalarEnd(bytes: Buffer, from: number, mostDigits: number = Infinity): number {
+export function scalarEnd(bytes: Buffer, from: number, maxDigits: number = Infinity): number {
   switch (bytes[from]) {
     case 0x74:
       return literalEnd(bytes, from, 'true');
@@ -26,7 +26,7 @@ export function scalarEnd(bytes: Buffer, from: number, mostDigits: number = Infi
     case 0x6e:
       return literalEnd(bytes, from, 'null');
     default:
-      return numberEnd(bytes, from, mostDigits);
+      return numberEnd(bytes, from, maxDigits);
   }
 }
 
@@ -47,27 +47,27 @@ function literalEnd(bytes: Buffer, from: number, text: string): number {
   return bytes.toString('latin1', from, end) === text ? end : -1;
 }
 
-function numberEnd(bytes: Buffer, from: number, most: number): number {
+function numberEnd(bytes: Buffer, from: number, max: number): number {
   const whole = bytes[from] === 0x2d ? from + 1 : from;
-  let at = digitsEnd(bytes, whole, most);
+  let at = digitsEnd(bytes, whole, max);
   if (at === whole || (bytes[whole] === ZERO && at > whole + 1)) return -1;
   if (bytes[at] === 0x2e) {
     const fraction = at + 1;
-    at = digitsEnd(bytes, fraction, most);
+    at = digitsEnd(bytes, fraction, max);
     if (at === fraction) return -1;
   }
   const exponent = bytes[at];
   if (exponent === 0x65 || exponent === 0x45) {
     const sign = bytes[at + 1];
     const power = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
-    at = digitsEnd(bytes, power, most);
+    at = digitsEnd(bytes, power, max);
     if (at === power) return -1;
   }
   return at;
 }
 
-function digitsEnd(bytes: Buffer, from: number, most: number): number {
-  const last = from + most;
+function digitsEnd(bytes: Buffer, from: number, max: number): number {
+  const last = from + max;
   let at = from;
   while (at < last) {
     const byte = bytes[at];
@@ -79,7 +79,7 @@ function digitsEnd(bytes: Buffer, from: number, most: number): number {
 
 /** Recently seen keys: messages use few different ones, and creating a string costs more than comparing bytes. */
 const KEYS: string[] = [];
-const LONGEST_KEPT_KEY = 48;
+const MAX_KEPT_KEY_LENGTH = 48;
 
 /** The text of a plain ASCII key. */
 export function keyText(bytes: Buffer, start: number, end: number): string {
@@ -88,7 +88,7 @@ export function keyText(bytes: Buffer, start: number, end: number): string {
   const kept = KEYS[slot];
   if (kept?.length === length && isAt(bytes, start, kept)) return kept;
   const text = bytes.toString('latin1', start, end);
-  if (length <= LONGEST_KEPT_KEY) KEYS[slot] = text;
+  if (length <= MAX_KEPT_KEY_LENGTH) KEYS[slot] = text;
   return text;
 }
 

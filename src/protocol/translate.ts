@@ -150,12 +150,12 @@ function enveloped(message: RequestMessage, envelope: string, added: string): re
 }
 
 /** Maximum length in bytes of a progress token that gets notifications, because each of them repeats it. */
-const LONGEST_TOKEN = 4_096;
+const MAX_TOKEN_LENGTH = 4_096;
 
 /** The progress token as the client wrote it; undefined if it asked for no progress or the token is too long. */
 export function progressTokenOf(message: RequestMessage): string | undefined {
   const token = memberOf(memberOf(message.params, '_meta')?.object, 'progressToken');
-  return token === undefined || token.end - token.start > LONGEST_TOKEN
+  return token === undefined || token.end - token.start > MAX_TOKEN_LENGTH
     ? undefined
     : rawOf(message.bytes, token);
 }

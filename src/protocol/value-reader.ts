@@ -18,7 +18,7 @@ export const MAX_SERVER_DEPTH = 10_000;
 /**
  * Maximum length in bytes of names, numbers and white space between tokens: a stepwise scan cannot stop inside them.
  */
-export const LONGEST_TOKEN: number = 1024 * 1024;
+export const MAX_TOKEN_LENGTH: number = 1024 * 1024;
 
 /** What is open at each depth. Shared by all scans that are not in steps: no two of them run at the same time. */
 const KINDS = new Uint8Array(MAX_SERVER_DEPTH + 1);
@@ -79,7 +79,7 @@ export class ValueReader {
     for (;;) {
       const byte = bytes[at];
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-      if (at - from > LONGEST_TOKEN) return at; // a token is expected here, so white space is a fault
+      if (at - from > MAX_TOKEN_LENGTH) return at; // a token is expected here, so white space is a fault
       at += 1;
     }
   }
@@ -160,11 +160,11 @@ export class ValueReader {
 
   /** Skips a name; `from` is the byte after its opening quote. */
   name(from: number): number {
-    const end = this.#checked(this.#strings.end(from, from + LONGEST_TOKEN));
+    const end = this.#checked(this.#strings.end(from, from + MAX_TOKEN_LENGTH));
     this.nameEnd = end - 1;
     if (end !== PAUSED) return end;
     this.#strings.forget();
-    return this.refuse(`a member name longer than ${LONGEST_TOKEN} bytes`, from);
+    return this.refuse(`a member name longer than ${MAX_TOKEN_LENGTH} bytes`, from);
   }
 
   /** The start of the value whose name ends at `end`. */
@@ -177,7 +177,7 @@ export class ValueReader {
 
   #scalar(at: number, until: number): number {
     if (this.#bytes[at] === QUOTE) return this.#checked(this.#strings.end(at + 1, until));
-    const end = scalarEnd(this.#bytes, at, LONGEST_TOKEN);
+    const end = scalarEnd(this.#bytes, at, MAX_TOKEN_LENGTH);
     return end < 0 ? this.fail('expected a JSON value', at) : end;
   }
 

@@ -16,7 +16,7 @@ const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 /** The address of the client metadata document that the suite expects of clients which have one. */
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 /** So often is somebody asked to sign in again before they give up. */
-const MOST_SIGN_INS = 3;
+const MAX_SIGN_INS = 3;
 
 /** Server and issuer of the suite are at two ports of this machine. */
 const SETTINGS = { 'http.allowLoopback': true };
@@ -34,7 +34,7 @@ async function run(): Promise<number> {
   const where = ['--config', config, '--home', home];
   for (let signIns = 0; ; signIns += 1) {
     const done = await useTools(where);
-    if (done.code === 0 || signIns === MOST_SIGN_INS || !done.said.includes('assay auth')) return done.code;
+    if (done.code === 0 || signIns === MAX_SIGN_INS || !done.said.includes('assay auth')) return done.code;
     const signedIn = await signIn(where);
     if (signedIn !== 0) return signedIn;
   }

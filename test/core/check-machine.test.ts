@@ -14,7 +14,7 @@ it.each([
   ['22.18.9', 'problem'],
   ['20.20.2', 'problem'],
 ])('Node %s is %s', (version, level) => {
-  const found = checkNode({ version, execPath: '/node', least: '22.19', ownVersion: '1.2.3' });
+  const found = checkNode({ version, execPath: '/node', minVersion: '22.19', ownVersion: '1.2.3' });
   expect(found.map((one) => one.level)).toEqual([level]);
   expect(found[0]?.message).toContain(`Node ${version} runs Assay 1.2.3, which needs 22.19 or newer`);
 });
@@ -97,8 +97,8 @@ it.each([
   [undefined, []],
   [1_024, []],
   [1_023, ['warning']],
-])('A limit of %s open files', (most, levels) => {
-  expect(checkOpenFiles(most).map(({ level }) => level)).toEqual(levels);
+])('A limit of %s open files', (max, levels) => {
+  expect(checkOpenFiles(max).map(({ level }) => level)).toEqual(levels);
 });
 
 it.each<[StoreFacts, readonly string[]]>([

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { LEAST_NODE, OWN_INFO, VERSION } from '../../src/core/identity.ts';
+import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../../src/core/identity.ts';
 import { at, parseJson } from '../support/json.ts';
 
 it('Assay says the version of its package of itself', () => {
@@ -12,6 +12,6 @@ it('Assay says the version of its package of itself', () => {
 it('The oldest Node that it names is that of its package and of its first check', () => {
   const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
-  expect(`>=${LEAST_NODE}`).toBe(at(manifest, 'engines', 'node'));
-  expect(main).toContain(`const NEEDED = [${LEAST_NODE.replace('.', ', ')}];`);
+  expect(`>=${MIN_NODE_VERSION}`).toBe(at(manifest, 'engines', 'node'));
+  expect(main).toContain(`const NEEDED = [${MIN_NODE_VERSION.replace('.', ', ')}];`);
 });

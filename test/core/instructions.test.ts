@@ -106,8 +106,8 @@ it('no server can write a heading, or a line of another section, whatever its te
     selector: (section) => section.name,
   });
   fc.assert(
-    fc.property(sections, fc.integer({ min: 0, max: 300 }), (all, mostBytes) => {
-      const joined = lines(joinedInstructions(all, mostBytes)?.text ?? '').slice(1);
+    fc.property(sections, fc.integer({ min: 0, max: 300 }), (all, maxBytes) => {
+      const joined = lines(joinedInstructions(all, maxBytes)?.text ?? '').slice(1);
       const unquoted = joined.filter((line) => !line.startsWith('>'));
       // One heading for each server in their order, no two alike, and nothing else that is not quoted.
       expect(unquoted).toHaveLength(all.length);

@@ -5,7 +5,7 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 
 it('a message is sent to who wants its level or a less severe one', () => {
   for (const [severity, level] of LEVELS.entries())
-    expect([level, LEVELS.filter((least) => isSevereEnough(level, least))]).toEqual([
+    expect([level, LEVELS.filter((minLevel) => isSevereEnough(level, minLevel))]).toEqual([
       level,
       LEVELS.slice(0, severity + 1),
     ]);
@@ -16,6 +16,6 @@ it('a message without a level, or of one that nobody knows, is always sent', () 
 });
 it('who asks for the wider of two levels gets what either wants', () => {
   for (const [severity, level] of LEVELS.entries())
-    for (const [least, other] of LEVELS.entries())
-      expect(widerLevel(level, other)).toBe(LEVELS[Math.min(severity, least)]);
+    for (const [minLevel, other] of LEVELS.entries())
+      expect(widerLevel(level, other)).toBe(LEVELS[Math.min(severity, minLevel)]);
 });

@@ -70,7 +70,7 @@ describe('a setting', () => {
 
   it('has a default that it would itself take, and a variable of its own', () => {
     const env = Object.fromEntries(
-      Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.otherwise)]),
+      Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.defaultValue)]),
     );
     expect(Object.keys(env)).toHaveLength(Object.keys(SETTINGS).length);
     const result = resolveSettings({ ...NOTHING, env });
@@ -140,7 +140,7 @@ describe('who may change a setting', () => {
 
   it.each(startup)('%s counts from environment and config file, and never from the store', (key) => {
     const { kind, env } = SETTINGS[key];
-    const other = OTHER_VALUES[kind.type](kind.otherwise);
+    const other = OTHER_VALUES[kind.type](kind.defaultValue);
     const of = (sources: Partial<SettingSources>): unknown => {
       const result = resolveSettings({ ...NOTHING, ...sources });
       return result.ok ? [result.value.settings[key], result.value.origins[key]] : result.error;
@@ -148,7 +148,7 @@ describe('who may change a setting', () => {
     const value = key === 'mcp.access' ? 'token' : other;
     expect(of({ env: { [env]: String(value) } })).toEqual([value, 'environment']);
     expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config_file']);
-    expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.otherwise, 'default']);
+    expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.defaultValue, 'default']);
     expect(isStorable(key, value)).toBe(false);
     expect(ignoredSettings(new Map([[key, value]]))).toEqual([key]);
   });
@@ -161,11 +161,11 @@ describe('who may change a setting', () => {
 });
 
 /** A value that is not the default. */
-const OTHER_VALUES: Readonly<Record<SettingKind['type'], (otherwise: unknown) => unknown>> = {
-  whole: (otherwise) => Number(otherwise) + 1,
-  flag: (otherwise) => otherwise !== true,
+const OTHER_VALUES: Readonly<Record<SettingKind['type'], (defaultValue: unknown) => unknown>> = {
+  whole: (defaultValue) => Number(defaultValue) + 1,
+  flag: (defaultValue) => defaultValue !== true,
   text: () => 'https://other.example',
-  choice: (otherwise) => otherwise,
+  choice: (defaultValue) => defaultValue,
 };
 
 it('all settings stand in docs/SETTINGS.md as they are', () => {
@@ -181,11 +181,11 @@ it('all settings stand in docs/SETTINGS.md as they are', () => {
   const rows = Object.entries(SETTINGS).map(([key, { env, kind, about }]) => {
     const range =
       kind.type === 'whole'
-        ? `${kind.least} to ${kind.most}`
+        ? `${kind.min} to ${kind.max}`
         : kind.type === 'text'
           ? kind.range
           : (kind.type === 'flag' ? ['true', 'false'] : kind.of).join(', ');
-    return [key, env, String(kind.otherwise) || 'none', range, about];
+    return [key, env, String(kind.defaultValue) || 'none', range, about];
   });
   expect(written).toEqual(rows);
 });

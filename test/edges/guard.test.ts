@@ -38,7 +38,7 @@ const GATE = await TokenGate.open({
   store: new MemoryTokens(),
   operatorToken: TOKEN,
   ownToken: mintToken(),
-  mostFailures: 1_000,
+  maxFailures: 1_000,
   log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
 });
 const LOCAL: GuardOptions = { host: '127.0.0.1', isOpen: true, gate: GATE };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ownCopy, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
 
-const MOST = 10_000;
+const MAX = 10_000;
 const SIZE = 1_000;
 
 /** Keeps events of one size; tells which of them are still there. */
@@ -22,19 +22,19 @@ function keeper(space: ReplaySpace, subject = 'a') {
 
 describe('what sessions keep', () => {
   it('is bounded for each, and the oldest events go first', () => {
-    const space = new ReplaySpace(MOST);
+    const space = new ReplaySpace(MAX);
     const one = keeper(space);
     for (let time = 0; time < 100; time += 1) one.keep();
     expect(one.there()).toEqual([93, 94, 95, 96, 97, 98, 99]);
-    expect(space.bytes).toBeLessThanOrEqual(MOST);
+    expect(space.bytes).toBeLessThanOrEqual(MAX);
   });
 
   it('is bounded for all together at sixteen times that, and the oldest events of all go first', () => {
-    const space = new ReplaySpace(MOST);
+    const space = new ReplaySpace(MAX);
     const sessions = Array.from({ length: 40 }, () => keeper(space));
     for (let time = 0; time < 7; time += 1) {
       for (const session of sessions) session.keep();
-      expect(space.bytes).toBeLessThanOrEqual(16 * MOST);
+      expect(space.bytes).toBeLessThanOrEqual(16 * MAX);
     }
     const left = sessions.map((session) => session.there());
     expect(new Set(left.flat())).toEqual(new Set([3, 4, 5, 6]));
@@ -42,25 +42,25 @@ describe('what sessions keep', () => {
   });
 
   it('is given up by the subject that keeps most, and never by one that keeps less', () => {
-    const space = new ReplaySpace(MOST);
+    const space = new ReplaySpace(MAX);
     const modest = keeper(space, 'modest');
     for (let time = 0; time < 3; time += 1) modest.keep();
     const greedy = Array.from({ length: 40 }, () => keeper(space, 'greedy'));
     for (let time = 0; time < 7; time += 1) for (const session of greedy) session.keep();
     expect(modest.there()).toEqual([0, 1, 2]);
-    expect(space.bytes).toBeLessThanOrEqual(16 * MOST);
+    expect(space.bytes).toBeLessThanOrEqual(16 * MAX);
   });
 
   it('has no room for an event that is larger than all, nor for any when the session has ended', () => {
-    const { replay, keep } = keeper(new ReplaySpace(MOST));
-    expect([MOST - 256, MOST - 255].map((length) => replay.hasRoomFor(length))).toEqual([true, false]);
+    const { replay, keep } = keeper(new ReplaySpace(MAX));
+    expect([MAX - 256, MAX - 255].map((length) => replay.hasRoomFor(length))).toEqual([true, false]);
     keep();
     replay.close();
     expect(replay.hasRoomFor(0)).toBe(false);
   });
 
   it('is nothing any more when the sessions have ended and the rest was dropped, also twice', () => {
-    const space = new ReplaySpace(MOST);
+    const space = new ReplaySpace(MAX);
     const [one, other] = [keeper(space), keeper(space)];
     const events = [one.keep(), one.keep(), one.keep()];
     other.keep();

@@ -20,7 +20,7 @@ async function open(): Promise<{
   const streams = new SessionStreams({
     version: '2025-11-25',
     replay: new ReplaySpace(10_000).open('a'),
-    mostUnreadBytes: 1_000_000,
+    maxUnreadBytes: 1_000_000,
     allChanged: () => ['all/changed'],
   });
   const server = createServer((request, response) => {

@@ -40,7 +40,7 @@ describe('an answer over HTTP', () => {
   });
 
   it.each(eras)('(%s) is a stream as soon as something is said before the result', async (_era, ask) => {
-    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: 50, who: 'a' }, 'tok'));
+    const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: 50, who: 'a' }, 'tok'));
     expect(stream.headers['content-type']).toBe('text/event-stream');
     expect(stream.headers['cache-control']).toContain('no-cache');
     expect(stream.headers['x-accel-buffering']).toBe('no');
@@ -60,7 +60,7 @@ describe('an answer over HTTP', () => {
   });
 
   it.each(eras)('(%s) comes event by event, not at the end', async (_era, ask) => {
-    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: patient(400), who: 'a' }, 'tok'));
+    const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: patient(400), who: 'a' }, 'tok'));
     const startMs = Date.now();
     await stream.next('first progress', (one) => at(one, 'params', 'progress') === 1);
     expect(Date.now() - startMs).toBeLessThan(patient(300));

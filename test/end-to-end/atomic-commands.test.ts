@@ -16,7 +16,7 @@ import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
 import type { JsonObject } from '../support/json.ts';
-import { Faults, MOST_WRITES } from '../support/nth-write.ts';
+import { Faults, MAX_WRITES } from '../support/nth-write.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 import { rawRows } from '../support/stores.ts';
@@ -212,7 +212,7 @@ async function eachWriteFails(
   run: () => Promise<string | undefined>,
 ): Promise<void> {
   const before = await faults.content();
-  for (let nth = 1; nth <= MOST_WRITES; nth += 1) {
+  for (let nth = 1; nth <= MAX_WRITES; nth += 1) {
     await faults.fail(nth);
     // A fault of the database itself is thrown, as nobody expects it.
     const refused = await run().catch((error: unknown) => String(error));

@@ -5,7 +5,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
-import { Faults, MOST_WRITES } from '../support/nth-write.ts';
+import { Faults, MAX_WRITES } from '../support/nth-write.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { DATABASES } from '../support/stores.ts';
@@ -201,9 +201,7 @@ async function actionsIn(admin: AdminClient): Promise<readonly string[]> {
 describe.each(DATABASES)('a request that changes something, in %s', (database, newPlace) => {
   // The steps of a change are the same in both: the short form tries each write of SQLite, and the first of PostgreSQL.
   const faultAt: readonly (number | undefined)[] =
-    IS_LONG || database === 'SQLite'
-      ? Array.from({ length: MOST_WRITES }, (_, at) => at + 1)
-      : [1, undefined];
+    IS_LONG || database === 'SQLite' ? Array.from({ length: MAX_WRITES }, (_, at) => at + 1) : [1, undefined];
 
   it(
     'changes nothing where any one of its writes fails, and else is told of in the same transaction',

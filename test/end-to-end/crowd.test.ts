@@ -42,7 +42,7 @@ describe('many clients at once', () => {
         }
         const progress: (string | undefined)[] = [];
         await client.callTool(
-          { name: 'c_steps', arguments: { steps: 2, everyMs: 30, who } },
+          { name: 'c_steps', arguments: { steps: 2, intervalMs: 30, who } },
           { onprogress: (one) => progress.push(one.message) },
         );
         // A client forgets whom to tell with the result, so what it reads together with that it does not tell.

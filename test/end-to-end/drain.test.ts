@@ -14,7 +14,7 @@ const textIn = (message: Json): Json | undefined => at(message, 'result', 'conte
 const wait = (ms: number) => ({ name: 'c_wait', arguments: { ms } });
 const steps = (count: number) => ({
   name: 'c_steps',
-  arguments: { steps: count, everyMs: 300, who: 'me' },
+  arguments: { steps: count, intervalMs: 300, who: 'me' },
   _meta: { progressToken: 1 },
 });
 

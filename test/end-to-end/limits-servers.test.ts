@@ -106,14 +106,14 @@ describe('a server that does not read', () => {
       ),
     );
     const over = asked.then(() => true);
-    let mostMb = 0;
+    let maxMb = 0;
     while (!(await Promise.race([over, sleep(0)]))) {
       expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
-      mostMb = Math.max(mostMb, residentMb(assay.pid) - beforeMb);
+      maxMb = Math.max(maxMb, residentMb(assay.pid) - beforeMb);
     }
     const codes = (await asked).map(codeOf);
     expect(Date.now() - startMs).toBeLessThan(patient(15_000));
-    expect(mostMb).toBeLessThan(250);
+    expect(maxMb).toBeLessThan(250);
     expect(new Set(codes)).toEqual(new Set(['SERVER_TIMEOUT', 'SERVER_BUSY']));
     // What was sent has run into its time limit: 4 MiB, and what a pipe holds.
     const sent = codes.filter((code) => code === 'SERVER_TIMEOUT').length;

@@ -11,7 +11,7 @@ import { openStdio } from '../support/stdio-gateway.ts';
 
 const params = (who: string, token: Json | undefined, tool = 'c_steps'): Record<string, Json> => ({
   name: tool,
-  arguments: { steps: 4, everyMs: 30, who },
+  arguments: { steps: 4, intervalMs: 30, who },
   ...(token === undefined ? {} : { _meta: { progressToken: token } }),
 });
 
@@ -105,7 +105,7 @@ describe('progress', () => {
     for (const door of [{ url: assay.url }, { stdio: { all: true, config } }]) {
       const client = await connect(door);
       const progress: number[] = [];
-      await client.call('c_steps', { steps: 3, everyMs: 200 }, (one) => progress.push(one));
+      await client.call('c_steps', { steps: 3, intervalMs: 200 }, (one) => progress.push(one));
       expect(progress).toEqual([1, 2, 3]);
       await client.close();
     }

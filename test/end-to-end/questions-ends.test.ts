@@ -47,7 +47,7 @@ async function started(servers: JsonObject, limits: JsonObject = {}): Promise<St
 const notedBy = (diary: Diary, kind: string): Promise<unknown> =>
   until(`the server notes ${kind}`, () => (diary.read(kind).length > 0 ? true : undefined));
 
-describe('a parked call', () => {
+describe('a suspended call', () => {
   it('whose client never comes again ends in time, and its server is told', async () => {
     const diary = openDiary();
     const assay = await started({ s: isolated(diary) }, { 'limits.questionMs': 700 });

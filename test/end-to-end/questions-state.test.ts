@@ -64,7 +64,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
     }
   });
 
-  it('say of each other’s parked calls that they wait elsewhere, and leave them there', async () => {
+  it('say of each other’s suspended calls that they wait elsewhere, and leave them there', async () => {
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(one.url, step);
     expect(codeOf(await modernStep(other.url, { ...step, retry }))).toBe('CALL_ELSEWHERE');
@@ -160,7 +160,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
   });
 });
 
-describe('a parked call', () => {
+describe('a suspended call', () => {
   it('is taken up once', async () => {
     const { servers, legacy } = await startBoth();
     const assay = await startGateway({ servers });

@@ -29,16 +29,16 @@ function wholeOf(who: string, steps: number): readonly string[] {
 
 interface Steps {
   readonly steps: number;
-  readonly everyMs: number;
+  readonly intervalMs: number;
   readonly text?: string;
 }
 
 function callSteps(
   session: LegacySession,
   id: string,
-  { steps, everyMs, text = id }: Steps,
+  { steps, intervalMs, text = id }: Steps,
 ): Promise<Stream> {
-  const args = { steps, everyMs, who: text };
+  const args = { steps, intervalMs, who: text };
   return session.stream('tools/call', { name: 'c_steps', arguments: args, _meta: { progressToken: id } }, id);
 }
 
@@ -77,7 +77,7 @@ describe('a stream of a legacy session', () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
     const streams = await Promise.all(
-      ['a', 'b', 'c'].map((who) => callSteps(session, who, { steps: 3, everyMs: 5 })),
+      ['a', 'b', 'c'].map((who) => callSteps(session, who, { steps: 3, intervalMs: 5 })),
     );
     await session.call('changer_grow');
     await get.next('list_changed', isChange);
@@ -89,7 +89,7 @@ describe('a stream of a legacy session', () => {
 
   it('begins for a client of 2025-11-25 with an id, a time to wait and no message', async () => {
     const session = await openSession(assay.url);
-    const streams = [await session.listen(), await callSteps(session, 'a', { steps: 1, everyMs: 1 })];
+    const streams = [await session.listen(), await callSteps(session, 'a', { steps: 1, intervalMs: 1 })];
     for (const stream of streams) {
       const first = await until('an event', () => stream.events[0]);
       expect(first).toEqual({ data: '', id: expect.stringMatching(/./), retry: '1000', comment: '' });
@@ -98,7 +98,7 @@ describe('a stream of a legacy session', () => {
 
   it.each(['2025-03-26', '2025-06-18'])('never has an empty event for a client of %s', async (version) => {
     const session = await openSession(assay.url, { version });
-    const stream = await callSteps(session, 'a', { steps: 2, everyMs: 5 });
+    const stream = await callSteps(session, 'a', { steps: 2, intervalMs: 5 });
     await stream.ended;
     expect(stream.events.map(({ data, retry }) => [data === '', retry])).toEqual(
       Array(3).fill([false, undefined]),
@@ -119,7 +119,7 @@ describe('a stream of a legacy session', () => {
       counts.map(async (count) => {
         const who = `${version} ${count}`;
         const whole = wholeOf(who, 4);
-        const stream = await callSteps(session, who, { steps: 4, everyMs: 60 });
+        const stream = await callSteps(session, who, { steps: 4, intervalMs: 60 });
         const resumed = await session.resume(await cutAfter(stream, count));
         await resumed.ended;
         expect(said(resumed.messages())).toEqual(whole.slice(count));
@@ -129,7 +129,7 @@ describe('a stream of a legacy session', () => {
 
   it('that breaks at each message again loses nothing and repeats nothing', async () => {
     const session = await openSession(assay.url);
-    let stream = await callSteps(session, 'again', { steps: 5, everyMs: 80 });
+    let stream = await callSteps(session, 'again', { steps: 5, intervalMs: 80 });
     const heard: Json[] = [];
     while (!heard.some((one) => one === '"again" took 5 steps')) {
       const lastEventId = await cutAfter(stream, 1);
@@ -141,7 +141,7 @@ describe('a stream of a legacy session', () => {
 
   it('that breaks without a message between goes on from where it was', async () => {
     const session = await openSession(assay.url);
-    let stream = await callSteps(session, 'quiet', { steps: 1, everyMs: 600 });
+    let stream = await callSteps(session, 'quiet', { steps: 1, intervalMs: 600 });
     // Its head comes with its first event, so it is broken from then on.
     let lastEventId = await cutAfter(stream, 1);
     for (let time = 0; time < 3; time += 1) {
@@ -155,7 +155,7 @@ describe('a stream of a legacy session', () => {
 
   it('gives the response of a call that ended while nobody was connected, as often as it is asked for', async () => {
     const session = await openSession(assay.url);
-    const stream = await callSteps(session, 'away', { steps: 2, everyMs: 50 });
+    const stream = await callSteps(session, 'away', { steps: 2, intervalMs: 50 });
     const lastEventId = await cutAfter(stream, 1);
     await sleep(500);
     for (let time = 0; time < 3; time += 1) {
@@ -167,7 +167,7 @@ describe('a stream of a legacy session', () => {
 
   it('whose client has heard all has nothing more for it: 204', async () => {
     const session = await openSession(assay.url);
-    const stream = await callSteps(session, 'whole', { steps: 1, everyMs: 5 });
+    const stream = await callSteps(session, 'whole', { steps: 1, intervalMs: 5 });
     await stream.ended;
     const answer = await getAfter(assay.url, session, idAfter(stream, 2));
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -175,7 +175,7 @@ describe('a stream of a legacy session', () => {
 
   it('of a call that its client cancelled is over, too', async () => {
     const session = await openSession(assay.url);
-    const stream = await callSteps(session, 'cancelled', { steps: 100, everyMs: 20 });
+    const stream = await callSteps(session, 'cancelled', { steps: 100, intervalMs: 20 });
     await stream.next('a step', () => true);
     await session.notify('notifications/cancelled', { requestId: 'cancelled' });
     await stream.ended;
@@ -187,7 +187,7 @@ describe('a stream of a legacy session', () => {
   it('is refused with 400 where the id is none, of no event, or of another session', async () => {
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const streams = await Promise.all(
-      [session, other].map((one) => callSteps(one, 'same', { steps: 1, everyMs: 5 })),
+      [session, other].map((one) => callSteps(one, 'same', { steps: 1, intervalMs: 5 })),
     );
     await Promise.all(streams.map(({ ended }) => ended));
     const [own = '', foreign = ''] = streams.map((stream) => idAfter(stream, 1));
@@ -204,7 +204,7 @@ describe('a stream of a legacy session', () => {
   it('goes on beside the GET stream: neither takes the place of the other, and each message comes on one', async () => {
     const session = await openSession(assay.url);
     const get = await session.listen();
-    const stream = await callSteps(session, 'beside', { steps: 4, everyMs: 150 });
+    const stream = await callSteps(session, 'beside', { steps: 4, intervalMs: 150 });
     const resumed = await session.resume(await cutAfter(stream, 1));
     await session.call('changer_grow');
     await get.next('list_changed', isChange);
@@ -215,7 +215,7 @@ describe('a stream of a legacy session', () => {
 
   it('ends on its older connection where a newer one goes on with it', async () => {
     const session = await openSession(assay.url);
-    const stream = await callSteps(session, 'newer', { steps: 6, everyMs: 100 });
+    const stream = await callSteps(session, 'newer', { steps: 6, intervalMs: 100 });
     await stream.next('a step', () => true);
     const newer = await session.resume(idAfter(stream, 1));
     await stream.ended;
@@ -254,7 +254,7 @@ describe('a stream of a legacy session', () => {
 
   it('of a modern client has no ids, and cannot be resumed', async () => {
     const stream = await modernStream(assay.url, 'tools/call', {
-      params: { name: 'c_steps', arguments: { steps: 2, everyMs: 20 } },
+      params: { name: 'c_steps', arguments: { steps: 2, intervalMs: 20 } },
       meta: { progressToken: 1 },
     });
     await stream.ended;
@@ -283,7 +283,7 @@ describe('an official client whose connections break', () => {
         const line = await openLine(assay.port);
         const client = await connect({ url: line.url });
         const progress: number[] = [];
-        const text = await client.call('c_steps', { steps: 4, everyMs: 600, who: 'me' }, (one) => {
+        const text = await client.call('c_steps', { steps: 4, intervalMs: 600, who: 'me' }, (one) => {
           progress.push(one);
           if (progress.length === when) line.cut();
         });
@@ -321,7 +321,7 @@ describe('a flood of events that nobody takes', () => {
     await assay.settled();
     const session = await openSession(assay.url);
     const text = 'x'.repeat(1_000);
-    const stream = await callSteps(session, 'flood', { steps: 200, everyMs: 0, text });
+    const stream = await callSteps(session, 'flood', { steps: 200, intervalMs: 0, text });
     const lastEventId = await cutAfter(stream, 1);
     await until('the call is over', async () =>
       (await readGauge(assay, 'assay_requests_in_flight', { server: 'c' })) === 0 ? true : undefined,

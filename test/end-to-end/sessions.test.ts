@@ -21,7 +21,7 @@ describe('a session that its client ends in the middle', () => {
     const get = await session.listen();
     const params = {
       name: 'c_steps',
-      arguments: { steps: 50, everyMs: 100, who: 1 },
+      arguments: { steps: 50, intervalMs: 100, who: 1 },
       _meta: { progressToken: 1 },
     };
     const stream = await session.stream('tools/call', params);
@@ -75,7 +75,7 @@ describe('a session that nobody uses', () => {
     const call = calling.ask('tools/call', { name: 'c_wait', arguments: { ms: 4_000 } });
     const left = await resuming.stream('tools/call', {
       name: 'c_steps',
-      arguments: { steps: 2, everyMs: 2_000, who: 1 },
+      arguments: { steps: 2, intervalMs: 2_000, who: 1 },
       _meta: { progressToken: 1 },
     });
     const priming = await until('an event', () => left.events[0]);
@@ -104,7 +104,7 @@ describe('a thousand sessions', () => {
       const get = await session.listen();
       const stream = await session.stream('tools/call', {
         name: 'c_steps',
-        arguments: { steps: 1, everyMs: 1, who: index },
+        arguments: { steps: 1, intervalMs: 1, who: index },
         _meta: { progressToken: index },
       });
       const first = await until('an event', () => stream.events[0]);

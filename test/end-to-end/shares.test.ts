@@ -14,7 +14,7 @@ import { fixture, tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
-const MOST = 6;
+const MAX = 6;
 const RESERVE = 2;
 
 interface Tokens {
@@ -39,7 +39,7 @@ describe('a greedy holder of a token', () => {
       settings: {
         settings: {
           'mcp.access': 'token',
-          'limits.connections': MOST,
+          'limits.connections': MAX,
           'limits.adminConnections': RESERVE,
           'limits.sessions': 4,
         },
@@ -64,8 +64,8 @@ describe('a greedy holder of a token', () => {
 
   it('loses its oldest connections to others, and takes none of theirs', async () => {
     const greedy: Stream[] = [];
-    for (let count = 0; count < MOST; count += 1) greedy.push(await listen(tokens.greedy));
-    expect(await countOpen(greedy)).toBe(MOST);
+    for (let count = 0; count < MAX; count += 1) greedy.push(await listen(tokens.greedy));
+    expect(await countOpen(greedy)).toBe(MAX);
 
     const refused = await modernSend(assay.url, 'tools/list', { headers: bearer(tokens.greedy) });
     expect([refused.status, at(refused.json(), 'error', 'data', 'code')]).toEqual([503, 'CONNECTION_LIMIT']);
@@ -73,11 +73,11 @@ describe('a greedy holder of a token', () => {
     const modest = [await listen(tokens.modest), await listen(tokens.modest)];
     expect(modest.map(({ status }) => status)).toEqual([200, 200]);
     await until('the two oldest are closed', async () =>
-      (await countOpen(greedy)) === MOST - 2 ? true : undefined,
+      (await countOpen(greedy)) === MAX - 2 ? true : undefined,
     );
     expect(await countOpen(greedy.slice(0, 2))).toBe(0);
 
-    for (let count = 0; count < MOST; count += 1) {
+    for (let count = 0; count < MAX; count += 1) {
       const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(tokens.greedy) });
       expect(answer.status).toBe(503);
     }

@@ -48,7 +48,7 @@ describe('assay stdio', () => {
     expect(await client.tools()).toContain('plain_echo');
     expect(await client.call('plain_echo', { a: [1, { b: null }] })).toBe('{"a":[1,{"b":null}]}');
     const progress: number[] = [];
-    await client.call('c_steps', { steps: 2, everyMs: 200 }, (one) => progress.push(one));
+    await client.call('c_steps', { steps: 2, intervalMs: 200 }, (one) => progress.push(one));
     expect(progress).toEqual([1, 2]);
   });
 

@@ -50,7 +50,7 @@ describe('the time limit of a server', () => {
   it('begins anew with each progress', async () => {
     const stream = await session.stream('tools/call', {
       name: 'c_steps',
-      arguments: { steps: 4, everyMs: 250, who: 'a' },
+      arguments: { steps: 4, intervalMs: 250, who: 'a' },
       _meta: { progressToken: 'p' },
     });
     await stream.ended;

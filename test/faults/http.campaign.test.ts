@@ -94,8 +94,8 @@ const CELLS: readonly Cell[] = [
 
 describe.for(CELLS)('a $client client and the server $server, at the $side’s wire', (cell) => {
   const eraOfServer: Era = cell.server.startsWith('l') ? 'legacy' : 'modern';
-  const most = cell.side === 'client' ? MESSAGES.client[cell.client] : MESSAGES.server[eraOfServer];
-  const all = FAULTS.flatMap((fault) => Array.from({ length: most }, (_, at): Plan => ({ fault, at })));
+  const max = cell.side === 'client' ? MESSAGES.client[cell.client] : MESSAGES.server[eraOfServer];
+  const all = FAULTS.flatMap((fault) => Array.from({ length: max }, (_, at): Plan => ({ fault, at })));
   const plans = chance.shuffled(all).slice(0, rounds({ short: AT_A_TIME, long: all.length }));
 
   it('come to an end whatever happens to a message, hear only what is theirs, and leave nothing', async () => {

@@ -6,22 +6,22 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import { RequestQueue } from '../../src/gateway/catalog/request-queue.ts';
 
 interface Given {
-  readonly most?: number;
-  readonly mostWaiting?: number;
-  readonly mostBytes?: number;
+  readonly max?: number;
+  readonly maxWaiting?: number;
+  readonly maxBytes?: number;
   readonly untaken?: () => number;
 }
 
 function turnstile({
-  most = 2,
-  mostWaiting = 3,
-  mostBytes = 1_000,
+  max = 2,
+  maxWaiting = 3,
+  maxBytes = 1_000,
   untaken = () => 0,
 }: Given = {}): RequestQueue {
   const limits = {
-    'limits.requestsPerServer': most,
-    'limits.queuePerServer': mostWaiting,
-    'limits.backlogBytes': mostBytes,
+    'limits.requestsPerServer': max,
+    'limits.queuePerServer': maxWaiting,
+    'limits.backlogBytes': maxBytes,
   };
   return new RequestQueue({ server: 's', limits, untaken });
 }
@@ -50,7 +50,7 @@ describe('subjects that share a server', () => {
   const by = (gate: RequestQueue, subject: string): Asked => ask(gate, 1, 60_000, subject);
 
   it('have their turns one after the other, whoever came with more', async () => {
-    const gate = turnstile({ most: 1, mostWaiting: 10 });
+    const gate = turnstile({ max: 1, maxWaiting: 10 });
     by(gate, 'greedy');
     const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
     const modest = by(gate, 'modest');
@@ -61,7 +61,7 @@ describe('subjects that share a server', () => {
   });
 
   it('lose their oldest request to another where they have far more that wait, and nothing to one that has as many', async () => {
-    const gate = turnstile({ most: 1, mostWaiting: 4 });
+    const gate = turnstile({ max: 1, maxWaiting: 4 });
     by(gate, 'greedy');
     const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
     const modest = [by(gate, 'modest'), by(gate, 'modest')];
@@ -81,7 +81,7 @@ describe('the last eighth of the places at a server', () => {
     asked.map(({ outcome }) => outcome);
 
   it('is not for the subject that has most of them: another gets in at once, past those that wait', async () => {
-    const gate = turnstile({ most: 16, mostWaiting: 9 });
+    const gate = turnstile({ max: 16, maxWaiting: 9 });
     const greedy = Array.from({ length: 18 }, () => by(gate, 'greedy'));
     expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
     const modest = [by(gate, 'modest'), by(gate, 'modest'), by(gate, 'modest')];
@@ -97,7 +97,7 @@ describe('the last eighth of the places at a server', () => {
   });
 
   it('does not exist at a server with fewer than eight, which takes as many as it is said to', () => {
-    const gate = turnstile({ most: 7 });
+    const gate = turnstile({ max: 7 });
     expect(outcomes(Array.from({ length: 7 }, () => by(gate, 'greedy')))).toEqual(Array(7).fill('in'));
   });
 
@@ -105,8 +105,8 @@ describe('the last eighth of the places at a server', () => {
     const subjects = ['a', 'b', 'c', 'd'];
     const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
     await fc.assert(
-      fc.asyncProperty(steps, fc.integer({ min: 1, max: 24 }), async (plan, most) => {
-        const gate = turnstile({ most, mostWaiting: 200 });
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 24 }), async (plan, max) => {
+        const gate = turnstile({ max, maxWaiting: 200 });
         const asked: { readonly subject: string; readonly one: Asked }[] = [];
         const held = new Map(subjects.map((subject) => [subject, 0]));
         const count = (subject: string, more: number): void =>
@@ -120,11 +120,11 @@ describe('the last eighth of the places at a server', () => {
             held.set(subject, inside - (left.get(subject) ?? 0));
           }
           const total = [...held.values()].reduce((sum, each) => sum + each, 0);
-          expect([gate.inFlight, total <= most]).toEqual([total, true]);
-          const isKept = most - total <= Math.floor(most / 8);
+          expect([gate.inFlight, total <= max]).toEqual([total, true]);
+          const isKept = max - total <= Math.floor(max / 8);
           for (const { subject } of asked.filter(({ one }) => one.outcome === undefined)) {
             const isGreediest = (held.get(subject) ?? 0) >= Math.max(...held.values());
-            expect([subject, total === most || (isKept && isGreediest)]).toEqual([subject, true]);
+            expect([subject, total === max || (isKept && isGreediest)]).toEqual([subject, true]);
           }
         };
         const left = new Map<string, number>();
@@ -153,7 +153,7 @@ describe('the last eighth of the places at a server', () => {
 
 describe('a turnstile', () => {
   it('lets so many in, keeps so many waiting, and refuses the rest', async () => {
-    const gate = turnstile({ most: 2, mostWaiting: 1 });
+    const gate = turnstile({ max: 2, maxWaiting: 1 });
     const asked = Array.from({ length: 4 }, () => ask(gate));
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
@@ -170,7 +170,7 @@ describe('a turnstile', () => {
   });
 
   it('refuses at once where nobody may wait', async () => {
-    const gate = turnstile({ most: 1, mostWaiting: 0 });
+    const gate = turnstile({ max: 1, maxWaiting: 0 });
     ask(gate);
     const refused = ask(gate);
     await turn();
@@ -178,7 +178,7 @@ describe('a turnstile', () => {
   });
 
   it('bounds the bytes that wait, but for one request that may be of any size', async () => {
-    const gate = turnstile({ most: 1, mostBytes: 100, mostWaiting: 9 });
+    const gate = turnstile({ max: 1, maxBytes: 100, maxWaiting: 9 });
     ask(gate);
     const asked = [ask(gate, 90), ask(gate, 10), ask(gate, 1)];
     await turn();
@@ -187,7 +187,7 @@ describe('a turnstile', () => {
       undefined,
       busy({ code: 'QUEUE_TOO_LARGE' }),
     ]);
-    const other = turnstile({ most: 1, mostBytes: 100 });
+    const other = turnstile({ max: 1, maxBytes: 100 });
     ask(other);
     const large = ask(other, 5_000);
     other.leave('a');
@@ -197,7 +197,7 @@ describe('a turnstile', () => {
 
   it('lets nobody in while the server does not read, and then no more at a time than it takes', async () => {
     let untaken = 50;
-    const gate = turnstile({ most: 9, mostBytes: 100, mostWaiting: 9, untaken: () => untaken });
+    const gate = turnstile({ max: 9, maxBytes: 100, maxWaiting: 9, untaken: () => untaken });
     const asked = [ask(gate, 20), ask(gate, 20), ask(gate, 5)];
     await turn();
     expect(gate.inFlight).toBe(0);
@@ -214,7 +214,7 @@ describe('a turnstile', () => {
   });
 
   it('counts what the server has not read among the bytes that wait', async () => {
-    const gate = turnstile({ mostBytes: 100, untaken: () => 60 });
+    const gate = turnstile({ maxBytes: 100, untaken: () => 60 });
     const asked = [ask(gate, 30), ask(gate, 11), ask(gate, 10)];
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
@@ -225,7 +225,7 @@ describe('a turnstile', () => {
   });
 
   it('tells who waited too long what it waited for', async () => {
-    const full = turnstile({ most: 1 });
+    const full = turnstile({ max: 1 });
     ask(full);
     const deaf = turnstile({ untaken: () => 1_000 });
     const asked = [ask(full, 1, 20), ask(deaf, 1, 20)];
@@ -238,7 +238,7 @@ describe('a turnstile', () => {
   });
 
   it('frees the place of a waiting request that is cancelled', async () => {
-    const gate = turnstile({ most: 1, mostWaiting: 1 });
+    const gate = turnstile({ max: 1, maxWaiting: 1 });
     ask(gate);
     const first = ask(gate);
     first.cancellation.cancel();
@@ -249,7 +249,7 @@ describe('a turnstile', () => {
   });
 
   it('does not let a request wait that was cancelled before', async () => {
-    const gate = turnstile({ most: 1 });
+    const gate = turnstile({ max: 1 });
     ask(gate);
     const cancellation = new Cancellation();
     cancellation.cancel();
@@ -260,7 +260,7 @@ describe('a turnstile', () => {
   });
 
   it('tells all that wait when the server stops, and whoever would wait later', async () => {
-    const gate = turnstile({ most: 1 });
+    const gate = turnstile({ max: 1 });
     ask(gate);
     const asked = [ask(gate), ask(gate)];
     gate.stop({ code: 'SHUTTING_DOWN' });
@@ -280,9 +280,9 @@ describe('a turnstile', () => {
       { maxLength: 120 },
     );
     await fc.assert(
-      fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (plan, most) => {
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (plan, max) => {
         let untaken = 0;
-        const gate = turnstile({ most, mostWaiting: 6, mostBytes: 200, untaken: () => untaken });
+        const gate = turnstile({ max, maxWaiting: 6, maxBytes: 200, untaken: () => untaken });
         const asked: Asked[] = [];
         const order: Asked[] = [];
         let left = 0;
@@ -291,7 +291,7 @@ describe('a turnstile', () => {
           await Promise.resolve();
           for (const one of asked) if (one.outcome === 'in' && !order.includes(one)) order.push(one);
           expect(gate.inFlight).toBe(order.length - left);
-          expect(gate.inFlight).toBeLessThanOrEqual(most);
+          expect(gate.inFlight).toBeLessThanOrEqual(max);
           expect(gate.waiting).toBe(asked.filter(({ outcome }) => outcome === undefined).length);
           expect(gate.waiting).toBeLessThanOrEqual(6);
         };

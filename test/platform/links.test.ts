@@ -12,11 +12,11 @@ it('a link that leads out is found, at any depth; one that stays inside, or belo
   for (const name of ['a/b', 'node_modules/p']) mkdirSync(join(folder, name), { recursive: true });
   symlinkSync('../../own', join(folder, 'a/b/inside'));
   symlinkSync(outside, join(folder, 'node_modules/p/out'));
-  const looking = { within: [folder], most: 100 };
+  const looking = { within: [folder], max: 100 };
   expect(await findLinkOut([folder, join(folder, 'absent')], looking)).toBeUndefined();
   const link = join(folder, 'a/b/out');
   symlinkSync(join(outside, 'secret'), link);
   expect(await findLinkOut([folder], looking)).toEqual({ link, target: join(outside, 'secret') });
-  expect(await findLinkOut([folder], { within: [folder, outside], most: 100 })).toBeUndefined();
-  expect(await findLinkOut([folder], { within: [folder], most: 1 })).toBeUndefined();
+  expect(await findLinkOut([folder], { within: [folder, outside], max: 100 })).toBeUndefined();
+  expect(await findLinkOut([folder], { within: [folder], max: 1 })).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_WAITING, Stderr } from '../../src/platform/stderr.ts';
+import { MAX_WAITING_BYTES, Stderr } from '../../src/platform/stderr.ts';
 import { until } from '../support/endings.ts';
 
 /** A reader that takes so many bytes and then no more until it is given more room. */
@@ -39,7 +39,7 @@ describe('lines to stderr', () => {
 
   it('beyond the bound are dropped, which is told once it flows again, after what waited', async () => {
     const { reader, stderr } = openReader();
-    const line = `${'x'.repeat(MOST_WAITING / 4 - 1)}\n`;
+    const line = `${'x'.repeat(MAX_WAITING_BYTES / 4 - 1)}\n`;
     for (let time = 0; time < 7; time += 1) stderr.write(line);
     reader.room = Infinity;
     await until('the loss is told', () => (reader.text.includes('dropped') ? true : undefined));

@@ -3,7 +3,7 @@ import type { StorePlace } from './store-values.ts';
 
 /** Tables of operators' writes; what Assay records about servers by itself is written at any time. */
 const TABLES = ['assay_tokens', 'assay_records', 'assay_record_state', 'assay_audit', 'assay_audit_state'];
-export const MOST_WRITES = 30;
+export const MAX_WRITES = 30;
 
 /** Makes the nth write fail, on any connection; a rollback also restores the count. */
 export class Faults {

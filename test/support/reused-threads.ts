@@ -10,7 +10,7 @@ import threads, { type Worker, type WorkerOptions } from 'node:worker_threads';
 const HOST = new URL('../fixtures/thread-host.ts', import.meta.url);
 const STORE = /\/sqlite-worker\.[jt]s$/;
 /** More would only use memory. */
-const MOST_IDLE = 4;
+const MAX_IDLE = 4;
 
 interface Idle {
   readonly kind: string;
@@ -58,7 +58,7 @@ class ReusedWorker extends EventEmitter {
 
   /** A thread that has not closed its store is terminated as usual. */
   async terminate(): Promise<number> {
-    if (!this.#isClosed || idle.length >= MOST_IDLE) return this.#worker.terminate();
+    if (!this.#isClosed || idle.length >= MAX_IDLE) return this.#worker.terminate();
     this.#worker.unref();
     this.#worker.emit('exit', 1);
     for (const event of ['message', 'error', 'exit']) this.#worker.removeAllListeners(event);

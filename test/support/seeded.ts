@@ -2,8 +2,8 @@
 export interface Seeded {
   readonly seed: number;
   next(): number;
-  /** A whole number from 0 to `most`, exclusive. */
-  below(most: number): number;
+  /** A whole number from 0 to `max`, exclusive. */
+  below(max: number): number;
   /** The same items in random order. */
   shuffled<T>(items: readonly T[]): readonly T[];
 }
@@ -23,7 +23,7 @@ export function seededBy(seed: number): Seeded {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const below = (most: number): number => Math.floor(next() * most);
+  const below = (max: number): number => Math.floor(next() * max);
   return {
     seed,
     next,

@@ -8,7 +8,7 @@ import { CAN } from './questions.ts';
 /** Maximum time in ms, on a busy machine, until a request is answered or its stream ends. */
 const BOUND_MS = 15_000;
 /** Maximum number of server request rounds in one call. */
-const MOST_ROUNDS = 4;
+const MAX_ROUNDS = 4;
 
 export interface TrialOptions {
   /** Where its requests go; possibly a proxy that fails. */
@@ -205,7 +205,7 @@ export async function modernTrial(options: TrialOptions, dies: (die: () => void)
   let last = await ask('tools/call', call);
   // A call that reached its server twice asks twice, and the second server request may come after the first was passed
   // on.
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const requestState = at(last.response, 'result', 'requestState');
     if (requestState === undefined) break;
     const keys = Object.keys((at(last.response, 'result', 'inputRequests') ?? {}) as JsonObject);

@@ -1,6 +1,6 @@
 interface FailuresOptions {
   /** Failures within a window after which further tokens are refused unchecked. */
-  readonly most: number;
+  readonly max: number;
   readonly windowMs: number;
   /** Monotonic, so that changes of the system clock neither lengthen nor shorten a lockout. */
   readonly monotonicMs?: () => number;
@@ -19,18 +19,18 @@ interface Window {
 }
 
 /** Maximum number of separate counters. Beyond it, new addresses share one counter for each token. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** Counts invalid tokens in windows that start with a key's first failure. */
 export class Failures {
-  readonly #most: number;
+  readonly #max: number;
   readonly #windowMs: number;
   readonly #monotonicMs: () => number;
   /** In order of expiry, since all have the same length. */
   readonly #windows = new Map<string, Window>();
 
-  constructor({ most, windowMs, monotonicMs = () => performance.now() }: FailuresOptions) {
-    this.#most = most;
+  constructor({ max, windowMs, monotonicMs = () => performance.now() }: FailuresOptions) {
+    this.#max = max;
     this.#windowMs = windowMs;
     this.#monotonicMs = monotonicMs;
   }
@@ -39,7 +39,7 @@ export class Failures {
   waitMs(failing: FailureSource): number | undefined {
     if (this.#windows.size === 0) return undefined;
     const window = this.#windows.get(this.#keyOf(failing));
-    if (window === undefined || window.count < this.#most) return undefined;
+    if (window === undefined || window.count < this.#max) return undefined;
     const waitMs = window.endsMs - this.#monotonicMs();
     return waitMs > 0 ? waitMs : undefined;
   }
@@ -54,7 +54,7 @@ export class Failures {
 
   #keyOf({ address, id = '' }: FailureSource): string {
     const key = `${id} ${addressBlock(address)}`;
-    return this.#windows.size < MOST_KEYS || this.#windows.has(key) ? key : `${id} elsewhere`;
+    return this.#windows.size < MAX_KEYS || this.#windows.has(key) ? key : `${id} elsewhere`;
   }
 
   #forget(nowMs: number): void {

@@ -33,10 +33,10 @@ const LEASE_POLL_MS = 100;
 /** Delay in ms after a failed early renewal. */
 const REST_MS = 10_000;
 /** Limits renewals when new tokens keep being refused: at most this many within this many ms. */
-const MOST_RENEWALS = 10;
+const MAX_RENEWALS = 10;
 const RENEWALS_MS = 60_000;
 /** Maximum number of scopes named in a cause. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 const AGAIN: Result<'again', never> = ok('again');
 
@@ -89,7 +89,7 @@ export class HeldCredential implements Authorizer {
     if (challenge.kind === 'too little') return this.#wantMore(challenge.scope);
     const nowMs = performance.now();
     this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
-    if (this.#renewalsMs.length >= MOST_RENEWALS) return err(this.#needed({ code: 'TOKEN_REFUSED' }));
+    if (this.#renewalsMs.length >= MAX_RENEWALS) return err(this.#needed({ code: 'TOKEN_REFUSED' }));
     if (this.#renewing === undefined) this.#renewalsMs = [...this.#renewalsMs, nowMs];
     return this.#renewOnce();
   }
@@ -113,7 +113,7 @@ export class HeldCredential implements Authorizer {
   async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
     const content = this.#shelved?.content;
     const scopes = scopesOf(scope)
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
       .map((one) => one.slice(0, 100));
     const union = scopesOf(content?.wantedScope, scope).slice(0, 50).join(' ');
     if (content !== undefined && union !== (content.wantedScope ?? ''))

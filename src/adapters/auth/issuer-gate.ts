@@ -17,7 +17,7 @@ export interface IssuerGateOptions {
   /** ASSAY_TOKEN, which may be any text. */
   readonly operatorToken: string | undefined;
   /** Invalid tokens within a minute after which further ones are refused unchecked. */
-  readonly mostFailures: number;
+  readonly maxFailures: number;
   /** Clock for lockouts. */
   readonly monotonicMs?: () => number;
   readonly log: Log;
@@ -34,8 +34,8 @@ interface Checked {
 const WINDOW_MS = 60_000;
 /** How long in ms a verification is cached; afterwards a withdrawn key takes effect. */
 const TRUSTED_MS = 120_000;
-const MOST_CHECKED = 10_000;
-const MOST_HOLDERS = 10_000;
+const MAX_CHECKED = 10_000;
+const MAX_HOLDERS = 10_000;
 
 /** Counts guesses of issuer tokens, so that they do not lock out Assay's own tokens at the same address. */
 const GUESSED = 'issued';
@@ -54,9 +54,9 @@ export class IssuerGate implements Gate {
   #isAway = false;
 
   constructor(options: IssuerGateOptions) {
-    const { operatorToken, mostFailures: most, monotonicMs } = options;
+    const { operatorToken, maxFailures: max, monotonicMs } = options;
     this.#options = options;
-    this.#failures = new Failures({ most, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
+    this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
     this.#operator =
       operatorToken !== undefined && looksLikeJwt(operatorToken) ? secretDigest(operatorToken) : undefined;
   }
@@ -137,7 +137,7 @@ export class IssuerGate implements Gate {
     this.#checked.set(key, { admission, untilMs: Math.min(grant.expiresMs, nowMs + TRUSTED_MS) });
     this.#hold(grant, nowMs);
     for (const [oldest] of this.#checked) {
-      if (this.#checked.size <= MOST_CHECKED) break;
+      if (this.#checked.size <= MAX_CHECKED) break;
       this.#checked.delete(oldest);
     }
     return admission;
@@ -154,7 +154,7 @@ export class IssuerGate implements Gate {
     this.#holders.delete(subject);
     this.#holders.set(subject, isKnown ? others : [...others, grant]);
     for (const [oldest] of this.#holders) {
-      if (this.#holders.size <= MOST_HOLDERS) break;
+      if (this.#holders.size <= MAX_HOLDERS) break;
       this.#holders.delete(oldest);
     }
   }

@@ -20,7 +20,7 @@ const KEY_BYTES = 32;
 /** Age in ms at which a key is replaced for sealing; it opens existing states forever. */
 const ROTATE_MS = 30 * 24 * 60 * 60 * 1_000;
 /** Minimum interval in ms between store reads for unknown keys. */
-const LOOK_EVERY_MS = 1_000;
+const LOOK_INTERVAL_MS = 1_000;
 
 /** AES-256-GCM with keys shared by all processes on a store, so that any of them opens what another sealed. */
 export class KeySealer implements Sealer {
@@ -67,7 +67,7 @@ export class KeySealer implements Sealer {
 
   async #find(id: string, nowMs: number): Promise<StoredKey | undefined> {
     const find = (): StoredKey | undefined => this.#keys.find((key) => key.id === id);
-    if (find() === undefined && nowMs - this.#lookedMs > LOOK_EVERY_MS) await this.#look(nowMs);
+    if (find() === undefined && nowMs - this.#lookedMs > LOOK_INTERVAL_MS) await this.#look(nowMs);
     return find();
   }
 

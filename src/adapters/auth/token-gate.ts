@@ -25,7 +25,7 @@ export interface TokenGateOptions {
   /** Token for processes of the user who runs Assay; not stored, and valid only as long as the gate. */
   readonly ownToken: MintedToken;
   /** Invalid tokens within a minute after which further ones are refused unchecked. */
-  readonly mostFailures: number;
+  readonly maxFailures: number;
   /** Clock for lockouts. */
   readonly monotonicMs?: () => number;
   readonly log: Log;
@@ -41,8 +41,8 @@ interface Known {
 }
 
 /** Maximum wait in ms for the store before an unknown token is refused. */
-const LONGEST_LOOK_UP_MS = 2_000;
-const LOOK_UP_EVERY_MS = 100;
+const MAX_LOOK_UP_MS = 2_000;
+const LOOK_UP_INTERVAL_MS = 100;
 /** After a lookup, the next one is delayed by this multiple of its duration. */
 const REST_SHARE = 10;
 /** A token from a request, and the address it came from. */
@@ -55,7 +55,7 @@ interface PresentedToken {
 const WINDOW_MS = 60_000;
 const RETRY_MS = 1_000;
 const DIGEST_BYTES = 32;
-const SHORTEST_OPERATOR_TOKEN = 16;
+const MIN_OPERATOR_TOKEN_LENGTH = 16;
 const REQUIRED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED' });
 
 /** Compared with if the id is unknown, so that timing does not reveal whether an id exists. */
@@ -90,8 +90,8 @@ export class TokenGate implements Gate {
     this.#unnamed = operator?.id === undefined ? operator : undefined;
     this.#named = operator?.id === undefined ? undefined : operator;
     this.#known = this.#index([]);
-    const { mostFailures: most, monotonicMs } = options;
-    this.#failures = new Failures({ most, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
+    const { maxFailures: max, monotonicMs } = options;
+    this.#failures = new Failures({ max, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
     this.#unsubscribe = options.store.onChange((parts) => {
       if (parts.includes('tokens')) void this.#read();
     });
@@ -118,7 +118,7 @@ export class TokenGate implements Gate {
       return this.#judge(bringing, nowMs);
     const waitMs = this.#failures.waitMs({ address, id: undefined });
     if (waitMs !== undefined) return tooMany(waitMs);
-    return atMost(this.#lookUps.next(), LONGEST_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
+    return atMost(this.#lookUps.next(), MAX_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
   }
 
   #judge({ given, parts, address }: PresentedToken, nowMs: number): Result<Identity, Refusal> {
@@ -163,7 +163,7 @@ export class TokenGate implements Gate {
 
   isFitForNetwork(nowMs: number): boolean {
     const { operatorToken } = this.#options;
-    if (operatorToken !== undefined) return operatorToken.length >= SHORTEST_OPERATOR_TOKEN;
+    if (operatorToken !== undefined) return operatorToken.length >= MIN_OPERATOR_TOKEN_LENGTH;
     return [...this.#known.values()].some(
       ({ id, ...known }) =>
         id !== this.#options.ownToken.id &&
@@ -252,7 +252,7 @@ class LookUps {
     this.#running = this.#read();
     await this.#running;
     const endMs = performance.now();
-    this.#notBeforeMs = endMs + Math.max(LOOK_UP_EVERY_MS, REST_SHARE * (endMs - startMs));
+    this.#notBeforeMs = endMs + Math.max(LOOK_UP_INTERVAL_MS, REST_SHARE * (endMs - startMs));
   }
 }
 

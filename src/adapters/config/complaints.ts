@@ -46,14 +46,14 @@ export class Complaints {
 }
 
 const PLAIN_KEY = /^[\w$-]+$/;
-const LONGEST_KEY = 80;
+const MAX_KEY_LENGTH = 80;
 
 /** `mcpServers["my server"].args[2]`; user-supplied parts are escaped to stay on one line. */
 export function keyOf(path: readonly (string | number)[]): string {
   let key = '';
   for (const step of path) {
     if (typeof step === 'number') key += `[${step}]`;
-    else if (!PLAIN_KEY.test(step) || step.length > LONGEST_KEY) key += `[${quoted(step)}]`;
+    else if (!PLAIN_KEY.test(step) || step.length > MAX_KEY_LENGTH) key += `[${quoted(step)}]`;
     else key += key === '' ? step : `.${step}`;
   }
   return key;
@@ -61,5 +61,5 @@ export function keyOf(path: readonly (string | number)[]): string {
 
 /** A key from the file for use in a sentence: escaped and truncated. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY)}…` : text);
+  return JSON.stringify(text.length > MAX_KEY_LENGTH ? `${text.slice(0, MAX_KEY_LENGTH)}…` : text);
 }

@@ -9,7 +9,7 @@ import { membersOf } from './json-tree.ts';
 export const OPENAPI_KEYS: readonly string[] = ['openapi', 'baseUrl', 'headers', 'credentials', 'maxBytes'];
 
 const DEFAULT_MAX_BYTES = 1_048_576;
-const MOST_BYTES = 52_428_800;
+const MAX_BYTES_LIMIT = 52_428_800;
 
 /** Reads an OpenAPI source by path or URL. Undefined, with an error reported, if the document is missing or invalid. */
 export function readOpenapi(entry: Entry): Transport | undefined {
@@ -30,9 +30,9 @@ export function readOpenapi(entry: Entry): Transport | undefined {
 }
 
 const MAX_BYTES: Option<number> = {
-  wanted: `a whole number of bytes from 1 to ${MOST_BYTES}`,
+  wanted: `a whole number of bytes from 1 to ${MAX_BYTES_LIMIT}`,
   read: ({ value }) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_BYTES
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_BYTES_LIMIT
       ? value
       : undefined,
 };

@@ -57,13 +57,16 @@ function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<stri
   return fields;
 }
 
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 // eslint-disable-next-line no-control-regex -- matches them on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [
   ['the name of the server is empty', (name) => name === ''],
-  [`the name of the server is longer than ${LONGEST_NAME} characters`, (name) => name.length > LONGEST_NAME],
+  [
+    `the name of the server is longer than ${MAX_NAME_LENGTH} characters`,
+    (name) => name.length > MAX_NAME_LENGTH,
+  ],
   ['the name of the server contains a slash', (name) => name.includes('/')],
   ['the name of the server contains a control character', (name) => CONTROL.test(name)],
   ['the name of the server contains an incomplete character', (name) => !name.isWellFormed()],
@@ -84,15 +87,12 @@ const BOOLEAN: Option<boolean> = {
   read: (node) => (node.type === 'boolean' ? node.value === true : undefined),
 };
 /** The maximum delay of a Node timer. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const TIMEOUT: Option<number> = {
-  wanted: `a whole number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`,
+  wanted: `a whole number of milliseconds from 1 to ${MAX_TIMER_MS}`,
   read: ({ type, value }) => {
     const isGood =
-      type === 'number' &&
-      Number.isInteger(value) &&
-      Number(value) >= 1 &&
-      Number(value) <= LONGEST_TIMEOUT_MS;
+      type === 'number' && Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TIMER_MS;
     return isGood ? Number(value) : undefined;
   },
 };

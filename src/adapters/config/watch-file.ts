@@ -10,7 +10,7 @@ export interface FileWatcher {
 const QUIET_MS = 100;
 
 /** Interval in ms at which the file itself is checked, in case an event was missed. */
-const LOOK_EVERY_MS = 2_000;
+const LOOK_INTERVAL_MS = 2_000;
 
 /** Polling interval in ms, if the system cannot report changes. */
 const POLL_MS = 1_000;
@@ -67,7 +67,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
     before = now;
     if (hasChanged) await look();
   };
-  const comparing = setInterval(() => void compare(), LOOK_EVERY_MS).unref();
+  const comparing = setInterval(() => void compare(), LOOK_INTERVAL_MS).unref();
   return {
     close: async () => {
       clearTimeout(timer);

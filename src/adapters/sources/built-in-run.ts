@@ -39,7 +39,7 @@ export class BuiltInRun {
   constructor(options: BuiltInRunOptions) {
     this.#options = options;
     const { ask, tool } = options;
-    const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, LONGEST_MS);
+    const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, MAX_TIMER_MS);
     this.done = new Promise((resolve) => (this.#settle = resolve));
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
     this.#progressMs = Math.min(limitMs * (PROGRESS_LIMITS - 1), PROGRESS_MOST_MS);
@@ -88,8 +88,8 @@ export class BuiltInRun {
           this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
       },
       log: (level, data) => {
-        const least = this.#logLevel;
-        if (least !== undefined && isSevereEnough(level, least))
+        const minLevel = this.#logLevel;
+        if (minLevel !== undefined && isSevereEnough(level, minLevel))
           this.#notify('notifications/message', JSON.stringify({ level, logger: this.#name, data }));
       },
       ask: (method, params) => this.#askClient(method, params),
@@ -178,7 +178,7 @@ const PROGRESS_LIMITS = 30;
 const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 
 /** Longest delay of a Node timer. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
 

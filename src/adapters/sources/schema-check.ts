@@ -217,7 +217,7 @@ interface LinearPattern {
 }
 
 /** A larger program takes too long per character. */
-const LARGEST_PROGRAM = 2_000;
+const MAX_PROGRAM_SIZE = 2_000;
 
 /**
  * A regular expression that runs in linear time; JavaScript's can take exponential time. A pattern without a linear
@@ -240,7 +240,7 @@ function programOf(pattern: string): re2.RE2JS | undefined {
   const { RE2JS } = (library ??= createRequire(import.meta.url)('re2js') as typeof re2);
   try {
     const program = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return program.programSize() > LARGEST_PROGRAM ? undefined : program;
+    return program.programSize() > MAX_PROGRAM_SIZE ? undefined : program;
   } catch {
     return undefined;
   }
@@ -250,14 +250,14 @@ function programOf(pattern: string): re2.RE2JS | undefined {
 class TooManySteps extends Error {}
 
 /** About a tenth of a second of work, a few tenths in the worst case. */
-const MOST_STEPS = 2 ** 24;
+const MAX_STEPS = 2 ** 24;
 
 /** Counts the work of a check, so that no schema or value can block the event loop. */
 class StepCount {
-  #left = MOST_STEPS;
+  #left = MAX_STEPS;
 
   start(): void {
-    this.#left = MOST_STEPS;
+    this.#left = MAX_STEPS;
   }
 
   /** Throws `TooManySteps` if none are left. */
@@ -269,10 +269,10 @@ class StepCount {
 }
 
 /** Characters of JSON; a schema of this size compiles in about a tenth of a second. */
-const MOST_CHARACTERS = 24_000;
-const DEEPEST = 200;
+const MAX_CHARACTERS = 24_000;
+const MAX_DEPTH = 200;
 
 /** Whether a JSON Schema is small enough to be compiled on the event loop. */
 export function isCheckable(schema: object): boolean {
-  return !isDeeper(schema, DEEPEST) && JSON.stringify(schema).length <= MOST_CHARACTERS;
+  return !isDeeper(schema, MAX_DEPTH) && JSON.stringify(schema).length <= MAX_CHARACTERS;
 }

@@ -27,13 +27,13 @@ const WRITE_AFTER_MS = 250;
  * attempts.
  */
 const LOST_AFTER_MS = 100;
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** Maximum number of servers in the file; the least recently seen are dropped. */
-const MOST_SERVERS = 200;
+const MAX_SERVERS = 200;
 /** Maximum size of one server's saved lists in bytes: the file is written and read in one go. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 /** The same for all servers together. */
-const MOST_BYTES_IN_ALL = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 /** Increase when the format below changes; files of another format are ignored. */
 const FORMAT = 4;
 
@@ -99,7 +99,7 @@ class WrittenMemory implements CatalogFile {
     const before = this.recall(spec);
     this.#forgetNamesakes(spec.name, key);
     this.#snapshots.set(key, snapshot);
-    if ((before !== undefined && isSame(before, snapshot)) || bytesIn(snapshot) > MOST_BYTES) return;
+    if ((before !== undefined && isSame(before, snapshot)) || bytesIn(snapshot) > MAX_BYTES) return;
     this.#learnt.set(key, { name: spec.name, identity, snapshot });
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
@@ -140,7 +140,7 @@ class WrittenMemory implements CatalogFile {
     const there = await readEntries(this.#options.path);
     for (const [key, one] of learnt)
       if (!there.has(key) && !this.#learnt.has(key)) this.#learnt.set(key, one);
-    if (this.#learnt.size > 0 && ++this.#attempts < MOST_ATTEMPTS) await this.#write();
+    if (this.#learnt.size > 0 && ++this.#attempts < MAX_ATTEMPTS) await this.#write();
     this.#attempts = 0;
   }
 }
@@ -154,8 +154,8 @@ function textOf(entries: readonly FileEntry[]): string {
   let bytes = 0;
   const kept = entries
     .toSorted((a, b) => b.seenMs - a.seenMs)
-    .slice(0, MOST_SERVERS)
-    .filter((entry) => (bytes += sizeOf(entry)) <= MOST_BYTES_IN_ALL);
+    .slice(0, MAX_SERVERS)
+    .filter((entry) => (bytes += sizeOf(entry)) <= MAX_TOTAL_BYTES);
   const body = JSON.stringify(kept);
   return `${JSON.stringify({ format: FORMAT, version: VERSION, sha256: sha256(body) })}\n${body}\n`;
 }

@@ -5,7 +5,7 @@ import { isPart, type Listeners } from './listeners.ts';
 
 /** First and longest wait in ms before reconnecting. */
 const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 /** Maximum wait in ms for a connection to close cleanly. */
 const CLOSE_MS = 1_000;
 
@@ -56,7 +56,7 @@ export class PostgresChanges {
         this.#log.warn('store: the connection that tells of changes was lost, and is opened anew');
       }
       await pause(waitMs, signal);
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
     }
   }
 

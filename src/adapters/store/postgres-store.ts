@@ -21,12 +21,12 @@ const LOCK_MS = 5_000;
 const STATEMENT_MS = 10_000;
 const ANSWER_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 
 /** The store in the first schema of the search path of a PostgreSQL database. */
 export async function openPostgresStore(databaseUrl: string, log: Log): Promise<Result<Store, Refusal>> {
   const config = configOf(databaseUrl);
-  const db = connect(config, MOST_CONNECTIONS);
+  const db = connect(config, MAX_CONNECTIONS);
   const dialect = postgresDialect(placeOf(databaseUrl), db);
   const migrated = await opening(dialect, () => migrate(db, dialect));
   if (!migrated.ok) {
@@ -66,8 +66,8 @@ export async function inspectTables(
   }
 }
 
-function connect(config: pg.ClientConfig, most: number): Kysely<Tables> {
-  const pool = new pg.Pool({ ...config, max: most, allowExitOnIdle: true });
+function connect(config: pg.ClientConfig, max: number): Kysely<Tables> {
+  const pool = new pg.Pool({ ...config, max, allowExitOnIdle: true });
   // The pool drops lost connections; a query running on one fails with the error.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));

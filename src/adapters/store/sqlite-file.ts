@@ -16,7 +16,7 @@ import type { Tables } from './tables.ts';
 const LOCK_MS = 5_000;
 const RETRY_MS = 50;
 /** SQLite treats a file shorter than its smallest page as empty and would overwrite it. */
-const LEAST_BYTES = 512;
+const MIN_BYTES = 512;
 
 export interface OpenSqlite {
   /** Identifies the file, in case another one gets its name later. */
@@ -42,7 +42,7 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
   const seen = await fileFacts(path);
   const moved = known === undefined ? undefined : movedFrom(path, known, seen?.id);
   if (moved !== undefined) return err(moved);
-  if (seen !== undefined && seen.bytes > 0 && seen.bytes < LEAST_BYTES)
+  if (seen !== undefined && seen.bytes > 0 && seen.bytes < MIN_BYTES)
     return setAside(path, seen.id, 'it is shorter than any database');
   const deadlineMs = Date.now() + LOCK_MS;
   for (;;) {

@@ -24,13 +24,13 @@ const TELL_AFTER_MS = 1_000;
  * server can fill a disk or crowd out other servers' lines.
  */
 export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): Log {
-  const most = linesPerSecond * BURST_SECONDS;
+  const capacity = linesPerSecond * BURST_SECONDS;
   const buckets = new Map<string, Bucket>();
   const bucketOf = (key: string): Bucket => {
     const now = nowMs();
-    const bucket = buckets.get(key) ?? { lines: most, filledMs: now, leftOut: 0 };
+    const bucket = buckets.get(key) ?? { lines: capacity, filledMs: now, leftOut: 0 };
     const passedMs = Math.max(0, now - bucket.filledMs);
-    bucket.lines = Math.min(most, bucket.lines + (passedMs * linesPerSecond) / 1_000);
+    bucket.lines = Math.min(capacity, bucket.lines + (passedMs * linesPerSecond) / 1_000);
     bucket.filledMs = now;
     buckets.set(key, bucket);
     return bucket;
@@ -40,7 +40,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
       log.warn('lines of a server were left out of the log: it writes too many', {
         server,
         lines: bucket.leftOut,
-        mostPerSecond: linesPerSecond,
+        maxPerSecond: linesPerSecond,
       });
     bucket.leftOut = 0;
   };
@@ -52,7 +52,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
       // Levels have separate budgets: lines of a disabled level must not use up those of an enabled one.
       const bucket = bucketOf(`${level} ${server}`);
       const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0;
-      const cost = Math.min(most, 1 + Math.floor(bytes / BYTES_PER_LINE));
+      const cost = Math.min(capacity, 1 + Math.floor(bytes / BYTES_PER_LINE));
       if (bucket.lines >= cost) {
         bucket.lines -= cost;
         log[level](message, fields);

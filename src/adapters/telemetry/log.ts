@@ -30,9 +30,9 @@ export async function openLog({ level, isPretty, mask, write }: LogOptions): Pro
   const destination: DestinationStream = { write: (line) => take(inForm(line)) };
   let opened: Logger | undefined;
   const logger = (): Logger => (opened ??= pino()({ level, base: null }, destination));
-  const least = LOG_LEVELS.indexOf(level);
+  const minLevel = LOG_LEVELS.indexOf(level);
   const say = (wanted: keyof Log): Log[keyof Log] => {
-    if (LOG_LEVELS.indexOf(wanted) < least) return () => undefined;
+    if (LOG_LEVELS.indexOf(wanted) < minLevel) return () => undefined;
     return (message, fields = {}) => logger()[wanted](maskedFields(fields, mask), mask(message));
   };
   setTimeout(logger, LOAD_AFTER_MS).unref();
@@ -80,7 +80,7 @@ async function prettyForm(): Promise<(line: string) => string> {
 }
 
 /** Maximum depth shown. */
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 const TOO_DEEP = '[too deep]';
 
 /**
@@ -103,7 +103,7 @@ function maskedObject(object: object, mask: (text: string) => string, depth: num
 function maskedValue(value: unknown, mask: (text: string) => string, depth: number): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > MOST_DEPTH) return TOO_DEEP;
+  if (depth > MAX_DEPTH) return TOO_DEEP;
   if (value instanceof Error) return mask(value.stack ?? value.message);
   if ('toJSON' in value && typeof value.toJSON === 'function')
     return maskedValue((value as { toJSON: () => unknown }).toJSON(), mask, depth + 1);

@@ -2,7 +2,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
-import { SHORTEST_SECRET } from './secrets.ts';
+import { MIN_SECRET_LENGTH } from './secrets.ts';
 
 /** The secrets in a server's config entry: in its variables, arguments, URL and headers. */
 export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
@@ -114,12 +114,12 @@ const COMMON: ReadonlySet<string> = new Set([
 
 /** Whether a value can be masked everywhere without making texts unreadable. */
 function isTelling(value: string): boolean {
-  return value.length >= SHORTEST_SECRET && !COMMON.has(value.toLowerCase());
+  return value.length >= MIN_SECRET_LENGTH && !COMMON.has(value.toLowerCase());
 }
 
 /** Minimum length of a run of letters and digits, and minimum entropy in bits per character, to look random. */
-const SHORTEST_RUN = 20;
-const FEWEST_BITS = 3;
+const MIN_RUN_LENGTH = 20;
+const MIN_BITS = 3;
 
 /** Mixed letters and digits without a pattern; not a path, version, date, UUID or words. */
 function looksRandom(value: string): boolean {
@@ -128,10 +128,10 @@ function looksRandom(value: string): boolean {
   const runs = value.match(/[A-Za-z0-9]+/g) ?? [];
   return runs.some(
     (run) =>
-      run.length >= SHORTEST_RUN &&
+      run.length >= MIN_RUN_LENGTH &&
       /[A-Za-z]/.test(run) &&
       (run.match(/\d/g) ?? []).length >= 3 &&
-      bitsOf(run) >= FEWEST_BITS,
+      bitsOf(run) >= MIN_BITS,
   );
 }
 

@@ -2,7 +2,7 @@ import { formsOf } from './secret-forms.ts';
 import { MASKED, maskShapes } from './secret-shapes.ts';
 
 /** Minimum length; shorter values would match everywhere. */
-export const SHORTEST_SECRET = 8;
+export const MIN_SECRET_LENGTH = 8;
 /**
  * Number of leading characters that identify a secret, since whoever quotes it may truncate it. A shorter secret must
  * appear in full.
@@ -21,7 +21,7 @@ export class Secrets {
   add(values: Iterable<string>): void {
     for (const value of values)
       for (const part of [value, value.trim(), ...linesOf(value)])
-        if (part.length >= SHORTEST_SECRET && !this.#known.has(part)) this.#learn(part);
+        if (part.length >= MIN_SECRET_LENGTH && !this.#known.has(part)) this.#learn(part);
   }
 
   /** The text with known secrets, and anything that looks like one, masked. */

@@ -5,7 +5,7 @@ import { bearerChallenge } from '../../protocol/challenge.ts';
 import { exchangeHttp, type HttpExchangeOptions } from './http-exchange.ts';
 
 /** Maximum number of times one request is resent with other credentials. */
-const MOST_RETRIES = 2;
+const MAX_RETRIES = 2;
 
 /**
  * One HTTP request, sent with the subject's credentials. If they are refused, it is resent with better ones; if there
@@ -68,7 +68,7 @@ class Exchange {
   async #decide(challenge: Challenge, sent: string | undefined): Promise<Refusal | undefined> {
     const { server } = this.#options;
     const { subject } = this.#authorizer;
-    if (this.#retries === MOST_RETRIES) {
+    if (this.#retries === MAX_RETRIES) {
       return { code: 'AUTHORIZATION_NEEDED', server, subject, cause: { code: 'TOKEN_REFUSED' } };
     }
     this.#retries += 1;

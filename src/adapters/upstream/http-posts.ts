@@ -25,7 +25,7 @@ interface HttpPostsOptions {
 }
 
 /** Maximum number of POSTs in flight, not counting requests. */
-const MOST_POSTS = 1_024;
+const MAX_POSTS = 1_024;
 
 /** Messages that are not requests: notifications, responses, and the end of a session. Their answers are ignored. */
 export class HttpPosts {
@@ -35,7 +35,7 @@ export class HttpPosts {
 
   constructor(options: HttpPostsOptions) {
     this.#options = options;
-    this.#asides = new NotificationLimiter({ ...options, isTaken: () => this.#posts < MOST_POSTS });
+    this.#asides = new NotificationLimiter({ ...options, isTaken: () => this.#posts < MAX_POSTS });
   }
 
   readonly post = (body: Buffer): void => {

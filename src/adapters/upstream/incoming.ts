@@ -36,9 +36,9 @@ export const IS_OF_LINK: ReadonlySet<string> = new Set([
   'notifications/resources/updated',
 ]);
 
-const LONGEST_LOGGED = 2_000;
+const MAX_LOGGED_LENGTH = 2_000;
 /** In bytes: enough to recognize a proxy's error page or a line meant for stderr. */
-const LONGEST_QUOTED = 200;
+const MAX_QUOTED_LENGTH = 200;
 
 /** The sender, and whether invalid text may be quoted in the log: not from an HTTP answer of another media type. */
 export interface Sender {
@@ -63,7 +63,7 @@ export function receive(
 }
 
 /** Per server and period (in ms), this many invalid messages are logged; the rest are only counted. */
-const MOST_COMPLAINTS = 5;
+const MAX_COMPLAINTS = 5;
 const PERIOD_MS = 10_000;
 
 interface Complaints {
@@ -82,9 +82,9 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   const complaints = isOver ? { sinceMs: nowMs, count: 0 } : known;
   all.set(server, complaints);
   complaints.count += 1;
-  if (complaints.count > MOST_COMPLAINTS) return;
-  const unlogged = isOver ? Math.max((known?.count ?? 0) - MOST_COMPLAINTS, 0) : 0;
-  const text = isQuoted ? bytes.toString('utf8', 0, LONGEST_QUOTED) : undefined;
+  if (complaints.count > MAX_COMPLAINTS) return;
+  const unlogged = isOver ? Math.max((known?.count ?? 0) - MAX_COMPLAINTS, 0) : 0;
+  const text = isQuoted ? bytes.toString('utf8', 0, MAX_QUOTED_LENGTH) : undefined;
   log.warn('server sent what is no JSON-RPC message; it is ignored', {
     server,
     code: 'MESSAGE_INVALID',
@@ -133,7 +133,7 @@ export function heard(note: NotificationMessage, server: string, to: { events: L
   else if (note.method === LOG_MESSAGE) {
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
     const { start, end } = note.params ?? { start: 0, end: 0 };
-    const text = note.bytes.toString('utf8', start, Math.min(end, start + LONGEST_LOGGED));
+    const text = note.bytes.toString('utf8', start, Math.min(end, start + MAX_LOGGED_LENGTH));
     to.log.info('server log message', { server, level, text });
   } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
 }

@@ -26,7 +26,7 @@ export interface ListeningOptions {
 
 /** Delay in ms before reopening a stream that ended; doubles up to the maximum. */
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** A stream that stayed open this long, in ms, has not failed. */
 const STABLE_MS = 5_000;
 /** A stream that is ready within this many ms was ready before the lists were answered. */
@@ -115,7 +115,7 @@ export class Listening implements ResourceStream {
       hasMissed = true;
       if (Date.now() - startedMs > STABLE_MS) this.#waitMs = FIRST_WAIT_MS;
       await this.#news(this.#waitMs);
-      this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
+      this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS);
     }
   }
 

@@ -7,7 +7,7 @@ import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 
 /** Maximum number of unanswered server requests on one link. */
-const MOST_OPEN = 256;
+const MAX_OPEN = 256;
 
 export interface ServerRequestRoute {
   /** Receives the server request; undefined if the client cannot. */
@@ -38,7 +38,7 @@ export class OpenServerRequests {
     else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
     else if (this.#open.has(idText))
       return () => undefined; // a duplicate id: an error would count as the answer to the first
-    else if (this.#open.size >= MOST_OPEN)
+    else if (this.#open.size >= MAX_OPEN)
       asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions are open' }));
     else {
       asked.onOpen?.();

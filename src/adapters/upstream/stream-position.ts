@@ -2,13 +2,13 @@ import type { SseParser } from '../../protocol/sse.ts';
 
 /** Delay in ms before reconnecting if the server names none; doubles up to the maximum after attempts in vain. */
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** Maximum delay in ms that a server may ask for; anything longer is taken for a mistake. */
-const LONGEST_ASKED_MS = 5 * 60_000;
+const MAX_REQUESTED_MS = 5 * 60_000;
 /** Minimum delay that is doubled, so that a server asking for 0 ms does not cause a tight loop. */
-const LEAST_DOUBLED_MS = 50;
+const MIN_DOUBLED_MS = 50;
 /** Maximum number of ids kept to detect duplicate events; replays follow the last of them. */
-const MOST_IDS = 4_096;
+const MAX_IDS = 4_096;
 /** What is safe in a header unescaped. */
 const HEADER_SAFE = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
@@ -32,10 +32,10 @@ export class StreamPosition {
 
   /** Time in ms to wait before the stream is reopened. */
   get waitMs(): number {
-    const askedMs = Math.min(this.#retryMs ?? FIRST_WAIT_MS, LONGEST_ASKED_MS);
+    const askedMs = Math.min(this.#retryMs ?? FIRST_WAIT_MS, MAX_REQUESTED_MS);
     if (this.#vain === 0) return askedMs;
-    const doubledMs = Math.max(askedMs, LEAST_DOUBLED_MS) * 2 ** Math.min(this.#vain - 1, 16);
-    return Math.max(askedMs, Math.min(doubledMs, LONGEST_WAIT_MS));
+    const doubledMs = Math.max(askedMs, MIN_DOUBLED_MS) * 2 ** Math.min(this.#vain - 1, 16);
+    return Math.max(askedMs, Math.min(doubledMs, MAX_WAIT_MS));
   }
 
   /** A connection is being opened; it counts as one without events until the first arrives. */
@@ -61,7 +61,7 @@ export class StreamPosition {
     const seen = (this.#seen ??= new Map<string, number>());
     const connection = seen.get(id) ?? this.#connection;
     seen.set(id, connection);
-    if (seen.size > MOST_IDS) seen.delete(seen.keys().next().value ?? '');
+    if (seen.size > MAX_IDS) seen.delete(seen.keys().next().value ?? '');
     return connection === this.#connection;
   }
 

@@ -69,4 +69,4 @@ export const ENTRY_LISTS: Readonly<Record<EntryKind, 'gateways' | 'tools' | 'fun
 
 export const ENTRY_KINDS: readonly EntryKind[] = ['gateway', 'tool', 'function'];
 
-export const SHORTEST_PASSPHRASE = 12;
+export const MIN_PASSPHRASE_LENGTH = 12;

@@ -27,16 +27,16 @@ const MEMBERS: readonly string[] = [
 ];
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
-const DEEPEST = 80;
+const MAX_DEPTH = 80;
 /** Maximum number of problems reported at once. */
-const MOST_MISFITS = 100;
+const MAX_FAULTS = 100;
 
 /**
  * Reads a whole bundle. On failure returns every problem with its JSON pointer. Whether the entries are usable is not
  * checked here.
  */
 export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
-  if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${DEEPEST} deep` })]);
+  if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
   const faults: Fault[] = [];
   const file: Place = { value, field: '', pointer: '', faults };
   const at = (name: string): Place => memberAt(file, name);
@@ -61,7 +61,7 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
   const { equipped, toolsets } = bundle;
   if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
     complainAt(at('equipped'), 'no toolset of the bundle is called so');
-  return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MOST_MISFITS).map(invalid));
+  return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MAX_FAULTS).map(invalid));
 }
 
 function invalid({ pointer = '', reason }: Fault): FieldError {
@@ -111,8 +111,8 @@ function optionalItems(place: Place): readonly Place[] {
 
 function toolsetsAt(place: Place): readonly Toolset[] {
   const toolsets = distinctAt(place, toolsetAt, ({ name }) => [name]);
-  const most = TOOLSET_LIMITS.toolsets;
-  if (toolsets.length > most) complainAt(place, `it may have at most ${most} toolsets`);
+  const max = TOOLSET_LIMITS.toolsets;
+  if (toolsets.length > max) complainAt(place, `it may have at most ${max} toolsets`);
   return toolsets;
 }
 
@@ -152,7 +152,7 @@ function preferenceFault(key: string, value: unknown): string | undefined {
 function isDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) return true;
+    if (depth > MAX_DEPTH) return true;
     level = level.flatMap((one): readonly unknown[] =>
       typeof one === 'object' && one !== null ? Object.values(one) : [],
     );

@@ -17,9 +17,9 @@ import { namespacedNameOf } from '../tool-ref.ts';
 import type { BundledOverride } from './bundle.ts';
 import { onlyMembers } from './read-sealed.ts';
 
-const LONGEST_TITLE = 255;
-const LONGEST_REASON = 1_000;
-const LONGEST_ASPECT = 64;
+const MAX_TITLE_LENGTH = 255;
+const MAX_REASON_LENGTH = 1_000;
+const MAX_ASPECT_LENGTH = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Reads the overrides for one tool; problems are reported at their place. */
@@ -98,17 +98,19 @@ function readSeen(place: Place): Aspects {
 }
 
 function titleFault(title: string): string | undefined {
-  return title === '' || title.length > LONGEST_TITLE
-    ? `it must have 1 to ${LONGEST_TITLE} characters`
+  return title === '' || title.length > MAX_TITLE_LENGTH
+    ? `it must have 1 to ${MAX_TITLE_LENGTH} characters`
     : undefined;
 }
 
 function reasonFault(reason: string): string | undefined {
-  return reason.length > LONGEST_REASON ? `it may have at most ${LONGEST_REASON} characters` : undefined;
+  return reason.length > MAX_REASON_LENGTH
+    ? `it may have at most ${MAX_REASON_LENGTH} characters`
+    : undefined;
 }
 
 function aspectFault(text: string): string | undefined {
-  return text.length > LONGEST_ASPECT ? `it may have at most ${LONGEST_ASPECT} characters` : undefined;
+  return text.length > MAX_ASPECT_LENGTH ? `it may have at most ${MAX_ASPECT_LENGTH} characters` : undefined;
 }
 
 function digestFault(digest: string): string | undefined {

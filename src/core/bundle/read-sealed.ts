@@ -4,9 +4,9 @@ import type { EntrySecrets } from './entry-secrets.ts';
 import { isJsonObject, parsedJson } from '../json-object.ts';
 
 /** Upper bounds for scrypt: 128·N·r bytes of memory, and p times the work (RFC 7914, section 6). */
-const MOST_BYTES = 128 * 2 ** 20;
-const MOST_PARALLEL = 4;
-const LEAST_N = 2 ** 14;
+const MAX_BYTES = 128 * 2 ** 20;
+const MAX_PARALLELISM = 4;
+const MIN_N = 2 ** 14;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Reads the sealed secrets of a bundle. The bounds keep a file from choosing how much memory opening it takes. */
@@ -14,15 +14,15 @@ export function readSealed(place: Place): SealedText {
   onlyMembers(place, ['kdf', 'N', 'r', 'p', 'salt', 'nonce', 'data']);
   const at = (name: string): Place => memberAt(place, name);
   if (at('kdf').value !== 'scrypt') complainAt(at('kdf'), 'it must be "scrypt"');
-  const r = wholeAt(at('r'), { least: 1, most: 32 });
-  const cost = wholeAt(at('N'), { least: LEAST_N, most: MOST_BYTES / 128 });
+  const r = wholeAt(at('r'), { min: 1, max: 32 });
+  const cost = wholeAt(at('N'), { min: MIN_N, max: MAX_BYTES / 128 });
   if (!Number.isInteger(Math.log2(cost))) complainAt(at('N'), 'it must be a power of two');
-  else if (128 * cost * r > MOST_BYTES) complainAt(at('N'), 'with this r it takes more than 128 MiB');
+  else if (128 * cost * r > MAX_BYTES) complainAt(at('N'), 'with this r it takes more than 128 MiB');
   return {
     kdf: 'scrypt',
     N: cost,
     r,
-    p: wholeAt(at('p'), { least: 1, most: MOST_PARALLEL }),
+    p: wholeAt(at('p'), { min: 1, max: MAX_PARALLELISM }),
     salt: fitTextAt(at('salt'), bytesFault(16, 64)),
     nonce: fitTextAt(at('nonce'), bytesFault(12, 12)),
     data: fitTextAt(at('data'), bytesFault(16, Infinity)),
@@ -30,22 +30,22 @@ export function readSealed(place: Place): SealedText {
 }
 
 interface Range {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-function wholeAt(place: Place, { least, most }: Range): number {
+function wholeAt(place: Place, { min, max }: Range): number {
   const { value } = place;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  complainAt(place, `it must be a whole number from ${least} to ${most}`);
-  return least;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  complainAt(place, `it must be a whole number from ${min} to ${max}`);
+  return min;
 }
 
-function bytesFault(least: number, most: number): (text: string) => string | undefined {
+function bytesFault(min: number, max: number): (text: string) => string | undefined {
   return (text) => {
     const size = (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0);
     if (!BASE64.test(text)) return 'it must be in base64';
-    return size < least || size > most ? `it has ${size} bytes, which is no size for it` : undefined;
+    return size < min || size > max ? `it has ${size} bytes, which is no size for it` : undefined;
   };
 }
 

@@ -130,13 +130,13 @@ export function isLowered({ risks }: Drift, hint: Hint): boolean {
 }
 
 /** Drift is stored for each tool. Beyond these limits only the changed members are listed, and texts are truncated. */
-const MOST_CHANGES = 100;
-const LONGEST_TEXT = 4_000;
+const MAX_CHANGES = 100;
+const MAX_TEXT_LENGTH = 4_000;
 
 function boundedChanges(changes: readonly JsonChange[]): readonly JsonChange[] {
-  if (changes.length > MOST_CHANGES)
+  if (changes.length > MAX_CHANGES)
     return [...new Set(changes.map(({ path }) => memberOf(path)))]
-      .slice(0, MOST_CHANGES)
+      .slice(0, MAX_CHANGES)
       .map((path) => ({ path }));
   return changes.map(({ path, before, after }) => ({
     path,
@@ -150,5 +150,5 @@ function memberOf(path: string): string {
 }
 
 function beginning(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }

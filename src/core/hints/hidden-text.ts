@@ -11,19 +11,19 @@ export interface HiddenText {
 }
 
 /** Further findings would add nothing new. */
-const MOST_PLACES = 10;
-const MOST_CHARACTERS = 8;
+const MAX_PLACES = 10;
+const MAX_CHARACTERS = 8;
 
 /** Finds hidden characters in a value from `exactJson`: in texts and keys at any depth, in document order. */
 export function hiddenTexts(definition: unknown): readonly HiddenText[] {
   const found: HiddenText[] = [];
   const look = (path: string, text: string): void => {
-    const characters = hiddenCharacters(text).slice(0, MOST_CHARACTERS);
+    const characters = hiddenCharacters(text).slice(0, MAX_CHARACTERS);
     if (characters.length > 0) found.push({ path, characters });
   };
   // No recursion: a server controls how deeply its definitions are nested.
   const open: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: definition }];
-  for (let next = open.pop(); next !== undefined && found.length < MOST_PLACES; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && found.length < MAX_PLACES; next = open.pop()) {
     const { path, value } = next;
     if (typeof value === 'string') look(path, value);
     else if (Array.isArray(value))
@@ -37,5 +37,5 @@ export function hiddenTexts(definition: unknown): readonly HiddenText[] {
       }
     }
   }
-  return found.slice(0, MOST_PLACES);
+  return found.slice(0, MAX_PLACES);
 }

@@ -130,11 +130,11 @@ function missingFaults(emitted: DeclaredHints): readonly Fault[] {
   ];
 }
 
-const LONGEST_SHOWN = 60;
+const MAX_SHOWN_LENGTH = 60;
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
 }
 
 /** Verbs in a name or description that reveal what a tool does. */
@@ -178,12 +178,12 @@ function readingWord(name: string): readonly string[] {
   return among(READ, wordsOf(name).slice(0, 1));
 }
 
-const LONGEST_READ = 10_000;
+const MAX_READ_LENGTH = 10_000;
 
 /** Words in lower case, with `camelCase` and `snake_case` split. Bounded, since a server controls the text's length. */
 function wordsOf(text: string): readonly string[] {
   const parts = text
-    .slice(0, LONGEST_READ)
+    .slice(0, MAX_READ_LENGTH)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return parts.split(/[^a-z]+/).filter((word) => word !== '');

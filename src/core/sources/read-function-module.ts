@@ -33,15 +33,15 @@ export function readFunctionModule(
       faults.push({ field, reason: 'Write an array of paths.' });
   const memoryMb = wholeIn(entry, {
     field: 'memoryMb',
-    least: 16,
-    most: 65_536,
-    otherwise: DEFAULT_MEMORY_MB,
+    min: 16,
+    max: 65_536,
+    defaultValue: DEFAULT_MEMORY_MB,
   });
   const timeoutMs = wholeIn(entry, {
     field: 'timeoutMs',
-    least: 1,
-    most: LONGEST_MS,
-    otherwise: DEFAULT_TIMEOUT_MS,
+    min: 1,
+    max: MAX_TIMER_MS,
+    defaultValue: DEFAULT_TIMEOUT_MS,
   });
   for (const given of [memoryMb, timeoutMs]) if (!given.ok) faults.push(given.error);
   if (faults.length > 0 || !memoryMb.ok || !timeoutMs.ok) return err(faults);
@@ -56,19 +56,19 @@ export function readFunctionModule(
 }
 
 /** The longest wait that a timer of Node can hold. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Whole {
   readonly field: string;
-  readonly least: number;
-  readonly most: number;
-  readonly otherwise: number;
+  readonly min: number;
+  readonly max: number;
+  readonly defaultValue: number;
 }
 
-function wholeIn(entry: ModuleEntry, { field, least, most, otherwise }: Whole): Result<number, EntryFault> {
-  const value = entry[field] ?? otherwise;
-  const isFit = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
-  return isFit ? ok(value) : err({ field, reason: `It must be a whole number from ${least} to ${most}.` });
+function wholeIn(entry: ModuleEntry, { field, min, max, defaultValue }: Whole): Result<number, EntryFault> {
+  const value = entry[field] ?? defaultValue;
+  const isFit = typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+  return isFit ? ok(value) : err({ field, reason: `It must be a whole number from ${min} to ${max}.` });
 }
 
 function isText(value: unknown): value is string {

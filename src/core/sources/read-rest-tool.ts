@@ -36,11 +36,11 @@ const KNOWN: readonly string[] = [
 const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** Beyond it the timers of Node know no time. */
-const MOST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_MS = 60_000;
 const MIB = 2 ** 20;
-const MOST_BYTES = 50 * MIB;
-const LONGEST_FILTER = 4_096;
+const MAX_BYTES = 50 * MIB;
+const MAX_FILTER_LENGTH = 4_096;
 
 /** Reads one HTTP request of which an operator makes a tool. Whether its filter and schemas compile is not looked at. */
 export function readRestTool(
@@ -77,8 +77,8 @@ export function readRestTool(
     headerMapping,
     bodyType: readBodyType(at('bodyType')),
     filter: isGiven(at('filter')) ? fitTextAt(at('filter'), filterFault) : undefined,
-    timeoutMs: readWhole(at('timeoutMs'), { most: MOST_MS, otherwise: DEFAULT_MS }),
-    maxBytes: readWhole(at('maxBytes'), { most: MOST_BYTES, otherwise: MIB }),
+    timeoutMs: readWhole(at('timeoutMs'), { max: MAX_TIMER_MS, defaultValue: DEFAULT_MS }),
+    maxBytes: readWhole(at('maxBytes'), { max: MAX_BYTES, defaultValue: MIB }),
   };
   const found = [...nameFaults(name), ...unknownFaults(entry), ...faults.map(asSentence)];
   return found.length === 0 ? ok(spec) : err(found);
@@ -201,18 +201,18 @@ function readBodyType(place: Place): RestToolSpec['bodyType'] {
 
 function filterFault(text: string): string | undefined {
   if (text === '') return 'it is empty; leave it out where the whole answer is wanted';
-  return text.length > LONGEST_FILTER ? `it is longer than ${LONGEST_FILTER} characters` : undefined;
+  return text.length > MAX_FILTER_LENGTH ? `it is longer than ${MAX_FILTER_LENGTH} characters` : undefined;
 }
 
 function readWhole(
   place: Place,
-  { most, otherwise }: { readonly most: number; readonly otherwise: number },
+  { max, defaultValue }: { readonly max: number; readonly defaultValue: number },
 ): number {
   const { value } = place;
-  if (!isGiven(place)) return otherwise;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  complainAt(place, `it must be a whole number from 1 to ${most}`);
-  return otherwise;
+  if (!isGiven(place)) return defaultValue;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) return value;
+  complainAt(place, `it must be a whole number from 1 to ${max}`);
+  return defaultValue;
 }
 
 /** What is given, where it has every argument of the URL; otherwise a schema of these and of those that are mapped. */

@@ -16,7 +16,7 @@ export interface AddFunctionsOptions extends JsonOptions {
   readonly memory?: number;
 }
 
-const MOST_TOOLS = 100_000;
+const MAX_TOOLS = 100_000;
 
 /** `assay function add`: takes effect at once, also in a running Assay. */
 export async function addFunctions(
@@ -36,11 +36,11 @@ export async function addFunctions(
   };
   return withOpened(runtime.openServices(options), async ({ modules, tools }) => {
     const before = new Set(
-      (await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS })).tools.map(({ id }) => id),
+      (await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
     );
     const added = await modules.add(entry, LOCAL.subject);
     if (!added.ok) return added;
-    const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
+    const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS });
     const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
     if (options.json === true) printJson({ ...added.value, tools: fresh });
     else {

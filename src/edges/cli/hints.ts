@@ -68,12 +68,12 @@ function show({ name, hints }: ToolView): void {
   print(tableOf(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
 }
 
-const MOST_TOOLS = 100_000;
+const MAX_TOOLS = 100_000;
 
 /** All tools of all servers. Starts the servers and compares their tools with the accepted definitions. */
 export async function allTools({ tools, startAll }: OpenServices): Promise<readonly ToolView[]> {
   await startAll();
-  return (await tools.page({}, { limit: MOST_TOOLS })).tools;
+  return (await tools.page({}, { limit: MAX_TOOLS })).tools;
 }
 
 /** Finds a tool by public name, namespaced name or id. REF_UNKNOWN suggests the nearest name. */

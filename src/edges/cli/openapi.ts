@@ -20,7 +20,7 @@ export interface OpenapiOptions extends JsonOptions {
   readonly remove?: boolean;
 }
 
-const MOST_TOOLS = 100_000;
+const MAX_TOOLS = 100_000;
 const SUBJECT = { subject: LOCAL.subject };
 
 /** `assay openapi`: makes tools from a document, or rereads a known one. Prints what was made and what was not. */
@@ -38,7 +38,7 @@ export async function importOpenapi(
     const input = { name, isNameGiven, entry: entry.value, trust: options.trust };
     const done = await services.importDocument(input, LOCAL.subject);
     if (!done.ok) return done;
-    const { tools } = await services.tools.page({ server: name }, { limit: MOST_TOOLS });
+    const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
     tell(done.value, tools, options);
     return done;
   });

@@ -94,11 +94,11 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
   });
 }
 
-const MOST_TOOLS = 100_000;
+const MAX_TOOLS = 100_000;
 
 async function restTools({ tools, start }: OpenServices): Promise<readonly ToolView[]> {
   await start(LOCAL_SOURCE);
-  const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
+  const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS });
   return all.filter(({ source }) => source === 'rest');
 }
 

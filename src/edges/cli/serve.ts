@@ -72,13 +72,13 @@ function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): 
 }
 
 /** Maximum number of names shown per server. */
-const MOST_NAMES = 40;
+const MAX_NAMES = 40;
 
 function serversTable(catalog: Catalog): string {
   const entries = catalog.all.listing('tools').entries;
   const rows = serverStatuses(catalog).map(({ name, state, revision = '', cause, listFaults = [] }) => {
     const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
-    const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
+    const shown = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), '…'] : names;
     const isUp = state === 'up';
     const faults = listFaults.map(({ cause: why }) => style.red(why));
     const what = isUp ? [...faults, ...shown].join(', ') : (cause ?? 'it has not answered yet');

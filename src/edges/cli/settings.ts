@@ -47,7 +47,7 @@ function shownOf(key: SettingKey, { settings, origins, ignored }: ShownSettings)
     key,
     value: settings[key],
     origin: origins[key],
-    default: kind.otherwise,
+    default: kind.defaultValue,
     variable,
     changedBy,
     ...(ignored.includes(key) && { isStoredIgnored: true }),

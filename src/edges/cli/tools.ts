@@ -96,12 +96,12 @@ function hasErrors({ definition, name, server }: Entry, levels: LintLevels): boo
   return lintOf(tool, levels).some(({ level }) => level === 'error');
 }
 
-const LONGEST_DESCRIPTION = 100;
+const MAX_DESCRIPTION_LENGTH = 100;
 
 function row(entry: Entry): readonly string[] {
   const { description } = definitionJson(entry.definition);
   const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
-  const cut = text.slice(0, LONGEST_DESCRIPTION - 1).replace(/[\ud800-\udbff]$/, '');
-  const short = text.length > LONGEST_DESCRIPTION ? `${cut}…` : text;
+  const cut = text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
+  const short = text.length > MAX_DESCRIPTION_LENGTH ? `${cut}…` : text;
   return [entry.key, entry.server.spec.name, badgesOf(entry), short];
 }

@@ -107,8 +107,8 @@ export class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const { 'limits.connections': most, 'limits.adminConnections': reserve } = this.#options.limits;
-    if (this.#open.size >= most + reserve && !this.#evictAny()) {
+    const { 'limits.connections': max, 'limits.adminConnections': reserve } = this.#options.limits;
+    if (this.#open.size >= max + reserve && !this.#evictAny()) {
       socket.destroy();
       this.#countRefused();
       return;
@@ -155,8 +155,8 @@ export class Connections {
   #assignOwner(connection: Connection, subject: string, isAdmin: boolean): boolean {
     const before = connection.owner;
     this.#clearOwner(connection);
-    const most = this.#options.limits['limits.connections'];
-    if (!isAdmin && this.#ordinary >= most && !this.#evictFor(subject)) {
+    const max = this.#options.limits['limits.connections'];
+    if (!isAdmin && this.#ordinary >= max && !this.#evictFor(subject)) {
       if (before !== undefined) this.#setOwner(connection, before);
       return false;
     }
@@ -238,8 +238,8 @@ export class Connections {
       return;
     }
     const { limits, log } = this.#options;
-    const most = limits['limits.connections'];
-    log.warn('connections were refused, as all are in use', { refused: this.#refused, most });
+    const max = limits['limits.connections'];
+    log.warn('connections were refused, as all are in use', { refused: this.#refused, max });
     this.#refused = 0;
   }
 }

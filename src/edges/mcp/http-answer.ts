@@ -15,7 +15,7 @@ export interface HttpAnswerOptions {
   readonly expected: number;
   readonly isBatch: boolean;
   /** The stream is closed when this many bytes are unread. */
-  readonly mostUnreadBytes: number;
+  readonly maxUnreadBytes: number;
   /** If undefined, the stream lasts only as long as its connection. */
   readonly streams: StreamSource | undefined;
 }
@@ -74,8 +74,8 @@ export class HttpAnswer {
     const response = this.#response;
     if (this.#stream !== undefined || response.headersSent || response.destroyed) return;
     clearTimeout(this.#quiet);
-    const { streams, mostUnreadBytes } = this.#options;
-    this.#stream = streams?.open(response) ?? new HttpStream(response, { mostUnreadBytes });
+    const { streams, maxUnreadBytes } = this.#options;
+    this.#stream = streams?.open(response) ?? new HttpStream(response, { maxUnreadBytes });
     for (const pieces of this.#collected) this.#stream.respond(pieces);
     this.#collected.length = 0;
   }

@@ -96,7 +96,7 @@ export function openAnswer(
     sse: headers.accepts(accept, 'text/event-stream'),
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
-    mostUnreadBytes: settings['limits.unreadBytes'],
+    maxUnreadBytes: settings['limits.unreadBytes'],
     streams,
   });
   response.once('close', () => answer.abandon());

@@ -16,7 +16,7 @@ export interface MessageSink {
 
 export interface HttpStreamOptions {
   /** The stream is closed when this many bytes are unread. */
-  readonly mostUnreadBytes: number;
+  readonly maxUnreadBytes: number;
   /** Called once, whichever side closes. `isTaken`: we ended the stream, and all of it was handed over. */
   readonly onClose?: ((isTaken: boolean) => void) | undefined;
 }
@@ -25,11 +25,11 @@ export interface HttpStreamOptions {
 export class HttpStream implements MessageSink {
   readonly #response: ServerResponse;
   readonly #keepAlive: NodeJS.Timeout;
-  readonly #mostUnreadBytes: number;
+  readonly #maxUnreadBytes: number;
 
-  constructor(response: ServerResponse, { mostUnreadBytes, onClose }: HttpStreamOptions) {
+  constructor(response: ServerResponse, { maxUnreadBytes, onClose }: HttpStreamOptions) {
     this.#response = response;
-    this.#mostUnreadBytes = mostUnreadBytes;
+    this.#maxUnreadBytes = maxUnreadBytes;
     writeStreamHead(response);
     this.#keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_MS);
     response.once('close', () => {
@@ -59,7 +59,7 @@ export class HttpStream implements MessageSink {
 
   /** Disconnects a client that does not read. */
   dropUnread(): void {
-    if (this.#response.writableLength > this.#mostUnreadBytes) this.#response.destroy();
+    if (this.#response.writableLength > this.#maxUnreadBytes) this.#response.destroy();
   }
 
   readonly close = (): void => {

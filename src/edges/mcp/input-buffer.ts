@@ -5,7 +5,7 @@ export interface InputBufferOptions {
   readonly input: Readable;
   readonly output: Writable;
   /** Maximum bytes to buffer while the client does not read its responses. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /**
@@ -26,14 +26,14 @@ export class InputBuffer {
   }
 
   take(chunk: Buffer): void {
-    const { input, output, mostBytes } = this.#options;
+    const { input, output, maxBytes } = this.#options;
     if (!this.#isHeld && !output.writableNeedDrain && this.#waiting.length === 0) {
       this.#process(chunk);
       return;
     }
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes > mostBytes) input.pause();
+    if (this.#waitingBytes > maxBytes) input.pause();
   }
 
   get isEmpty(): boolean {

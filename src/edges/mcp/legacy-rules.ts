@@ -9,7 +9,7 @@ import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
 import type { ForwardedRequests } from './forwarded-requests.ts';
 import { isEnveloped } from './modern-rules.ts';
-import { MOST_IN_BATCH, ownFault } from './read-message.ts';
+import { MAX_IN_BATCH, ownFault } from './read-message.ts';
 
 /** The notification for a change of each list. */
 export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
@@ -82,8 +82,8 @@ export function noMessage({ fault, reason }: NoMessage): Refusal {
 
 export function batchFault(messages: readonly (Message | NoMessage)[], version: string): string | undefined {
   if (!hasBatches(version)) return `revision ${version} has no batches`;
-  if (messages.length === 0 || messages.length > MOST_IN_BATCH)
-    return `a batch has 1 to ${MOST_IN_BATCH} messages`;
+  if (messages.length === 0 || messages.length > MAX_IN_BATCH)
+    return `a batch has 1 to ${MAX_IN_BATCH} messages`;
   const isOut = (message: Message | NoMessage): boolean =>
     message.kind === 'request' && (message.method === 'initialize' || isEnveloped(message));
   return messages.some(isOut)

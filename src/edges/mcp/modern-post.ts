@@ -83,7 +83,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   }
   const subscription = opened.value;
   const stream = new HttpStream(post.response, {
-    mostUnreadBytes: post.settings['limits.unreadBytes'],
+    maxUnreadBytes: post.settings['limits.unreadBytes'],
     onClose: () => {
       post.subscriptions.delete(open);
       subscription.cancel();

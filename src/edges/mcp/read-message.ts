@@ -22,16 +22,16 @@ export function readFromClient(bytes: Buffer): Message | NoMessage | Promise<Mes
   return bytes.length > LARGE_MESSAGE ? inTurns(largeMessage(bytes, 'client')) : readClientMessage(bytes);
 }
 
-export const MOST_IN_BATCH = 100;
+export const MAX_IN_BATCH = 100;
 const STEP_BYTES = 256 * 1024;
 
 /** Reads the messages of a batch; the refusal says why it is invalid. */
 export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message | NoMessage)[], Refusal>> {
-  const scan = new ArrayScan(bytes, MOST_IN_BATCH);
+  const scan = new ArrayScan(bytes, MAX_IN_BATCH);
   const found = scan.step(STEP_BYTES) ?? (await inTurns(() => scan.step(STEP_BYTES)));
   if ('reason' in found)
     return found.isJson
-      ? err({ code: 'MESSAGE_INVALID', reason: `a batch has 1 to ${MOST_IN_BATCH} messages` })
+      ? err({ code: 'MESSAGE_INVALID', reason: `a batch has 1 to ${MAX_IN_BATCH} messages` })
       : err({ code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
   const messages: (Message | NoMessage)[] = [];
   let bytesInTurn = 0;

@@ -25,14 +25,14 @@ interface SubjectEvents {
 
 /** The events kept for all sessions. When it is full, the subject with the most bytes loses its oldest event. */
 export class ReplaySpace {
-  readonly mostPerSession: number;
-  readonly #mostBytes: number;
+  readonly maxPerSession: number;
+  readonly #maxBytes: number;
   readonly #bySubject = new Map<string, SubjectEvents>();
   #bytes = 0;
 
-  constructor(mostPerSession: number) {
-    this.mostPerSession = mostPerSession;
-    this.#mostBytes = mostPerSession * SESSIONS_WORTH;
+  constructor(maxPerSession: number) {
+    this.maxPerSession = maxPerSession;
+    this.#maxBytes = maxPerSession * SESSIONS_WORTH;
   }
 
   get bytes(): number {
@@ -51,7 +51,7 @@ export class ReplaySpace {
     event.inAll = kept.events.add(event);
     kept.bytes += costOf(event);
     this.#bytes += costOf(event);
-    while (this.#bytes > this.#mostBytes) {
+    while (this.#bytes > this.#maxBytes) {
       const oldest = this.#largest()?.events.oldest;
       if (oldest === undefined) break;
       oldest.replay.evict(oldest);
@@ -92,7 +92,7 @@ export class Replay {
 
   /** Whether an event of this length fits at all. */
   hasRoomFor(length: number): boolean {
-    return !this.#isClosed && length + EVENT_COST <= this.#space.mostPerSession;
+    return !this.#isClosed && length + EVENT_COST <= this.#space.maxPerSession;
   }
 
   /** Call only if `hasRoomFor` is true. May evict older events. */
@@ -101,7 +101,7 @@ export class Replay {
     event.inReplay = this.#events.add(event);
     this.#bytes += costOf(event);
     this.#space.add(event);
-    while (this.#bytes > this.#space.mostPerSession && this.#events.oldest !== undefined)
+    while (this.#bytes > this.#space.maxPerSession && this.#events.oldest !== undefined)
       this.evict(this.#events.oldest);
     return event;
   }

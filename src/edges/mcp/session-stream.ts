@@ -14,7 +14,7 @@ export interface SessionStreamOptions {
   /** The prefix of its event ids. */
   readonly idStart: string;
   readonly replay: Replay;
-  readonly mostUnreadBytes: number;
+  readonly maxUnreadBytes: number;
   /** Whether the client accepts an event without a message. */
   readonly isPrimed: boolean;
   /** Called when nothing of the stream can be resumed anymore. */
@@ -57,9 +57,9 @@ export class SessionStream implements MessageSink {
 
   /** Continues on this connection after event number `after`. Returns false if some events in between were evicted. */
   attach(response: ServerResponse, after: number): boolean {
-    const { mostUnreadBytes, isPrimed } = this.#options;
+    const { maxUnreadBytes, isPrimed } = this.#options;
     const onClose = (isTaken: boolean): void => this.#left(connection, isTaken);
-    const connection: HttpStream = new HttpStream(response, { mostUnreadBytes, onClose });
+    const connection: HttpStream = new HttpStream(response, { maxUnreadBytes, onClose });
     this.#connection?.close();
     this.#connection = connection;
     if (isPrimed) connection.write([primingEvent(this.#idOf(after), RETRY_MS)]);

@@ -13,7 +13,7 @@ export interface SessionStreamsOptions {
   /** The revision that the client negotiated. */
   readonly version: string;
   readonly replay: Replay;
-  readonly mostUnreadBytes: number;
+  readonly maxUnreadBytes: number;
   /** The notifications that announce a change of every list. */
   readonly allChanged: () => readonly string[];
 }
@@ -131,13 +131,13 @@ export class SessionStreams {
   }
 
   #begin(): SessionStream {
-    const { version, mostUnreadBytes } = this.#options;
+    const { version, maxUnreadBytes } = this.#options;
     this.#mark ??= randomBytes(4).toString('hex');
     const number = (this.#begun += 1);
     const stream = new SessionStream({
       idStart: `${this.#mark}-${number}-`,
       replay: this.#replay,
-      mostUnreadBytes,
+      maxUnreadBytes,
       isPrimed: version >= FIRST_PRIMED,
       onForgotten: () => this.#streams.delete(number),
     });

@@ -57,11 +57,11 @@ export class Session implements Caller, ClientSession {
     this.profile = profile;
     const { capabilities } = profile;
     this.forwarded = new ForwardedRequests({ capabilities, limitMs: limits['limits.questionMs'] });
-    const mostUnreadBytes = limits['limits.unreadBytes'];
+    const maxUnreadBytes = limits['limits.unreadBytes'];
     const allChanged = (): readonly string[] =>
       CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
     const replay = space.open(holder.subject);
-    this.streams = new SessionStreams({ version, replay, mostUnreadBytes, allChanged });
+    this.streams = new SessionStreams({ version, replay, maxUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const { quota } = this.#load;
     this.subscriptions = legacySubscriptions({ view, quota, session: this }, (...told) =>

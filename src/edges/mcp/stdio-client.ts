@@ -60,7 +60,7 @@ export class StdioClient implements Caller, ClientSession {
 interface StdioOutputOptions {
   readonly output: Writable;
   /** Maximum unread bytes before notifications are dropped. */
-  readonly mostUnreadBytes: number;
+  readonly maxUnreadBytes: number;
   readonly log: Log;
 }
 
@@ -79,8 +79,8 @@ export class StdioOutput {
    * Sends a message that is not a response. It is dropped if the client does not read, which limits the bytes queued.
    */
   readonly notify = (bytes: Buffer): boolean => {
-    const { output, mostUnreadBytes, log } = this.#options;
-    if (output.writableLength < mostUnreadBytes) {
+    const { output, maxUnreadBytes, log } = this.#options;
+    if (output.writableLength < maxUnreadBytes) {
       this.send([bytes]);
       return true;
     }

@@ -69,14 +69,14 @@ class StdioServer {
   constructor(options: StdioServerOptions) {
     this.#options = options;
     const { output, settings, log } = options;
-    this.#output = new StdioOutput({ output, mostUnreadBytes: settings['limits.unreadBytes'], log });
+    this.#output = new StdioOutput({ output, maxUnreadBytes: settings['limits.unreadBytes'], log });
     this.#quota = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);
   }
 
   async run(): Promise<void> {
     const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
-    const mostBytes = settings['limits.unreadBytes'];
+    const maxBytes = settings['limits.unreadBytes'];
     const take = (line: Buffer): Promise<void> | undefined => this.#receive(line);
     const messages = new InOrder({ take, hold: (isHeld) => inputBuffer.hold(isHeld) });
     const lines = new LineSplitter(maxBodyBytes, {
@@ -86,7 +86,7 @@ class StdioServer {
     });
     this.#options.sole.shows = (server) => view.servers.some(({ spec }) => spec.name === server);
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const inputBuffer = new InputBuffer({ input, output, mostBytes }, (chunk) => lines.push(chunk));
+    const inputBuffer = new InputBuffer({ input, output, maxBytes }, (chunk) => lines.push(chunk));
     input.on('data', (chunk: Buffer) => inputBuffer.take(chunk));
     await new Promise<void>((resolve) => {
       input.once('end', resolve);

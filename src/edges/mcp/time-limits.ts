@@ -2,7 +2,7 @@ import type { ServerOptions } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 
 /** Limits in ms for how often Node checks for slow requests. Shorter time limits are checked more often. */
-const CHECK_EVERY_MS = { least: 100, most: 5_000 };
+const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
 
 /** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
 export function timeLimits(settings: Settings): ServerOptions {
@@ -12,8 +12,8 @@ export function timeLimits(settings: Settings): ServerOptions {
     requestTimeout,
     headersTimeout,
     connectionsCheckingInterval: Math.max(
-      CHECK_EVERY_MS.least,
-      Math.min(CHECK_EVERY_MS.most, headersTimeout),
+      CHECK_INTERVAL_MS.min,
+      Math.min(CHECK_INTERVAL_MS.max, headersTimeout),
     ),
     keepAliveTimeout: settings['limits.idleConnectionMs'],
   };

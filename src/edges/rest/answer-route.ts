@@ -50,14 +50,14 @@ interface ReadQuery {
 }
 
 const WHOLE = /^\d{1,9}$/;
-const { most, otherwise } = PAGE_LIMITS;
+const { max, defaultValue } = PAGE_LIMITS;
 
 /** Query values are always strings. */
 const PAGING = {
   limit: z
     .string()
-    .refine((text) => WHOLE.test(text) && Number(text) >= 1 && Number(text) <= most, {
-      error: `it must be a whole number from 1 to ${most}`,
+    .refine((text) => WHOLE.test(text) && Number(text) >= 1 && Number(text) <= max, {
+      error: `it must be a whole number from 1 to ${max}`,
     })
     .optional(),
   cursor: z.string().optional(),
@@ -68,7 +68,7 @@ function readQueryOf(spec: Route['spec'], given: URLSearchParams): Result<ReadQu
   const read = readQuery(given, z.object({ ...members, ...(spec.isPaged === true && PAGING) }));
   if (!read.ok) return read;
   const { limit, cursor } = read.value as { readonly limit?: string; readonly cursor?: string };
-  return ok({ page: { limit: Number(limit ?? otherwise), cursor }, query: read.value });
+  return ok({ page: { limit: Number(limit ?? defaultValue), cursor }, query: read.value });
 }
 
 function callOf(

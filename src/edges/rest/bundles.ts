@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { SHORTEST_PASSPHRASE } from '../../core/bundle/bundle.ts';
+import { MIN_PASSPHRASE_LENGTH } from '../../core/bundle/bundle.ts';
 import type { BundleJson } from '../../core/bundle/bundle-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -9,7 +9,7 @@ import { route, type Reply, type Route } from './route.ts';
 
 const PASSPHRASE = z
   .string()
-  .min(SHORTEST_PASSPHRASE)
+  .min(MIN_PASSPHRASE_LENGTH)
   .max(1_000)
   .openapi({ description: 'Seals the secrets, or opens those that are sealed.' });
 

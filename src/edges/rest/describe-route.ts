@@ -86,8 +86,8 @@ function paramsOf(path: string): z.ZodObject {
 
 function queryOf({ query, isPaged = false }: Spec): z.ZodObject {
   const members = query instanceof z.ZodObject ? query.shape : {};
-  const { most, otherwise } = PAGE_LIMITS;
-  const limit = z.int().min(1).max(most).default(otherwise);
+  const { max, defaultValue } = PAGE_LIMITS;
+  const limit = z.int().min(1).max(max).default(defaultValue);
   const cursor = z.string().optional().openapi({ description: '`nextCursor` of the page before.' });
   return z.object({ ...members, ...(isPaged && { limit, cursor }) });
 }

@@ -15,9 +15,9 @@ export interface EventSources {
 
 /** Audit events read per query. */
 const BATCH = 20;
-const LOOK_EVERY_MS = 2_000;
+const LOOK_INTERVAL_MS = 2_000;
 /** Number of polls without news before a keep-alive comment is sent. */
-const MOST_SILENT_LOOKS = 7;
+const MAX_SILENT_LOOKS = 7;
 
 /**
  * Audit events after a given one, as server-sent events with their ids, and notices of tool changes. Events that a slow
@@ -49,10 +49,10 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
         lastId = event.id;
       }
       if (events.length > 0) continue;
-      const isNews = await news.wait(LOOK_EVERY_MS, sources.ending);
+      const isNews = await news.wait(LOOK_INTERVAL_MS, sources.ending);
       silentLooks = isNews ? 0 : silentLooks + 1;
-      if (silentLooks === MOST_SILENT_LOOKS) yield ': still here\n\n';
-      if (silentLooks === MOST_SILENT_LOOKS) silentLooks = 0;
+      if (silentLooks === MAX_SILENT_LOOKS) yield ': still here\n\n';
+      if (silentLooks === MAX_SILENT_LOOKS) silentLooks = 0;
     }
   } finally {
     news.close();

@@ -83,7 +83,7 @@ function foldedMembers(
   for (const [key, one] of Object.entries(value)) {
     const name = members.has(key) ? key : camelCase(key);
     const member = members.get(name);
-    const at = there + step(key.slice(0, LONGEST_KEY));
+    const at = there + step(key.slice(0, MAX_KEY_LENGTH));
     if (member === undefined)
       folding.fieldErrors.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))
@@ -93,7 +93,7 @@ function foldedMembers(
   return Object.fromEntries(found);
 }
 
-const LONGEST_KEY = 100;
+const MAX_KEY_LENGTH = 100;
 
 function unknown(key: string, known: readonly string[], { noun }: FoldState): string {
   const meant = nearest(camelCase(key), known);

@@ -14,7 +14,10 @@ export interface Page<T> {
   readonly nextCursor: string | undefined;
 }
 
-export const PAGE_LIMITS: { readonly most: 1_000; readonly otherwise: 50 } = { most: 1_000, otherwise: 50 };
+export const PAGE_LIMITS: { readonly max: 1_000; readonly defaultValue: 50 } = {
+  max: 1_000,
+  defaultValue: 50,
+};
 
 /**
  * A page of a list sorted by key. A cursor names the last key seen, so concurrent changes do not shift pages.

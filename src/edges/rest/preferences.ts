@@ -54,7 +54,7 @@ function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null 
 function valueSchema(kind: SettingFacts['kind']): z.ZodType<SettingValue> {
   if (kind.type === 'flag') return z.boolean();
   if (kind.type === 'choice') return z.enum(kind.of);
-  if (kind.type === 'whole') return z.int().min(kind.least).max(kind.most);
+  if (kind.type === 'whole') return z.int().min(kind.min).max(kind.max);
   const { fault } = kind;
   return z.string().refine((text) => fault(text) === undefined, {
     error: ({ input }) => fault(String(input)) ?? 'it must be another text',
@@ -211,7 +211,7 @@ function eventOf(
     action: 'preference.update',
     target: { kind: 'preference', id: key, name: key },
     before: former,
-    after: value ?? SETTINGS[key].kind.otherwise,
+    after: value ?? SETTINGS[key].kind.defaultValue,
   };
 }
 
@@ -230,7 +230,7 @@ function shownPreferences({ preferences, records }: AdminDeps): Result<ShownPref
         key,
         value: next.value.settings[key],
         running: running[key],
-        default: kind.otherwise,
+        default: kind.defaultValue,
         origin: next.value.origins[key],
         isFixed: fix !== undefined,
         ...(fix !== undefined && { fixedBy: fix.by }),

@@ -145,6 +145,6 @@ function unionReason(issues: readonly Issue[]): string {
     issue.code === 'invalid_type' && issue.path.length === 0 ? [kind(issue.expected)] : [],
   );
   if (expected.length === issues.length && expected.length > 0) return `it must be ${expected.join(' or ')}`;
-  const deepest = [...issues].sort((one, other) => other.path.length - one.path.length)[0];
-  return deepest === undefined ? 'it has none of the forms that it may have' : reasonOf(deepest);
+  const maxDepth = [...issues].sort((one, other) => other.path.length - one.path.length)[0];
+  return maxDepth === undefined ? 'it has none of the forms that it may have' : reasonOf(maxDepth);
 }

@@ -60,14 +60,18 @@ async function overhear(reader: ReadableStreamDefaultReader<Uint8Array>): Promis
   clearTimeout(timer);
 }
 
-function parsed(bytes: Uint8Array, deepest: number): Result<unknown, Refusal> {
+function parsed(bytes: Uint8Array, maxDepth: number): Result<unknown, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'BODY_NOT_JSON', reason });
   if (bytes.length === 0) return wrong('it is empty');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
-    const fieldError = { at: '', kind: 'invalid', reason: `it is nested more than ${deepest} deep` } as const;
-    return isDeep(value, deepest) ? err({ code: 'BODY_INVALID', fieldErrors: [fieldError] }) : ok(value);
+    const fieldError = {
+      at: '',
+      kind: 'invalid',
+      reason: `it is nested more than ${maxDepth} deep`,
+    } as const;
+    return isDeep(value, maxDepth) ? err({ code: 'BODY_INVALID', fieldErrors: [fieldError] }) : ok(value);
   } catch (error) {
     return wrong(error instanceof SyntaxError ? placeOf(error) : 'it is not UTF-8');
   }
@@ -82,10 +86,10 @@ function placeOf({ message }: SyntaxError): string {
 }
 
 /** Works level by level, since recursion could overflow the stack. */
-function isDeep(value: unknown, deepest: number): boolean {
+function isDeep(value: unknown, maxDepth: number): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) return true;
+    if (depth > maxDepth) return true;
     level = level.flatMap((one): readonly unknown[] =>
       typeof one === 'object' && one !== null ? Object.values(one) : [],
     );

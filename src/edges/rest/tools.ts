@@ -13,10 +13,10 @@ import { blamed, methodFault, REQUEST_FIELDS, requestIn } from './rest-tools.ts'
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
 
-const LONGEST_TITLE = 255;
-const LONGEST_REASON = 1_000;
+const MAX_TITLE_LENGTH = 255;
+const MAX_REASON_LENGTH = 1_000;
 
-const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
+const TITLE = z.string().min(1).max(MAX_TITLE_LENGTH).nullable().optional();
 
 const TOOL_INPUT = z
   .object({
@@ -29,7 +29,7 @@ const TOOL_INPUT = z
     enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
     reason: z
       .string()
-      .max(LONGEST_REASON)
+      .max(MAX_REASON_LENGTH)
       .optional()
       .openapi({ description: 'Why, for who reads it later.' }),
   })

@@ -44,7 +44,7 @@ const COMPARE_INTERVAL_MS = 1_000;
 const REPORT_INTERVAL_MS = 60_000;
 const RETRY_MS = 10_000;
 /** Maximum number of definitions per server that a process accepts, so invented names cannot fill the store. */
-const MOST_ACCEPTED = 20_000;
+const MAX_ACCEPTED = 20_000;
 /** Maximum time in ms to wait for a server that keeps changing, or for a store that fails. */
 const SETTLED_LIMIT_MS = 5_000;
 
@@ -223,7 +223,7 @@ export class DriftDetector {
       const id = toolIdIn(spec, tool);
       // A tool that no client sees was never accepted.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
-      if (learnt + unknown.size >= MOST_ACCEPTED) break;
+      if (learnt + unknown.size >= MAX_ACCEPTED) break;
       unknown.set(id, { id, digest: digestOf(tool), text: recordTextOf(tool) });
     }
     if (unknown.size === 0) return ok(undefined);
@@ -231,10 +231,10 @@ export class DriftDetector {
     if (!accepted.ok) return accepted;
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
     this.#acceptedCounts.set(key, learnt + unknown.size);
-    if (learnt + unknown.size >= MOST_ACCEPTED)
+    if (learnt + unknown.size >= MAX_ACCEPTED)
       this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
         server: spec.name,
-        tools: MOST_ACCEPTED,
+        tools: MAX_ACCEPTED,
       });
     return ok(undefined);
   }

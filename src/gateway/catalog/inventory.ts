@@ -44,7 +44,7 @@ export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'resourceTemplates'];
 
 /** Stops a server that never stops returning cursors. */
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 const METHOD_NOT_FOUND = -32601;
 
 export interface Reading {
@@ -100,7 +100,7 @@ export async function readList(
     cursors.add(cursor);
     cursor = page.value;
     // An empty or repeated cursor ends the list.
-  } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
+  } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MAX_PAGES);
   return ok({ definitions: found.definitions, cut: found.budget.cut });
 }
 

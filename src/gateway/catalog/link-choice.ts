@@ -74,13 +74,13 @@ export function profileIn(message: RequestMessage, subject: string): ClientProfi
 
 function inEnvelope({ bytes, params }: RequestMessage, key: string): string | undefined {
   const member = memberOf(memberOf(params, '_meta')?.object, key);
-  return member === undefined || member.end - member.start > MOST_ENVELOPE_BYTES
+  return member === undefined || member.end - member.start > MAX_ENVELOPE_BYTES
     ? undefined
     : rawOf(bytes, member);
 }
 
 /** Client profiles are parsed, and kept as long as their link. Longer values are ignored. */
-const MOST_ENVELOPE_BYTES = 64 * 1024;
+const MAX_ENVELOPE_BYTES = 64 * 1024;
 
 /** Whether a client with these capabilities (JSON text) accepts this server request, or any if no method is given. */
 export function acceptsServerRequests(capabilities: string, method?: string): boolean {

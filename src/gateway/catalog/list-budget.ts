@@ -4,9 +4,9 @@ import type { Settings } from '../../core/settings.ts';
 export type ListLimits = Pick<Settings, 'limits.listEntries' | 'limits.listBytes'>;
 
 /** Each definition is checked in one step; a larger one would block all calls. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** The same limit for the values in its objects and arrays. */
-const MOST_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 /** What was left out of a list. */
 export interface ListCut {
@@ -51,7 +51,7 @@ export class ListBudget {
     if (this.#limit !== undefined) return 'full';
     if (this.#kept + this.#oversized >= this.#limits['limits.listEntries'])
       return this.#exceeded('limits.listEntries');
-    if (bytes > MOST_BYTES || values > MOST_VALUES) {
+    if (bytes > MAX_BYTES || values > MAX_VALUES) {
       this.#oversized += 1;
       return 'skip';
     }
@@ -87,7 +87,7 @@ export function cutPhrases(what: string, { kept, limit, oversized }: ListCut): r
     ...(oversized === 0
       ? []
       : [
-          `${oversized} of its ${what} are left out: their definitions have more than ${MOST_BYTES} bytes or ${MOST_VALUES} values`,
+          `${oversized} of its ${what} are left out: their definitions have more than ${MAX_BYTES} bytes or ${MAX_VALUES} values`,
         ]),
   ];
 }

@@ -25,15 +25,15 @@ export function listReports(
 }
 
 /** Maximum length of a report; a server chooses the length of its names. */
-const LONGEST_REPORT = 1_000;
+const MAX_REPORT_LENGTH = 1_000;
 
 export function forPeople({ code, text }: ListReport): ListReport {
-  const short = text.length > LONGEST_REPORT ? `${text.slice(0, LONGEST_REPORT)}…` : text;
+  const short = text.length > MAX_REPORT_LENGTH ? `${text.slice(0, MAX_REPORT_LENGTH)}…` : text;
   return { code, text: printable(short) };
 }
 
 /** Maximum number of individual reports per server. */
-const MOST_REPORTED = 100;
+const MAX_REPORTED = 100;
 
 function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
   const reports: ListReport[] = [];
@@ -42,14 +42,14 @@ function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
     for (const report of fitnessReport(entry)) {
       const count = (counts.get(entry.server) ?? 0) + 1;
       counts.set(entry.server, count);
-      if (count <= MOST_REPORTED) reports.push(report);
+      if (count <= MAX_REPORTED) reports.push(report);
     }
-  const more = [...counts].filter(([, count]) => count > MOST_REPORTED);
+  const more = [...counts].filter(([, count]) => count > MAX_REPORTED);
   return [
     ...reports,
     ...more.map(([{ spec }, count]): ListReport => ({
       code: 'withheld',
-      text: `${spec.name}: ${count - MOST_REPORTED} more are withheld or listed without a part`,
+      text: `${spec.name}: ${count - MAX_REPORTED} more are withheld or listed without a part`,
     })),
   ];
 }

@@ -154,13 +154,13 @@ export class Listing {
 }
 
 function pageEnd(shown: readonly ListedEntry[], start: number): number {
-  const most = Math.min(start + PAGE_SIZE, shown.length);
+  const max = Math.min(start + PAGE_SIZE, shown.length);
   let bytes = 0;
-  for (let at = start; at < most; at += 1) {
+  for (let at = start; at < max; at += 1) {
     bytes += shown[at]?.definition.bytes.length ?? 0;
     if (bytes >= PAGE_BYTES) return at + 1;
   }
-  return most;
+  return max;
 }
 
 export interface ListingSource {

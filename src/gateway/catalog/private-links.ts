@@ -36,7 +36,7 @@ interface Kept {
 
 /** Delay in ms before a broken link with subscriptions is reopened. Doubles up to the maximum. */
 const REOPEN_MS = 1_000;
-const LONGEST_REOPEN_MS = 60_000;
+const MAX_REOPEN_MS = 60_000;
 
 /** The links of one server that belong to one client each: opened on demand, closed with their client. */
 export class PrivateLinks {
@@ -114,7 +114,7 @@ export class PrivateLinks {
   }
 
   #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
-    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#evictFor(request)))
+    if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
       return undefined;
     const { spec, connect, log } = this.#deps;
     const lasting = isLasting(request) ? request : undefined;
@@ -163,7 +163,7 @@ export class PrivateLinks {
   }
 
   #reopenLater(request: LastingLinkRequest, vain: number): void {
-    const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), LONGEST_REOPEN_MS);
+    const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), MAX_REOPEN_MS);
     setTimeout(() => void this.#reopen(request, vain), waitMs).unref();
   }
 
@@ -182,7 +182,7 @@ export class PrivateLinks {
     else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(request, vain + 1);
   }
 
-  #most(): number {
+  #max(): number {
     const { spec, limits } = this.#deps;
     return limits[limitOf(spec())];
   }

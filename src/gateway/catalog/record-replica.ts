@@ -53,7 +53,7 @@ export interface Lowering {
 }
 
 /** Maximum number of tries on write conflicts. Each conflict means that another change succeeded. */
-const MOST_TRIES = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /**
  * All records of the store, kept up to date with every process on it, and the only way to change one. Until the store
@@ -144,7 +144,7 @@ export class RecordReplica {
     const store = await this.store();
     if (!store.ok) return store;
     let isFresh = false;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
       const asOf = this.#newest;
       const edited = await edit();
       if (!edited.ok || edited.value.changes.length === 0) {

@@ -33,12 +33,12 @@ interface Waiter {
 }
 
 /** A server with this many unread bytes is not reading; requests wait here, where they can still be cancelled. */
-const MOST_UNTAKEN_BYTES = 4 * 1024 * 1024;
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** One in this many places is reserved for subjects with fewer requests at the server than another. */
 const PLACES_PER_KEPT = 8;
 /** Number of idle subjects to remember: filling and emptying a Map for each call costs more (docs/adr/0004). */
-const MOST_IDLE_SUBJECTS = 64;
+const MAX_IDLE_SUBJECTS = 64;
 
 /**
  * Limits the requests at one server and queues the rest, FIFO per subject and round-robin across subjects. Beyond that
@@ -47,7 +47,7 @@ const MOST_IDLE_SUBJECTS = 64;
  */
 export class RequestQueue {
   readonly #options: RequestQueueOptions;
-  readonly #mostUntaken: number;
+  readonly #maxUnsent: number;
   #inFlight = 0;
   /** Requests in flight, by subject. */
   readonly #held = new Map<string, number>();
@@ -62,7 +62,7 @@ export class RequestQueue {
 
   constructor(options: RequestQueueOptions) {
     this.#options = options;
-    this.#mostUntaken = Math.min(MOST_UNTAKEN_BYTES, options.limits['limits.backlogBytes'] / 2);
+    this.#maxUnsent = Math.min(MAX_UNSENT_BYTES, options.limits['limits.backlogBytes'] / 2);
   }
 
   /** Requests that the server is working on. */
@@ -77,10 +77,10 @@ export class RequestQueue {
 
   /** Admits the request at once, or returns false. An admitted caller must call `leave` once. */
   enter(subject: string): boolean {
-    const mostHeld = this.#mostHeld();
+    const maxHeld = this.#maxHeld();
     // When the last places are reserved, the waiting subjects may not be entitled to them.
-    if (this.#waiting > 0 && (mostHeld === Infinity || this.#queues.has(subject))) return false;
-    if (this.#isFull() || this.#heldBy(subject) >= mostHeld) return false;
+    if (this.#waiting > 0 && (maxHeld === Infinity || this.#queues.has(subject))) return false;
+    if (this.#isFull() || this.#heldBy(subject) >= maxHeld) return false;
     this.#admit(subject);
     return true;
   }
@@ -112,7 +112,7 @@ export class RequestQueue {
   leave(subject: string): void {
     this.#inFlight -= 1;
     const held = this.#heldBy(subject) - 1;
-    if (held === 0 && this.#held.size > MOST_IDLE_SUBJECTS) this.#held.delete(subject);
+    if (held === 0 && this.#held.size > MAX_IDLE_SUBJECTS) this.#held.delete(subject);
     else this.#held.set(subject, held);
     if (this.#waiting > 0) this.advance();
   }
@@ -153,30 +153,30 @@ export class RequestQueue {
   }
 
   /** A subject with this many requests at the server gets no more in. Infinity while unreserved places are free. */
-  #mostHeld(): number {
-    const most = this.#options.limits['limits.requestsPerServer'];
-    if (most - this.#inFlight > most / PLACES_PER_KEPT) return Infinity;
-    let mostHeld = 0;
-    for (const held of this.#held.values()) if (held > mostHeld) mostHeld = held;
-    return mostHeld;
+  #maxHeld(): number {
+    const max = this.#options.limits['limits.requestsPerServer'];
+    if (max - this.#inFlight > max / PLACES_PER_KEPT) return Infinity;
+    let maxHeld = 0;
+    for (const held of this.#held.values()) if (held > maxHeld) maxHeld = held;
+    return maxHeld;
   }
 
   #isFull(): boolean {
     const { limits, untaken } = this.#options;
     return (
       this.#inFlight >= limits['limits.requestsPerServer'] ||
-      untaken() + this.#admittedBytes >= this.#mostUntaken
+      untaken() + this.#admittedBytes >= this.#maxUnsent
     );
   }
 
   /** A request that waits alone may be of any size; otherwise one above the limit could never run. */
   #tooMany(subject: string, bytes: number): Refusal | undefined {
     const { limits, untaken } = this.#options;
-    const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
+    const { 'limits.queuePerServer': maxWaiting, 'limits.backlogBytes': maxBytes } = limits;
     const tooMany: Cause = { code: 'QUEUE_FULL', waiting: this.#waiting };
     const tooLarge: Cause = { code: 'QUEUE_TOO_LARGE' };
-    if (this.#waiting >= mostWaiting && !this.#evictFor(subject, tooMany)) return this.#busy(tooMany);
-    while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
+    if (this.#waiting >= maxWaiting && !this.#evictFor(subject, tooMany)) return this.#busy(tooMany);
+    while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > maxBytes)
       if (!this.#evictFor(subject, tooLarge)) return this.#busy(tooLarge);
     return undefined;
   }
@@ -209,9 +209,9 @@ export class RequestQueue {
    * eligible.
    */
   #next(): Waiter | undefined {
-    const mostHeld = this.#mostHeld();
+    const maxHeld = this.#maxHeld();
     for (const [subject, waiters] of this.#queues) {
-      if (this.#heldBy(subject) >= mostHeld) continue;
+      if (this.#heldBy(subject) >= maxHeld) continue;
       this.#queues.delete(subject);
       this.#queues.set(subject, waiters);
       const [oldest] = waiters;
@@ -221,7 +221,7 @@ export class RequestQueue {
   }
 
   #whyLate(waitedMs: number): Cause {
-    return this.#options.untaken() >= this.#mostUntaken
+    return this.#options.untaken() >= this.#maxUnsent
       ? { code: 'INPUT_NOT_READ', waitedMs }
       : { code: 'REQUESTS_IN_FLIGHT', inFlight: this.#inFlight, waitedMs };
   }

@@ -22,10 +22,10 @@ interface Subscription {
 
 const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
 /** Maximum number of concurrent renewals after a reconnect. */
-const MOST_AT_ONCE = 32;
+const MAX_CONCURRENT = 32;
 /** Maximum number of URIs that a URI is checked against as a part, and its maximum length for that check. */
 const MAX_PARENTS = 64;
-const LONGEST_PART = 2_048;
+const MAX_PART_LENGTH = 2_048;
 
 /**
  * Subscriptions to resources of one server. The server is asked once per resource, however many listeners there are.
@@ -68,9 +68,9 @@ export class ResourceSubscriptions {
     this.#link = link;
     this.#timeoutMs = timeoutMs;
     const subscriptions = [...this.#subscriptions.values()].filter(({ wasReady }) => wasReady);
-    for (let from = 0; from < subscriptions.length && this.#link === link; from += MOST_AT_ONCE)
+    for (let from = 0; from < subscriptions.length && this.#link === link; from += MAX_CONCURRENT)
       await Promise.all(
-        subscriptions.slice(from, from + MOST_AT_ONCE).map((subscription) => this.#renew(subscription)),
+        subscriptions.slice(from, from + MAX_CONCURRENT).map((subscription) => this.#renew(subscription)),
       );
   }
 
@@ -173,7 +173,7 @@ function notifyMissed({ uri, listeners }: Subscription): void {
 /** The URI, and all URIs it may be part of, by path, query or fragment. */
 function withParents(uri: string): readonly string[] {
   const wholes = [uri];
-  if (uri.length > LONGEST_PART) return wholes;
+  if (uri.length > MAX_PART_LENGTH) return wholes;
   for (let at = uri.length - 1; at > 0 && wholes.length < MAX_PARENTS; at -= 1) {
     if (!PART_MARKS.includes(uri[at] ?? '')) continue;
     if (at < uri.length - 1) wholes.push(uri.slice(0, at + 1));

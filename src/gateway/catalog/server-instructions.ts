@@ -23,7 +23,7 @@ export class ServerInstructions {
     return this.#deps.limits['limits.instructionsTotalBytes'];
   }
 
-  get mostBytes(): number {
+  get maxBytes(): number {
     return this.#deps.limits['limits.instructionsBytes'];
   }
 
@@ -37,7 +37,7 @@ export class ServerInstructions {
   passed(spec: ServerSpec): string | undefined {
     const { instructions } = this.#deps;
     const text = instructions === undefined ? this.declared?.text : instructions.passed(spec, this.declared);
-    return text === undefined ? undefined : boundedInstructions(text, this.mostBytes).text;
+    return text === undefined ? undefined : boundedInstructions(text, this.maxBytes).text;
   }
 
   /** Whether the current text waits for a review. */
@@ -46,7 +46,7 @@ export class ServerInstructions {
   }
 
   #take(text: string | undefined): void {
-    const bounded = boundedInstructions(text ?? '', this.mostBytes);
+    const bounded = boundedInstructions(text ?? '', this.maxBytes);
     // To models, an empty text is the same as none.
     this.declared =
       text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
@@ -76,7 +76,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
       ? [
           {
             code: 'instructions_limit' as const,
-            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.mostBytes})`,
+            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.maxBytes})`,
           },
         ]
       : []),

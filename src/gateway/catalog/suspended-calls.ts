@@ -46,9 +46,9 @@ export class SuspendedCalls {
 
   /** If all places are taken, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
-    const most = this.#limits['limits.suspendedCalls'];
-    if (most === 0) return undefined;
-    if (this.#suspended.size >= most) this.#evictFor(subject);
+    const max = this.#limits['limits.suspendedCalls'];
+    if (max === 0) return undefined;
+    if (this.#suspended.size >= max) this.#evictFor(subject);
     const nonce = crypto.randomUUID();
     const timer = setTimeout(() => this.#end(nonce, 'the client did not come again'), this.keepsMs).unref();
     this.#suspended.set(nonce, { call, subject, timer });

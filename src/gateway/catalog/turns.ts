@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
 /** Maximum time in ms that long work blocks the event loop, apart from a single step. */
-const LONGEST_TURN_MS = 10;
+const MAX_TURN_MS = 10;
 
 export interface TurnsOptions {
   readonly nowMs?: (() => number) | undefined;
@@ -29,7 +29,7 @@ export class Turns {
   }
 
   get isOver(): boolean {
-    return this.#nowMs() - this.#startMs >= LONGEST_TURN_MS;
+    return this.#nowMs() - this.#startMs >= MAX_TURN_MS;
   }
 
   /** Yields to the event loop. */

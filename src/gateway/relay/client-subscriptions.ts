@@ -52,7 +52,7 @@ interface ClientSubscription {
 }
 
 /** Maximum URI length in characters. Each URI is kept until its client leaves. */
-const LONGEST_URI = 8_192;
+const MAX_URI_LENGTH = 8_192;
 
 /** The resource subscriptions of one client on one channel: its session, or one of its streams. */
 export class ClientSubscriptions {
@@ -70,8 +70,8 @@ export class ClientSubscriptions {
     const known = this.#subscriptions.get(uri);
     if (known !== undefined) return known.answer;
     const { quota, view } = this.#options;
-    const reason = `it is longer than ${LONGEST_URI} characters`;
-    if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
+    const reason = `it is longer than ${MAX_URI_LENGTH} characters`;
+    if (uri.length > MAX_URI_LENGTH) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
     if (!quota.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
     const subscription: ClientSubscription = {

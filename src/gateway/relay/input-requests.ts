@@ -14,7 +14,7 @@ export interface InputResolution {
 }
 
 /** Limits how often a server may ask again. */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 /** Initial delay in ms for a server that only wants a retry; it doubles. */
 const FIRST_WAIT_MS = 50;
 
@@ -28,7 +28,7 @@ export async function resolveInputRequests(
 ): Promise<Result<Reply, Refusal>> {
   const original = call.message;
   let reply = first;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const wanted = inputRequiredOf(reply.message);
     if (wanted === undefined) return err({ code: 'SERVER_ASKS', server, reason: 'in a form that is none' });
     if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, call);
@@ -41,7 +41,7 @@ export async function resolveInputRequests(
     if (!next.ok || !asksForInput(next.value.message)) return next;
     reply = next.value;
   }
-  return err({ code: 'SERVER_ASKS', server, reason: `again and again, ${MOST_ROUNDS} times` });
+  return err({ code: 'SERVER_ASKS', server, reason: `again and again, ${MAX_ROUNDS} times` });
 }
 
 type Requests = readonly { readonly key: string; readonly message: RequestMessage }[];

@@ -11,7 +11,7 @@ export interface TaskNotificationsOptions {
 }
 
 /** Maximum number of notifications held per request until its task is known. */
-const MOST_HELD = 100;
+const MAX_HELD = 100;
 
 /**
  * Filters notifications about tasks on the stream of a request. There a server may report on any task of its connection
@@ -40,7 +40,7 @@ export class TaskNotifications {
     if (ids.length === 0) this.#options.pass(note, bytes);
     else if (this.#options.isAlone || ids.every(({ id }) => this.#own.has(id)))
       this.#options.pass(note, this.#renamed(note, bytes));
-    else if (this.#held.length < MOST_HELD) this.#held.push([note, bytes]);
+    else if (this.#held.length < MAX_HELD) this.#held.push([note, bytes]);
   }
 
   /** The bytes may have been edited since the notification was read. */

@@ -58,9 +58,9 @@ function find(
     : { server, inner: task.inner };
 }
 
-/** A page ends after this many tasks, or after `MOST_ASKED` requests to servers. */
+/** A page ends after this many tasks, or after `MAX_POLLED` requests to servers. */
 const PAGE_SIZE = 1_000;
-const MOST_ASKED = 50;
+const MAX_POLLED = 50;
 
 /** Where a page begins: a server and that server's cursor. */
 interface Start {
@@ -80,7 +80,7 @@ async function listTasks(call: Call, ids: TaskIds, carryOut: CarryOut): Promise<
   let at = given === undefined ? 0 : servers.findIndex(({ spec }) => spec.name === start?.server);
   if (at < 0) return refused({ code: 'CURSOR_INVALID' });
   const tasks: Buffer[] = [];
-  for (let asked = 0; asked < MOST_ASKED && tasks.length < PAGE_SIZE; asked += 1) {
+  for (let asked = 0; asked < MAX_POLLED && tasks.length < PAGE_SIZE; asked += 1) {
     const server = servers[at];
     if (server === undefined) break;
     const cursor = start?.cursor;

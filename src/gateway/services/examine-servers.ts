@@ -64,7 +64,7 @@ async function examine(server: Server, startedMs: number, options: ExaminationOp
     await server.stop();
     const { stderr, warnings } = heardOf(spec.name);
     // Restarts may have repeated the same output.
-    const lastWords = [...new Set(stderr)].slice(-MOST_LAST_WORDS).map(mask).map(cut);
+    const lastWords = [...new Set(stderr)].slice(-MAX_LAST_LINES).map(mask).map(cut);
     const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords } as const;
     return { ...facts, condition, warnings: warnings.map(masked(mask)) };
   }
@@ -119,15 +119,15 @@ async function examineOffer(
   }
 }
 
-const MOST_LAST_WORDS = 5;
-const LONGEST_LINE = 300;
+const MAX_LAST_LINES = 5;
+const MAX_LINE_LENGTH = 300;
 
 function masked(mask: ExaminationOptions['mask']): (warning: ServerWarning) => ServerWarning {
   return (warning) => ({ ...warning, text: mask(warning.text) });
 }
 
 function cut(line: string): string {
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
 }
 
 /** Hints as shown in lists: tools that Assay builds have all four. */

@@ -21,7 +21,7 @@ interface Setting {
 async function open(operatorToken?: string, lastsMs = 3_600_000): Promise<Setting> {
   const checked: string[] = [];
   const store = new MemoryTokens();
-  const own = await TokenGate.open({ store, operatorToken, ownToken: mintToken(), mostFailures: 3, log });
+  const own = await TokenGate.open({ store, operatorToken, ownToken: mintToken(), maxFailures: 3, log });
   const check = (text: string, nowMs: number): Promise<JwtVerdict> => {
     checked.push(text);
     return Promise.resolve(verdictIn(text, NOW + lastsMs, nowMs));
@@ -29,7 +29,7 @@ async function open(operatorToken?: string, lastsMs = 3_600_000): Promise<Settin
   const issuer = 'https://id.example';
   const clock = { monotonicMs: 0 };
   const monotonicMs = (): number => clock.monotonicMs;
-  const gate = new IssuerGate({ issuer, check, own, operatorToken, mostFailures: 3, monotonicMs, log });
+  const gate = new IssuerGate({ issuer, check, own, operatorToken, maxFailures: 3, monotonicMs, log });
   return { gate, checked, clock };
 }
 

@@ -41,7 +41,7 @@ const OWN = mintToken();
 
 async function open(
   tokens: readonly Made[],
-  more: Partial<Pick<TokenGateOptions, 'operatorToken' | 'mostFailures' | 'monotonicMs'>> = {},
+  more: Partial<Pick<TokenGateOptions, 'operatorToken' | 'maxFailures' | 'monotonicMs'>> = {},
 ): Promise<{ readonly gate: TokenGate; readonly store: MemoryTokens; readonly logged: string[] }> {
   const store = new MemoryTokens();
   for (const { kept } of tokens) await store.addToken(kept);
@@ -49,7 +49,7 @@ async function open(
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write };
   const own = { ownToken: OWN, operatorToken: undefined };
-  const gate = await TokenGate.open({ store, ...own, mostFailures: 20, log, ...more });
+  const gate = await TokenGate.open({ store, ...own, maxFailures: 20, log, ...more });
   gates.push(gate);
   return { gate, store, logged };
 }
@@ -155,10 +155,10 @@ class SilentTokens extends MemoryTokens {
   }
 }
 
-async function openSilent(mostFailures: number): Promise<{ gate: TokenGate; store: SilentTokens }> {
+async function openSilent(maxFailures: number): Promise<{ gate: TokenGate; store: SilentTokens }> {
   const store = new SilentTokens();
   const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
-  const gate = await TokenGate.open({ store, ownToken: OWN, operatorToken: undefined, mostFailures, log });
+  const gate = await TokenGate.open({ store, ownToken: OWN, operatorToken: undefined, maxFailures, log });
   gates.push(gate);
   return { gate, store };
 }
@@ -262,7 +262,7 @@ describe('too many failures', () => {
   it('with one token shut out who uses it, the right one too, from that address alone', async () => {
     const ci = make('ci');
     const other = make('other');
-    const { gate } = await open([ci, other], { mostFailures: 3 });
+    const { gate } = await open([ci, other], { maxFailures: 3 });
     expect(await repeat(5, () => verdict(gate, forged(ci)))).toEqual([
       REFUSED,
       REFUSED,
@@ -278,7 +278,7 @@ describe('too many failures', () => {
 
   it('with tokens that nobody has shut out all such guesses from that address, and no holder of a token', async () => {
     const ci = make('ci');
-    const { gate } = await open([ci], { mostFailures: 2 });
+    const { gate } = await open([ci], { maxFailures: 2 });
     expect(await repeat(4, () => verdict(gate, mintToken().text))).toEqual([REFUSED, REFUSED, FLOOD, FLOOD]);
     expect(await verdict(gate, 'anything')).toBe(FLOOD);
     expect(await verdict(gate, ci.text)).toBe('ci');
@@ -290,7 +290,7 @@ describe('too many failures', () => {
       [mintToken().text, 'operator'],
       ['any text of 16+ letters', FLOOD],
     ] as const) {
-      const { gate } = await open([], { operatorToken, mostFailures: 2 });
+      const { gate } = await open([], { operatorToken, maxFailures: 2 });
       await repeat(3, () => verdict(gate, 'a guess'));
       expect(await verdict(gate, operatorToken)).toBe(expected);
     }
@@ -298,7 +298,7 @@ describe('too many failures', () => {
 
   it('are told with the seconds to wait, and over after them', async () => {
     let monotonicMs = 0;
-    const { gate } = await open([], { mostFailures: 1, monotonicMs: () => monotonicMs });
+    const { gate } = await open([], { maxFailures: 1, monotonicMs: () => monotonicMs });
     await repeat(1, () => verdict(gate, 'a guess'));
     monotonicMs = 59_001;
     const told = gate.admit('Bearer a guess', HERE, NOW);
@@ -308,7 +308,7 @@ describe('too many failures', () => {
   });
 
   it('are not made by who brings no token, or a password', async () => {
-    const { gate } = await open([], { mostFailures: 1 });
+    const { gate } = await open([], { maxFailures: 1 });
     await repeat(3, async () => String((await gate.admit(undefined, HERE, NOW)).ok));
     await repeat(3, async () => String((await gate.admit('Basic YTpi', HERE, NOW)).ok));
     expect(await verdict(gate, 'a guess')).toBe(REFUSED);

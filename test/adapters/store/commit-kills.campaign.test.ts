@@ -16,8 +16,8 @@ describe.each(DATABASES)('a commit of all kinds of records, in %s', (_, newPlace
     for (let kill = 0; kill < KILLS; kill++) {
       const bringing = startProcess(place, 'bring');
       // Some die before they have brought anything; however busy the machine is, most have by then.
-      const least = chance.next() < 0.1 ? 1 : 2;
-      await until('it has got so far', () => (bringing.lines().length >= least ? true : undefined), 60_000);
+      const min = chance.next() < 0.1 ? 1 : 2;
+      await until('it has got so far', () => (bringing.lines().length >= min ? true : undefined), 60_000);
       await sleep(chance.below(120));
       expect(await bringing.kill()).toBeNull();
       const acknowledged = done + bringing.lines().length - 1;

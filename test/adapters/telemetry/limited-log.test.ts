@@ -27,7 +27,7 @@ function opened() {
 
 const leftOut = (server: string, lines: number): unknown => [
   'lines of a server were left out of the log: it writes too many',
-  { server, lines, mostPerSecond: 2 },
+  { server, lines, maxPerSecond: 2 },
 ];
 
 describe('the log of what servers cause', () => {

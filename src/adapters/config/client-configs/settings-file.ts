@@ -21,7 +21,7 @@ export interface ConcurrentChange {
   readonly path: string;
 }
 
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Retries a read-edit-write cycle if another program changed the file meanwhile: clients write their files at any time.
@@ -35,7 +35,7 @@ export async function retryOnChange<T>(
     if (done.ok) return done;
     const { error } = done;
     if (error.code !== 'DISTURBED') return err(error);
-    if (tries === MOST_TRIES)
+    if (tries === MAX_ATTEMPTS)
       return err(unwritable(error.path, 'it is being changed by another program; try again'));
   }
 }

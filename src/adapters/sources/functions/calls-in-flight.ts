@@ -17,7 +17,7 @@ export interface CallInFlight {
 
 const SPAN_MS = 1_000;
 /** Far more than one second's worth, as delayed messages arrive all at once. */
-const MOST_TOLD = 1_000;
+const MAX_REPORTED = 1_000;
 
 /** The calls that one process works on, and which of them blocks the others. */
 export class CallsInFlight {
@@ -54,7 +54,7 @@ export class CallsInFlight {
     if (reported === undefined) return false;
     if (nowMs - reported.sinceMs > SPAN_MS) Object.assign(reported, { sinceMs: nowMs, count: 0 });
     reported.count += 1;
-    return reported.count > MOST_TOLD;
+    return reported.count > MAX_REPORTED;
   }
 
   done(id: number, result: FunctionResult): void {

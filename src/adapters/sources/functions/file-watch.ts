@@ -4,8 +4,8 @@ import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../../pl
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
 
 /** Module code can report files just as its runner does, so the number and length of paths are limited. */
-const MOST_FILES = 1_000;
-const LONGEST_PATH = 4_096;
+const MAX_FILES = 1_000;
+const MAX_PATH_LENGTH = 4_096;
 
 /** Watches the files of one module. */
 export class FileWatch {
@@ -21,7 +21,7 @@ export class FileWatch {
 
   add(path: string): void {
     if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
-    if (this.#watched.size >= MOST_FILES || path.length > LONGEST_PATH) return;
+    if (this.#watched.size >= MAX_FILES || path.length > MAX_PATH_LENGTH) return;
     // A change to a file that cannot be watched takes effect at the next start.
     const watching = this.#begin(path, this.#watch).catch(() => undefined);
     this.#watched.set(path, watching);

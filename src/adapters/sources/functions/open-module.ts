@@ -251,10 +251,10 @@ export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: undefined, restMs
 const MANY = 3;
 const SPAN_MS = 10_000;
 const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 /** After this time without a crash the count starts again. */
-const CALM_MS = 2 * LONGEST_REST_MS;
+const CALM_MS = 2 * MAX_BACKOFF_MS;
 
 export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
   const last = Math.max(before.untilMs, before.atMs.at(-1) ?? -Infinity);
@@ -264,7 +264,7 @@ export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): Cra
   const atMs = [...recent, nowMs];
   const firstCause = isFirst ? cause : before.firstCause;
   if (!isLoop && atMs.length < MANY) return { atMs, firstCause, restMs: 0, untilMs: -Infinity };
-  const restMs = isLoop ? Math.min(before.restMs * 2, LONGEST_REST_MS) : FIRST_REST_MS;
+  const restMs = isLoop ? Math.min(before.restMs * 2, MAX_BACKOFF_MS) : FIRST_REST_MS;
   return { atMs, firstCause, restMs, untilMs: nowMs + restMs };
 }
 

@@ -59,7 +59,7 @@ export class OutputLog {
 /** A process that leaves bytes unread for this long counts as not reading. */
 const PATIENCE_MS = 1_000;
 /** Maximum unread bytes of a process that does not read. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Even when escaped as a string within a message, they fit into one line of the runner. */
 const ARGUMENTS_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -91,7 +91,7 @@ export class UnreadInput {
     const bytes = Buffer.byteLength(args);
     if (bytes > ARGUMENTS_LIMIT_BYTES)
       return `The arguments are too large: they are ${mebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${mebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
-    return this.#isDeaf && this.#child.untakenBytes + bytes > MOST_BYTES
+    return this.#isDeaf && this.#child.untakenBytes + bytes > MAX_BYTES
       ? `The functions in ${name} are busy: they have not read the arguments of earlier calls yet. Try again later.`
       : undefined;
   }

@@ -3,8 +3,8 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
 
 /** Deeper than any intentional nesting, and far from overflowing the stack. */
-const MOST_DEPTH = 500;
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_DEPTH = 500;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Reads a message from a module's process, whose code may have tampered with the runner. The error is a phrase: what
@@ -22,7 +22,7 @@ export function readMessage(text: string): Result<FromRunner, string> {
   if (fits === undefined) return err('no message');
   if (!fits(value as Fields)) return err(`a "${kind as Kind}" of another shape`); // only a record has a known kind
   // The text of a result is limited, and its writer handles a failed serialization.
-  if (kind !== 'done' && isDeeper(value, MOST_DEPTH))
+  if (kind !== 'done' && isDeeper(value, MAX_DEPTH))
     return err(`a "${kind as Kind}" that is nested too deeply`);
   return ok(value as FromRunner); // checked against its shape
 }
@@ -60,7 +60,7 @@ function isFacts(value: unknown): boolean {
     isRecord(inputSchema) &&
     orAbsent(outputSchema, isRecord) &&
     orAbsent(annotations, isRecord) &&
-    orAbsent(timeoutMs, (limit) => isNumber(limit) && limit > 0 && limit <= LONGEST_MS)
+    orAbsent(timeoutMs, (limit) => isNumber(limit) && limit > 0 && limit <= MAX_TIMER_MS)
   );
 }
 

@@ -24,7 +24,7 @@ export interface RunnerPlace {
 /** SQLite writes files regardless of Node's permissions. */
 const NO_SQLITE = '--no-experimental-sqlite';
 /** Maximum folder entries to check for symbolic links, which Node's permissions follow wherever they lead. */
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 const MAX_FRAMES = 50;
 /** Warnings that the runner itself causes or that the operator cannot fix. */
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
@@ -52,7 +52,7 @@ export async function runnerCommand(
   if (closed !== undefined) return err(closed);
   const out = await findLinkOut([folder, ...spec.reads, ...spec.writes], {
     within: [...reads, ...writes],
-    most: MOST_ENTRIES,
+    max: MAX_ENTRIES,
   });
   if (out !== undefined)
     return err(

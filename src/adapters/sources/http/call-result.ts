@@ -1,7 +1,7 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
 import { type BuiltInResult, refused, resultOfText } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
-import { filterFailure, MOST_LEVELS, nestsTooDeeply, quotedAnswer } from './filter.ts';
+import { filterFailure, MAX_DEPTH, nestsTooDeeply, quotedAnswer } from './filter.ts';
 import { type HttpAnswer, type HttpCall, type HttpPort, redirectTarget } from './open-http.ts';
 import { shownAddress } from './request-secrets.ts';
 
@@ -105,7 +105,7 @@ async function textResult(answer: HttpAnswer, text: string, options: AnswerOptio
   if (filter !== undefined) return filteredResult(text, filter, options);
   if (nestsTooDeeply(text))
     return refused(
-      `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
+      `The request ${request} was carried out, but its answer nests deeper than ${MAX_DEPTH} levels, which is not read.`,
     );
   const value = exactJson(text)?.value;
   return isMembers(value) ? { ...resultOfText(text), structuredContent: value } : resultOfText(text);
@@ -117,8 +117,8 @@ async function filteredResult(
   { hasOutputSchema, request, signal }: AnswerOptions,
 ): Promise<BuiltInResult> {
   // A filter selects, so a result larger than its answer is hardly intended.
-  const mostCharacters = Math.max(text.length, LEAST_RESULT);
-  const filtered = await runner.run({ expression, text, mostCharacters }, signal);
+  const maxCharacters = Math.max(text.length, MIN_RESULT_LIMIT);
+  const filtered = await runner.run({ expression, text, maxCharacters }, signal);
   if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
   const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
   return isMembers(value)
@@ -126,7 +126,7 @@ async function filteredResult(
     : resultOfText(filtered.value);
 }
 
-const LEAST_RESULT = 1024 * 1024;
+const MIN_RESULT_LIMIT = 1024 * 1024;
 
 function bytesResult(
   answer: HttpAnswer,

@@ -26,7 +26,7 @@ interface FilterRunnerLimits extends FilterLimits {
 }
 
 const LIMITS: FilterRunnerLimits = { taskMs: 5_000, heapMiB: 512, waitingCharacters: 256 * 1024 * 1024 };
-const MOST_PROCESSES = 2;
+const MAX_PROCESSES = 2;
 /** Idle processes end after this time. */
 const IDLE_MS = 10_000;
 
@@ -99,7 +99,7 @@ export class FilterProcesses implements FilterRunner {
   }
 
   #start(): FilterProcess | undefined {
-    if (this.#processes.size >= MOST_PROCESSES) return undefined;
+    if (this.#processes.size >= MAX_PROCESSES) return undefined;
     const started = new FilterProcess(this.#launcher, this.#limits);
     this.#processes.add(started);
     void started.ended.then(() => {

@@ -8,7 +8,7 @@ import { isDeeper } from '../../../core/json-object.ts';
 export type FilterFault =
   | { readonly code: 'not_json' | 'answer_too_deep' | 'result_too_deep' | 'queue_full' }
   | { readonly code: 'not_fitting'; readonly reason: string }
-  | { readonly code: 'result_too_large'; readonly mostCharacters: number }
+  | { readonly code: 'result_too_large'; readonly maxCharacters: number }
   | { readonly code: 'too_slow'; readonly limitMs: number }
   | { readonly code: 'out_of_memory'; readonly limitMiB: number }
   | { readonly code: 'process_ended'; readonly cause: string };
@@ -19,12 +19,12 @@ export interface FilterTask {
   /** JSON text. */
   readonly text: string;
   /** A longer result is refused. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
 }
 
-const LONGEST_EXPRESSION = 4_096;
+const MAX_EXPRESSION_LENGTH = 4_096;
 /** Levels of the syntax tree; each part of an expression takes two. Handwritten expressions have ten. */
-const MOST_TREE_LEVELS = 600;
+const MAX_TREE_DEPTH = 600;
 
 /** What is wrong with a JMESPath expression, as a phrase. Undefined if it is usable. */
 export function filterFault(expression: string): string | undefined {
@@ -33,7 +33,7 @@ export function filterFault(expression: string): string | undefined {
 }
 
 /** JSON text of what the expression selects. Its work is unbounded, so only the filter process calls this. */
-export function applyFilter({ expression, text, mostCharacters }: FilterTask): Result<string, FilterFault> {
+export function applyFilter({ expression, text, maxCharacters }: FilterTask): Result<string, FilterFault> {
   if (nestsTooDeeply(text)) return err({ code: 'answer_too_deep' });
   const read = exactJson(text);
   if (read === undefined) return err({ code: 'not_json' });
@@ -43,26 +43,26 @@ export function applyFilter({ expression, text, mostCharacters }: FilterTask): R
     // Parsed from JSON. Yet an expression can reach other values, such as the methods of every object.
     const value = library().TreeInterpreter.search(parsed.value, read.value as jmespath.JSONValue);
     const selected = (JSON.stringify(value) as string | undefined) ?? 'null';
-    if (selected.length > mostCharacters) return err({ code: 'result_too_large', mostCharacters });
+    if (selected.length > maxCharacters) return err({ code: 'result_too_large', maxCharacters });
     return nestsTooDeeply(selected) ? err({ code: 'result_too_deep' }) : ok(selected);
   } catch (error) {
     // A string or array beyond the engine's limit, or nesting beyond the stack.
-    if (error instanceof RangeError) return err({ code: 'result_too_large', mostCharacters });
-    return err({ code: 'not_fitting', reason: messageOf(error).slice(0, LONGEST_REASON) });
+    if (error instanceof RangeError) return err({ code: 'result_too_large', maxCharacters });
+    return err({ code: 'not_fitting', reason: messageOf(error).slice(0, MAX_REASON_LENGTH) });
   }
 }
 
-const LONGEST_REASON = 1_000;
+const MAX_REASON_LENGTH = 1_000;
 
 type Tree = ReturnType<typeof jmespath.compile>;
 
 function parse(expression: string): Result<Tree, string> {
-  if (expression.length > LONGEST_EXPRESSION)
-    return err(`the expression is longer than ${LONGEST_EXPRESSION} characters`);
+  if (expression.length > MAX_EXPRESSION_LENGTH)
+    return err(`the expression is longer than ${MAX_EXPRESSION_LENGTH} characters`);
   const { compile, getRegisteredFunctions } = library();
   try {
     const tree = compile(expression);
-    if (isDeeper(tree, MOST_TREE_LEVELS)) return err(TOO_DEEP);
+    if (isDeeper(tree, MAX_TREE_DEPTH)) return err(TOO_DEEP);
     // Look up functions now rather than in the middle of a call.
     const unknown = unknownFunction(tree, new Set(getRegisteredFunctions()));
     return unknown === undefined ? ok(tree) : err(`there is no function ${JSON.stringify(unknown)}`);
@@ -98,15 +98,15 @@ function messageOf(error: unknown): string {
 }
 
 /** Nested objects and lists. Real answers have fewer levels, and stacks overflow at a few thousand. */
-export const MOST_LEVELS = 1_000;
+export const MAX_DEPTH = 1_000;
 
-/** Whether a JSON text nests deeper than `MOST_LEVELS`. Scans the text, as parsing could overflow the stack. */
+/** Whether a JSON text nests deeper than `MAX_DEPTH`. Scans the text, as parsing could overflow the stack. */
 export function nestsTooDeeply(text: string): boolean {
   let level = 0;
   for (const [mark] of text.matchAll(MARKS)) {
     if (mark === '[' || mark === '{') level += 1;
     else if (mark === ']' || mark === '}') level -= 1;
-    if (level > MOST_LEVELS) return true;
+    if (level > MAX_DEPTH) return true;
   }
   return false;
 }
@@ -132,11 +132,11 @@ export function filterFailure(fault: FilterFault, { expression, request, text }:
     case 'not_fitting':
       return `The filter does not fit the answer to ${request}: ${fault.reason}. ${quotedAnswer(text)}`;
     case 'answer_too_deep':
-      return `${done} its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`;
+      return `${done} its answer nests deeper than ${MAX_DEPTH} levels, which is not read.`;
     case 'result_too_deep':
-      return `${done} ${filter} gives a result nested deeper than ${MOST_LEVELS} levels. ${SIMPLIFY}`;
+      return `${done} ${filter} gives a result nested deeper than ${MAX_DEPTH} levels. ${SIMPLIFY}`;
     case 'result_too_large':
-      return `${done} ${filter} gives more than the allowed ${fault.mostCharacters} characters. ${SIMPLIFY}`;
+      return `${done} ${filter} gives more than the allowed ${fault.maxCharacters} characters. ${SIMPLIFY}`;
     case 'too_slow':
       return `${done} ${filter} did not finish within ${fault.limitMs / 1_000} s and was stopped. ${SIMPLIFY}`;
     case 'out_of_memory':
@@ -150,19 +150,19 @@ export function filterFailure(fault: FilterFault, { expression, request, text }:
 
 const SIMPLIFY = 'Simplify the filter, or request less.';
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 function shownExpression(expression: string): string {
-  const isLong = expression.length > MOST_SHOWN;
-  return `${JSON.stringify(expression.slice(0, MOST_SHOWN))}${isLong ? '…' : ''}`;
+  const isLong = expression.length > MAX_SHOWN;
+  return `${JSON.stringify(expression.slice(0, MAX_SHOWN))}${isLong ? '…' : ''}`;
 }
 
 /** In characters: enough for a model to learn why something failed. */
-const LONGEST = 10_000;
+const MAX_LENGTH = 10_000;
 
-/** A server's answer as a separate block, cut after `LONGEST` characters. */
+/** A server's answer as a separate block, cut after `MAX_LENGTH` characters. */
 export function quotedAnswer(text: string): string {
-  if (text.length <= LONGEST) return `It said:\n\n${text}`;
-  const start = text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '');
-  return `It said:\n\n${start}\n\n[cut after ${LONGEST} of ${text.length} characters]`;
+  if (text.length <= MAX_LENGTH) return `It said:\n\n${text}`;
+  const start = text.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, '');
+  return `It said:\n\n${start}\n\n[cut after ${MAX_LENGTH} of ${text.length} characters]`;
 }

@@ -44,7 +44,7 @@ interface HttpOptions {
   readonly resolve?: ResolveName | undefined;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 /** The caller closes it. */
 export function openHttp(options: HttpOptions): HttpPort {
@@ -74,8 +74,8 @@ async function send(
     if (answer.kind !== 'answered') return err(sentenceOf(name, answer, chooser));
     isPublic ||= agent.isPublic(url.hostname);
     if (!isFollowed(step.method, answer.status, answer.headers)) return ok({ ...answer, isPublic });
-    if (hops === MOST_REDIRECTS)
-      return err(`${shown(call)} redirects more than ${MOST_REDIRECTS} times, so nobody knows its answer.`);
+    if (hops === MAX_REDIRECTS)
+      return err(`${shown(call)} redirects more than ${MAX_REDIRECTS} times, so nobody knows its answer.`);
     const next = nextStep(step, answer, secrets);
     if (!next.ok) return err(`${name} ${next.error}.`);
     chooser = chooserOfNamed(next.value.url, { url, chooser, isPublic });

@@ -2,7 +2,7 @@ import type { BuiltInResult } from '../built-in-tool.ts';
 
 const MASK = '***';
 /** Shorter secrets are not masked: they are part of many words. */
-const SHORTEST = 4;
+const MIN_LENGTH = 4;
 
 /**
  * Masks the request's secrets in an error: an API may quote them, and the error text is ours. A successful result is
@@ -20,7 +20,7 @@ export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]
 
 /** Raw, and as encoded in a URL, a form and JSON. */
 function formsOf(secret: string): readonly string[] {
-  if (secret.length < SHORTEST || !secret.isWellFormed()) return [];
+  if (secret.length < MIN_LENGTH || !secret.isWellFormed()) return [];
   const inUrl = encodeURIComponent(secret);
   const inForm = new URLSearchParams({ a: secret }).toString().slice(2);
   return [secret, inUrl, inForm, JSON.stringify(secret).slice(1, -1)];

@@ -58,7 +58,7 @@ function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string
   return parameters.map((parameter) => {
     const name = argumentName(parameter.name);
     if (counts.get(name) === 1 && !reserved.has(name)) return { argument: name, parameter };
-    const base = `${name.slice(0, LONGEST - 10)}_${parameter.place}`;
+    const base = `${name.slice(0, MAX_LENGTH - 10)}_${parameter.place}`;
     let argument = base;
     for (let count = 2; taken.has(argument); count += 1) argument = `${base}_${count}`;
     taken.add(argument);
@@ -66,7 +66,7 @@ function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string
   });
 }
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 /**
  * Model APIs reject all tools of a request if one property name does not match `[a-zA-Z0-9_.-]{1,64}`. Many programs,
@@ -75,12 +75,12 @@ const LONGEST = 64;
 function argumentName(name: string): string {
   if (/^[a-zA-Z0-9_.-]{1,64}$/.test(name) && name !== '__proto__') return name;
   const clean = name
-    .slice(0, 4 * LONGEST)
+    .slice(0, 4 * MAX_LENGTH)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^a-zA-Z0-9_.-]+/g, '_')
     .replace(/^_+|_+$/g, '')
-    .slice(0, LONGEST);
+    .slice(0, MAX_LENGTH);
   return clean === '' ? 'value' : clean;
 }
 
@@ -107,12 +107,12 @@ const FLAT = new Set([
   'deprecated',
 ]);
 
-const DEEPEST = 10;
+const MAX_DEPTH = 10;
 
 /** Undefined if the schema cannot be expressed as a flat list of arguments. */
 export function flatSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0): FlatSchema | undefined {
   const { schema: whole, broken } = drafts.resolve(schema);
-  if (typeof whole === 'boolean' || broken !== undefined || depth > DEEPEST) return undefined;
+  if (typeof whole === 'boolean' || broken !== undefined || depth > MAX_DEPTH) return undefined;
   if (!Object.keys(whole).every((keyword) => FLAT.has(keyword))) return undefined;
   const { type, properties, required, additionalProperties, allOf, description } = whole;
   if (type !== undefined && type !== 'object') return undefined;

@@ -156,10 +156,10 @@ function ownHeaders(target: URL, root: URL, options: TextOptions): readonly (rea
 }
 
 /** Deeper than any handwritten document, and shallow enough to walk recursively. */
-const MOST_LEVELS = 200;
+const MAX_DEPTH = 200;
 
 /** A document of 32 MiB has fewer values, unless its aliases multiply them. */
-const MOST_VALUES = 5_000_000;
+const MAX_VALUES = 5_000_000;
 
 /** The value of a JSON or YAML text. The error is a phrase that follows the document's name. */
 export async function parseDocument(text: string, url: string): Promise<Result<unknown, string>> {
@@ -222,14 +222,14 @@ function mergeKeys(value: unknown, seen: Set<object>): void {
 
 /** YAML aliases can expand a small text into a huge or endless value, so every use of an alias counts. */
 function faultOf(document: unknown): string | undefined {
-  let left = MOST_VALUES;
+  let left = MAX_VALUES;
   const isWithin = (value: unknown, levels: number): boolean => {
     left -= 1;
-    if (left < 0 || levels > MOST_LEVELS) return false;
+    if (left < 0 || levels > MAX_DEPTH) return false;
     if (typeof value !== 'object' || value === null) return true;
     for (const member of Object.values(value)) if (!isWithin(member, levels + 1)) return false;
     return true;
   };
   if (isWithin(document, 0)) return undefined;
-  return left < 0 ? 'holds too many values, perhaps by its aliases' : `is nested over ${MOST_LEVELS} levels`;
+  return left < 0 ? 'holds too many values, perhaps by its aliases' : `is nested over ${MAX_DEPTH} levels`;
 }

@@ -4,7 +4,7 @@ import { type DocumentTexts, parseDocument, type TextLimits } from './document-t
 
 export const MAX_DOCUMENT_BYTES: number = 32 * 1024 * 1024;
 const MAX_OTHER_BYTES = 4 * 1024 * 1024;
-const MOST_OTHERS = 100;
+const MAX_OTHER_DOCUMENTS = 100;
 const AT_A_TIME = 8;
 
 interface LoadedDocuments {
@@ -40,8 +40,9 @@ export async function loadDocuments(
   let wanted = new Map(othersIn(parsed.value, root));
   while (wanted.size > 0) {
     const batch = [...wanted].slice(0, AT_A_TIME);
-    if (loaded.size + batch.length > MOST_OTHERS + 1) {
-      for (const url of wanted.keys()) loaded.set(url, err(`it is one of more than ${MOST_OTHERS} others`));
+    if (loaded.size + batch.length > MAX_OTHER_DOCUMENTS + 1) {
+      for (const url of wanted.keys())
+        loaded.set(url, err(`it is one of more than ${MAX_OTHER_DOCUMENTS} others`));
       break;
     }
     const found = await Promise.all(batch.map(load));
@@ -110,18 +111,18 @@ export interface Documents {
 type Loaded = ReadonlyMap<string, Result<unknown, string>>;
 
 /** Maximum length of a chain of references. */
-const MOST_HOPS = 50;
+const MAX_HOPS = 50;
 
 function openDocuments(root: Located, loaded: Loaded): Documents {
   const found = new Map<string, Result<Target, string>>();
-  const find = (reference: string, at: string, hops = MOST_HOPS): Result<Target, string> => {
+  const find = (reference: string, at: string, hops = MAX_HOPS): Result<Target, string> => {
     const key = absolute(reference, at);
     if (key === undefined) return err(`its $ref ${JSON.stringify(reference)} is no URL`);
     const known = found.get(key);
     if (known !== undefined) return known;
     const target = look(key, hops);
     const result = target.ok ? target : err(`its $ref ${JSON.stringify(reference)} ${target.error}`);
-    if (hops === MOST_HOPS) found.set(key, result);
+    if (hops === MAX_HOPS) found.set(key, result);
     return result;
   };
   const look = (key: string, hops: number): Result<Target, string> => {
@@ -147,7 +148,7 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
     }
     return ok({ ...here, key });
   };
-  const follow = (located: Located, hops = MOST_HOPS): Result<Located, string> => {
+  const follow = (located: Located, hops = MAX_HOPS): Result<Located, string> => {
     let here = located;
     for (let left = hops; left > 0; left -= 1) {
       const reference = refOf(here.value);

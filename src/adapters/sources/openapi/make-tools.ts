@@ -51,7 +51,7 @@ export interface MakingOptions extends CallOptions {
 }
 
 /** More than any client can handle; further operations are skipped. */
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 /** Number of operations to convert before yielding to the event loop. */
 const AT_A_STRETCH = 50;
 
@@ -69,8 +69,7 @@ export async function makeTools(
   for (const [index, operation] of found.value.operations.entries()) {
     if (index % AT_A_STRETCH === 0) await new Promise(setImmediate);
     if (signal.aborted) return err('was not read to its end');
-    const made =
-      index < MOST_OPERATIONS ? making(operation) : err(`it is one of more than ${MOST_OPERATIONS}`);
+    const made = index < MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);
     if (made.ok) makings.push(made.value);
     else {
       const { why, lacksBase } =

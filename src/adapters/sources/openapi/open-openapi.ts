@@ -91,7 +91,7 @@ interface FileWatch {
   close(): void;
 }
 
-const LOOK_EVERY_MS = 2_000;
+const LOOK_INTERVAL_MS = 2_000;
 
 /** Polls the files of a document while there are listeners. */
 function openFileWatch(): FileWatch {
@@ -114,7 +114,7 @@ function openFileWatch(): FileWatch {
   };
   const settle = (): void => {
     clearInterval(timer);
-    timer = listeners.size === 0 ? undefined : setInterval(lookAtAll, LOOK_EVERY_MS).unref();
+    timer = listeners.size === 0 ? undefined : setInterval(lookAtAll, LOOK_INTERVAL_MS).unref();
     if (timer === undefined) for (const path of marks.keys()) marks.set(path, undefined);
     else lookAtAll();
   };

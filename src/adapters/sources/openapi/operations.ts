@@ -107,8 +107,8 @@ export interface OperationWords {
   readonly isContradictory: boolean;
 }
 
-const LONGEST_DESCRIPTION = 4_096;
-const LONGEST_TITLE = 200;
+const MAX_DESCRIPTION_LENGTH = 4_096;
+const MAX_TITLE_LENGTH = 200;
 
 /** `x-mcp` of an operation overrides its path's, and that the document's. Third-party hints are ignored. */
 export function operationWords(operation: Operation, documents: Documents): OperationWords {
@@ -121,11 +121,11 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
   const text = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
   const words = deprecated === true ? `Deprecated. ${text ?? ''}`.trim() : text;
-  const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
+  const shownTitle = title === undefined ? undefined : shortened(title, MAX_TITLE_LENGTH);
   const annotated = layers
     .map(({ annotations: said }) => annotatedTitle(said))
     .findLast((one) => one !== undefined);
-  const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, LONGEST_TITLE);
+  const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, MAX_TITLE_LENGTH);
   const annotations = {
     ...trusted.reduce<DeclaredHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
     ...(shortTitle !== undefined && { title: shortTitle }),
@@ -133,7 +133,7 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   return {
     name: textOf(own['name']),
     title: shownTitle,
-    description: words === undefined ? undefined : shortened(words, LONGEST_DESCRIPTION),
+    description: words === undefined ? undefined : shortened(words, MAX_DESCRIPTION_LENGTH),
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
     isContradictory: trusted.some(({ annotations: said }) => isContradiction(hintsIn(said))),
     isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
@@ -170,15 +170,15 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Never splits a character. */
-function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-const LONGEST = 60;
+const MAX_LENGTH = 60;
 const KEPT = 52;
 const HASH_DIGITS = 8;
-const MOST_READ = 1_000;
+const MAX_READ = 1_000;
 
 /** An operation and the tool name from its document, if any. */
 interface NamedOperation {
@@ -208,7 +208,7 @@ function wantedName({ operation, given }: NamedOperation): string {
           .join('_')
           .toLowerCase()
       : clean;
-  return name.length <= LONGEST ? name : `${name.slice(0, KEPT)}_${shortHash(name, HASH_DIGITS)}`;
+  return name.length <= MAX_LENGTH ? name : `${name.slice(0, KEPT)}_${shortHash(name, HASH_DIGITS)}`;
 }
 
 function apart(
@@ -229,7 +229,7 @@ function apart(
 /** Strips diacritics and replaces each run of invalid characters by one `_`. */
 function cleaned(text: string): string {
   return text
-    .slice(0, MOST_READ)
+    .slice(0, MAX_READ)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/^[^A-Za-z0-9_-]+|[^A-Za-z0-9_-]+$/g, '')

@@ -37,14 +37,14 @@ export type ConvertSchema = (
 export function openConversion(options: ConversionOptions): ConvertSchema {
   const reach = openInPlaceReach(options.documents);
   return (located, within, conversion) => {
-    const context: Context = { options, reach, conversion, writtenOutLeft: MOST_WRITTEN_OUT };
+    const context: Context = { options, reach, conversion, writtenOutLeft: MAX_INLINED };
     return convert(located, { within: within === undefined ? [] : [within], hidden: NONE }, context) ?? true;
   };
 }
 
 /** Definitions that refer to each other for the same value are inlined, within these limits. */
-const MOST_WITHIN = 6;
-const MOST_WRITTEN_OUT = 200;
+const MAX_NESTED = 6;
+const MAX_INLINED = 200;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -91,7 +91,7 @@ function convertReference(target: Target, place: Place, context: Context): JsonS
   if (within.includes(target.key)) return undefined;
   if (within.length === 0 || !context.reach(target, within)) return context.conversion.reference(target);
   context.writtenOutLeft -= 1;
-  if (within.length >= MOST_WITHIN || context.writtenOutLeft < 0) return undefined;
+  if (within.length >= MAX_NESTED || context.writtenOutLeft < 0) return undefined;
   return convert(target, { ...place, within: [...within, target.key] }, context);
 }
 
@@ -209,7 +209,7 @@ function membersIn(located: Located, name: string): readonly (readonly [string, 
 type InPlaceReach = (from: Target, keys: readonly string[]) => boolean;
 
 /** A definition that reaches more than this many others counts as looping. */
-const MOST_VISITED = 500;
+const MAX_VISITED = 500;
 
 function openInPlaceReach(documents: Documents): InPlaceReach {
   const known = new Map<string, readonly Target[]>();
@@ -223,7 +223,7 @@ function openInPlaceReach(documents: Documents): InPlaceReach {
     const seen = new Set([from.key]);
     const waiting = [from];
     for (let here = waiting.pop(); here !== undefined; here = waiting.pop()) {
-      if (goals.has(here.key) || seen.size > MOST_VISITED) return true;
+      if (goals.has(here.key) || seen.size > MAX_VISITED) return true;
       for (const next of nextOf(here)) {
         if (seen.has(next.key)) continue;
         seen.add(next.key);

@@ -30,7 +30,7 @@ export interface Draft {
 
 const DEFINITION_REF = '#/$defs/';
 
-const MOST_HOPS = 50;
+const MAX_HOPS = 50;
 
 export function openSchemaDrafts(options: ConversionOptions): SchemaDrafts {
   const convert = openConversion(options);
@@ -48,7 +48,7 @@ export function openSchemaDrafts(options: ConversionOptions): SchemaDrafts {
     },
     resolve: (schema) => {
       let here: Draft = { schema };
-      for (let hops = 0; hops < MOST_HOPS; hops += 1) {
+      for (let hops = 0; hops < MAX_HOPS; hops += 1) {
         const name = nameIn(here.schema);
         const next = name === undefined ? undefined : definitions.named(name);
         if (next === undefined) break;
@@ -104,7 +104,7 @@ interface Definitions {
 /** A definition without references and no longer than this in JSON is inlined: easier to read. */
 const SMALL = 1_000;
 /** Maximum depth of nested conversions; deeper definitions are queued. */
-const DEEPEST = 40;
+const MAX_DEPTH = 40;
 
 interface Definition {
   readonly name: string;
@@ -134,7 +134,7 @@ function openDefinitions(convert: ConvertSchema, folder: string): Definitions {
   };
   const reference = (target: Target): JsonSchema => {
     const definition = byKey.get(target.key) ?? define(target);
-    if (making.size < DEEPEST) make(definition);
+    if (making.size < MAX_DEPTH) make(definition);
     const { made, name } = definition;
     return made !== undefined && isSmallLeaf(made) ? made.schema : { $ref: DEFINITION_REF + name };
   };

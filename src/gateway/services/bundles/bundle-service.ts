@@ -2,7 +2,7 @@ import { bundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts
 import {
   ENTRY_KINDS,
   ENTRY_LISTS,
-  SHORTEST_PASSPHRASE,
+  MIN_PASSPHRASE_LENGTH,
   type BundledEntry,
   type BundleFile,
   type EntryKind,
@@ -265,9 +265,9 @@ function splitSettings(preferences: ReadonlyMap<string, SettingValue>): {
 }
 
 function passphraseFault(passphrase: string | undefined): Refusal | undefined {
-  if (passphrase === undefined || passphrase.length >= SHORTEST_PASSPHRASE) return undefined;
+  if (passphrase === undefined || passphrase.length >= MIN_PASSPHRASE_LENGTH) return undefined;
   return {
     code: 'ARGUMENTS_INVALID',
-    reason: `a passphrase has at least ${SHORTEST_PASSPHRASE} characters`,
+    reason: `a passphrase has at least ${MIN_PASSPHRASE_LENGTH} characters`,
   };
 }

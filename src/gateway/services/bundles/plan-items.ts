@@ -64,8 +64,8 @@ function valuesOf(
     const { key, value } = item.value;
     const there = former?.kind === 'preference' ? former.value.value : undefined;
     const isFixed = around.settingFix(key) !== undefined;
-    const otherwise = isSettingKey(key) ? SETTINGS[key].kind.otherwise : null;
-    const before = isFixed && isSettingKey(key) ? around.runningSetting(key) : (there ?? otherwise);
+    const defaultValue = isSettingKey(key) ? SETTINGS[key].kind.defaultValue : null;
+    const before = isFixed && isSettingKey(key) ? around.runningSetting(key) : (there ?? defaultValue);
     return { before: plainValue(before), after: plainValue(value) };
   }
   if (item.kind === 'trust')

@@ -6,7 +6,7 @@ import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-pr
 import { endLater } from '../../../support/endings.ts';
 import { patient } from '../../../support/patience.ts';
 
-const MOST = 1024 * 1024;
+const MAX = 1024 * 1024;
 const never = new AbortController().signal;
 
 function runner(limits: ConstructorParameters<typeof FilterProcesses>[1] = {}): FilterProcesses {
@@ -23,7 +23,7 @@ const SHARES = times(40, '[@,@]');
 describe('the process of filters', () => {
   const hostile = runner({ taskMs: patient(1_000), heapMiB: 64 });
   const run = (expression: string, value: unknown = {}): ReturnType<FilterProcesses['run']> =>
-    hostile.run({ expression, text: JSON.stringify(value), mostCharacters: MOST }, never);
+    hostile.run({ expression, text: JSON.stringify(value), maxCharacters: MAX }, never);
   const numbers = Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 300_007);
 
   const cases: readonly (readonly [what: string, expression: string, value: unknown])[] = [
@@ -45,7 +45,7 @@ describe('the process of filters', () => {
 
   it.each(cases)('bounds %s', async (_what, expression, value) => {
     const result = await run(expression, value);
-    if (result.ok) expect(result.value.length).toBeLessThanOrEqual(MOST);
+    if (result.ok) expect(result.value.length).toBeLessThanOrEqual(MAX);
     else expect(['too_slow', 'out_of_memory', 'result_too_large']).toContain(result.error.code);
     expect(await run('a', { a: [1] }), 'and the next').toEqual({ ok: true, value: '[1]' });
   });
@@ -54,7 +54,7 @@ describe('the process of filters', () => {
     const shared = runner({ taskMs: patient(3_000) });
     const ended: string[] = [];
     const ask = async (name: string, expression: string): Promise<void> => {
-      const task = { expression, text: '{"a":1}', mostCharacters: MOST };
+      const task = { expression, text: '{"a":1}', maxCharacters: MAX };
       const result = await shared.run(task, never);
       ended.push(`${name} ${result.ok ? result.value : result.error.code}`);
     };
@@ -67,7 +67,7 @@ describe('the process of filters', () => {
 
   it('forgets a task that nobody waits for, and refuses what it has no room for', async () => {
     const small = runner({ waitingCharacters: 10 });
-    const task = { expression: '@', text: '[1]', mostCharacters: MOST };
+    const task = { expression: '@', text: '[1]', maxCharacters: MAX };
     const leaving = new AbortController();
     const first = small.run(task, never);
     const left = small.run(task, leaving.signal);
@@ -80,7 +80,7 @@ describe('the process of filters', () => {
 
   it('takes no task once it is closed, and leaves none without an answer', async () => {
     const closing = runner();
-    const task = { expression: SHARES, text: '{}', mostCharacters: MOST };
+    const task = { expression: SHARES, text: '{}', maxCharacters: MAX };
     const asked = [closing.run(task, never), closing.run(task, never)];
     await closing.close();
     for (const one of [...asked, closing.run(task, never)])
@@ -99,7 +99,7 @@ describe('a model', () => {
     expect(said({ code: 'out_of_memory', limitMiB: 512 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} needed more than 512 MiB of memory and was stopped. Simplify the filter, or request less.`,
     );
-    expect(said({ code: 'result_too_large', mostCharacters: 9 })).toBe(
+    expect(said({ code: 'result_too_large', maxCharacters: 9 })).toBe(
       `The request POST https://host/a was carried out, but its filter ${filter} gives more than the allowed 9 characters. Simplify the filter, or request less.`,
     );
   });
@@ -124,7 +124,7 @@ describe('an expression', () => {
   it('gives nothing that nests deeper than is read', () => {
     const wraps = `${'['.repeat(20)}@${']'.repeat(20)}`;
     const text = `${'['.repeat(990)}${']'.repeat(990)}`;
-    expect(applyFilter({ expression: wraps, text, mostCharacters: MOST })).toEqual({
+    expect(applyFilter({ expression: wraps, text, maxCharacters: MAX })).toEqual({
       ok: false,
       error: { code: 'result_too_deep' },
     });
