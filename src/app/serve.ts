@@ -124,6 +124,7 @@ async function openServer(
   const others = openRest({
     ...{ opened, store, toolsets, gate, resource, nowMs },
     mayExecute: isLoopback(host),
+    needsToken: !isOpen || !isLoopback(host),
   });
   const server = await openHttpServer({
     host,
@@ -170,7 +171,7 @@ async function announce(
 
 interface RestSurroundings extends Pick<
   AdminDeps,
-  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource' | 'nowMs'
+  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
 > {
   readonly opened: ConfiguredCatalog;
 }

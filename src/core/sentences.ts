@@ -68,13 +68,17 @@ const SENTENCES: Sentences = {
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
   TOKEN_REQUIRED: (r) =>
-    'A valid token is needed: send "Authorization: Bearer <token>".' +
-    (r.reason === undefined ? '' : ` The one that came is of no use: ${r.reason}.`),
+    r.reason === undefined
+      ? 'A valid token is needed: send the header "Authorization: Bearer <token>". `assay token create NAME` makes one.'
+      : `The token is not valid: ${r.reason}. Send a valid one in the header "Authorization: Bearer <token>".`,
   ISSUER_UNAVAILABLE: (r) =>
     `Whether the token holds cannot be told now: the keys of its issuer ${quote(r.issuer)} could not be fetched. Try again in ${r.waitSeconds} s.`,
   HTTP_METHOD_UNKNOWN: (r) =>
-    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'POST' ? '; of the older revisions also GET and DELETE, with an Mcp-Session-Id' : ''}.`,
-  MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
+    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'POST' ? '; with an Mcp-Session-Id of an older revision also GET and DELETE' : ''}.`,
+  MEDIA_TYPE_UNKNOWN: (r) =>
+    r.type === ''
+      ? 'The Content-Type header is missing. Send the body with "Content-Type: application/json".'
+      : `Content-Type ${quote(r.type)} is not supported. Send the body as JSON, with "Content-Type: application/json".`,
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
   ENDPOINT_UNKNOWN: (r) => `Nothing is at ${quote(r.path)}. Known: ${r.known.join(', ')}.`,
@@ -146,7 +150,10 @@ const SENTENCES: Sentences = {
   TOKEN_EXISTS: (r) =>
     `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
   TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
-  SCOPE_MISSING: (r) => `The token does not allow this: it lacks the scope ${quote(r.scope)}.`,
+  SCOPE_MISSING: (r) =>
+    r.scope === 'execute'
+      ? 'The token lacks the scope "execute", which is needed to add commands, modules and local documents. `assay token create NAME --scope admin,execute` makes one that has it.'
+      : `The token lacks the scope ${quote(r.scope)}. \`assay token create NAME --scope ${r.scope}\` makes one that has it.`,
   TOO_MANY_FAILURES: (r) => `Too many invalid tokens were sent. Try again in ${r.waitSeconds} s.`,
   CLIENT_BUSY: (r) =>
     `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,

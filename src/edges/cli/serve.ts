@@ -22,26 +22,13 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   if (!isStopped) {
     print(serversTable(catalog));
     print(`\n${exposed(url, equipped(), hasModes)}`);
-    print(
-      clientLines(endpoint, [
-        ...runtime.ownCommand,
-        'stdio',
-        '--attach',
-        '--config',
-        configPath,
-        ...homeOf(options),
-      ]),
-    );
-    if (needsToken)
-      print(
-        'Over HTTP each client needs a token, as the header "Authorization: Bearer <token>":\n' +
-          '`assay token create NAME` makes one.\n',
-      );
+    const command = [...runtime.ownCommand, 'stdio', '--attach', '--config', configPath, ...homeOf(options)];
+    print(clientLines({ endpoint, needsToken, command }));
     await stopped;
   }
   // Only at a terminal: a pipe without a reader would delay the exit.
   if (process.stderr.isTTY)
-    printError('Assay stops: requests under way are finished first. Once more ends it at once.');
+    printError('Stopping: waiting for open requests. Press Ctrl+C again to exit immediately.');
   await opened.value.close();
   return EXIT.done;
 }
@@ -87,15 +74,27 @@ function serversTable(catalog: Catalog): string {
   return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }
 
+interface ClientLines {
+  readonly endpoint: string;
+  readonly needsToken: boolean;
+  /** Starts `assay stdio`, which needs no token. */
+  readonly command: readonly string[];
+}
+
 /** Configuration for common clients, in the format of each. */
-function clientLines(endpoint: string, [command = '', ...args]: readonly string[]): string {
-  const stdio = { command, args };
+export function clientLines({ endpoint, needsToken, command: [command = '', ...args] }: ClientLines): string {
+  const headers = needsToken ? { headers: { Authorization: 'Bearer <token>' } } : {};
+  const flag = needsToken ? ' --header "Authorization: Bearer <token>"' : '';
+  const code = { name: 'assay', type: 'http', url: endpoint, ...headers };
   return [
     style.bold('\nTo use it, paste one of these:'),
-    `  Claude Code     claude mcp add --transport http assay ${endpoint}`,
-    `  VS Code         code --add-mcp '${JSON.stringify({ name: 'assay', type: 'http', url: endpoint })}'`,
-    `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint } } })}`,
-    `  Claude Desktop  ${JSON.stringify({ mcpServers: { assay: stdio } })}`,
+    `  Claude Code     claude mcp add --transport http assay ${endpoint}${flag}`,
+    `  VS Code         code --add-mcp '${JSON.stringify(code)}'`,
+    `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint, ...headers } } })}`,
+    `  Claude Desktop  ${JSON.stringify({ mcpServers: { assay: { command, args } } })}`,
+    ...(needsToken
+      ? ['\nReplace <token> by what `assay token create NAME` prints, one for each client.']
+      : []),
     '',
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
+import { sendJson } from './http-answer.ts';
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
 interface Health {
@@ -29,6 +30,19 @@ interface HealthFacts {
   readonly uptimeMs: number;
   readonly isStopping: boolean;
   readonly storeFault?: string | undefined;
+}
+
+/** Callers without the `read` scope get only the status. */
+export function sendHealth(
+  response: ServerResponse,
+  { catalog, isFull, ...facts }: HealthFacts & { readonly catalog: Catalog; readonly isFull: boolean },
+): void {
+  const health = healthOf(catalog, facts);
+  const shown = isFull ? health : { status: health.status };
+  sendJson(response, 200, {
+    headers: { 'cache-control': 'no-store' },
+    pieces: [Buffer.from(JSON.stringify(shown))],
+  });
 }
 
 export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }: HealthFacts): Health {

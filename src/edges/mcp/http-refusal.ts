@@ -3,6 +3,8 @@ import { challengeOf } from '../../core/challenge.ts';
 import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import { metadataAt, type ProtectedResource, type Protection } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
@@ -20,7 +22,31 @@ export function sendRefusal(response: ServerResponse, what: Refusal, protection?
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // The unread rest of the body would be parsed as the next request.
   extra['connection'] = 'close';
-  sendJson(response, facesOf(what).http, { headers: extra, pieces: [bodyOf(what, response.req)] });
+  const { http: status } = facesOf(what);
+  if (isBrowser(response.req)) sendPage(response, status, { headers: extra, text: sentenceOf(what) });
+  else sendJson(response, status, { headers: extra, pieces: [bodyOf(what, response.req)] });
+}
+
+function isBrowser({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && prefersHtml(headers.accept);
+}
+
+/** People open the endpoint to see whether Assay runs. */
+function sendPage(
+  response: ServerResponse,
+  status: number,
+  { headers, text }: { readonly headers: Readonly<Record<string, string>>; readonly text: string },
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const page = webPage('Assay: an MCP endpoint', {
+    body: `<main>
+<h1>This is an MCP endpoint</h1>
+<p>Assay is running. This address answers MCP clients, not browsers: <a href="/">how to connect a client</a>.</p>
+<p>What a client would be told: ${escapeHtml(text)}</p>
+</main>`,
+  });
+  const fixed = { ...PAGE_HEADERS, 'content-type': HTML_TYPE, 'cache-control': 'no-store' };
+  response.writeHead(status, { ...headers, ...fixed, 'content-length': Buffer.byteLength(page) }).end(page);
 }
 
 /** How long in ms to keep reading an oversized body, so that the client gets to read the refusal. */

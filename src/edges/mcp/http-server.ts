@@ -15,17 +15,18 @@ import { ClientLoads } from './client-load.ts';
 import { Connections } from './connections.ts';
 import { knownPaths, type OtherPaths, pathOf, readTarget, viewAt } from './request-path.ts';
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
-import { healthOf, sendMetrics } from './health.ts';
-import { sendJson } from './http-answer.ts';
+import { sendHealth, sendMetrics } from './health.ts';
 import { answerPost } from './http-post.ts';
 import { answerMetadata, refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerDelete, answerGet, type SessionRequest } from './legacy-get.ts';
 import { listen } from './subscription.ts';
 import { namesModern } from './modern-rules.ts';
+import { answerNoSignIn } from './no-sign-in.ts';
 import { readBody } from './read-message.ts';
 import { Sessions } from './session.ts';
 import { timeLimits } from './time-limits.ts';
+import { TokenNotices } from './token-notices.ts';
 import { OpenRequests } from './in-flight.ts';
 
 export interface HttpServerOptions {
@@ -108,6 +109,7 @@ class McpServer {
   readonly #openRequests = new OpenRequests();
   readonly #subscriptions = new Set<OpenSubscription>();
   readonly #connections: Connections;
+  readonly #tokenNotices: TokenNotices;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
   readonly #startedMs = performance.now();
@@ -120,6 +122,7 @@ class McpServer {
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
     this.#connections = connections;
+    this.#tokenNotices = new TokenNotices(options.log);
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
   }
@@ -146,6 +149,7 @@ class McpServer {
       return;
     }
     if (!admitted.ok) {
+      this.#tokenNotices.note(request, path, admitted.error);
       this.#refuse(response, admitted.error);
       return;
     }
@@ -188,6 +192,7 @@ class McpServer {
   async #answerOtherPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { host, log, others, resource } = this.#options;
     const isPlaced = placeFault(request, isLoopback(host)) === undefined;
+    if (isPlaced && resource === undefined && answerNoSignIn(request, response, path)) return;
     if (isPlaced && resource !== undefined && answerMetadata(request, response, { path, resource })) return;
     const given = this.#closedGuard(request);
     const admitted = given instanceof Promise ? await given : given;
@@ -282,17 +287,11 @@ class McpServer {
     else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
   }
 
-  /** Callers without the `read` scope get only the status. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
-    const uptimeMs = Math.round(performance.now() - this.#startedMs);
     const { catalog, storeFault } = this.#options;
     const { isStopping } = this.#openRequests;
-    const health = healthOf(catalog, { uptimeMs, isStopping, storeFault: storeFault?.() });
-    const shown = isFull ? health : { status: health.status };
-    sendJson(response, 200, {
-      headers: { 'cache-control': 'no-store' },
-      pieces: [Buffer.from(JSON.stringify(shown))],
-    });
+    const uptimeMs = Math.round(performance.now() - this.#startedMs);
+    sendHealth(response, { catalog, isFull, uptimeMs, isStopping, storeFault: storeFault?.() });
   }
 }
 

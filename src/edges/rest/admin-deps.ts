@@ -38,6 +38,8 @@ export interface AdminDeps {
   readonly nowMs: () => number;
   /** Whether commands may be added; on loopback only. */
   readonly mayExecute: boolean;
+  /** Whether MCP clients must send a token. */
+  readonly needsToken: boolean;
   /** Undefined if no issuer is set. */
   readonly resource?: ProtectedResource | undefined;
   /** Aborted when long-lived responses must end. */

@@ -1,4 +1,5 @@
 import { REFUSAL_CODES, restStatusOf } from '../../core/errors.ts';
+import { HTML_TYPE, webPage } from '../../core/web-page.ts';
 import { titleOf } from './failure.ts';
 
 /** Browser assets shipped with the program. */
@@ -10,14 +11,6 @@ export interface Page {
   readonly text: string;
 }
 
-/** No external resources and no inline scripts, so text in the document cannot run as code. */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
-
 /** The page at a path. Undefined if there is none. */
 export async function docsPage(
   path: string,
@@ -25,9 +18,9 @@ export async function docsPage(
 ): Promise<Page | undefined> {
   switch (path) {
     case '/docs':
-      return { type: 'text/html; charset=utf-8', text: DOCS };
+      return { type: HTML_TYPE, text: DOCS };
     case '/docs/errors':
-      return { type: 'text/html; charset=utf-8', text: errorsPage() };
+      return { type: HTML_TYPE, text: errorsPage() };
     case '/docs/start.js':
       return { type: 'text/javascript; charset=utf-8', text: START };
     case '/docs/page.css':
@@ -45,14 +38,13 @@ function assetPage(type: string, text: string | undefined): Page | undefined {
   return text === undefined ? undefined : { type, text };
 }
 
-const DOCS = page(
-  'Assay REST API',
-  `<link rel="stylesheet" href="/docs/swagger-ui.css">
+const DOCS = webPage('Assay REST API', {
+  head: `<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/start.js" defer></script>`,
-  `<div id="swagger-ui"></div>
+  body: `<div id="swagger-ui"></div>
 <noscript>Without scripts, read <a href="/openapi.json">the document itself</a>.</noscript>`,
-);
+});
 
 /** Swagger UI's default validator is an external service. */
 const START = `'use strict';
@@ -64,6 +56,10 @@ table { border-collapse: collapse; margin: 1rem; }
 th, td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; }
 :target { background: #fff3bf; }
 h1 { margin: 1rem; font-size: 1.5rem; }
+main { margin: 1rem; max-width: 45rem; }
+main h1 { margin: 1rem 0; }
+main h2 { margin: 1.5rem 0 0.5rem; font-size: 1.1rem; }
+pre { padding: 0.75rem; overflow-x: auto; background: #f4f4f4; }
 `;
 
 function errorsPage(): string {
@@ -72,30 +68,10 @@ function errorsPage(): string {
       `<tr id="${code}"><td><code>${code}</code></td><td>${restStatusOf(code)}</td><td>${titleOf(code)}</td></tr>`,
   );
   const head = '<tr><th>Code</th><th>Status</th><th>Title</th></tr>';
-  return page(
-    'Errors of Assay',
-    '',
-    `<h1>Errors</h1>
+  return webPage('Assay errors', {
+    body: `<h1>Errors</h1>
 <table>${head}
 ${rows.join('\n')}
 </table>`,
-  );
-}
-
-function page(title: string, head: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="stylesheet" href="/docs/page.css">
-<link rel="icon" href="data:,">
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
+  });
 }

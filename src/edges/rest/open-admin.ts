@@ -7,12 +7,13 @@ import { protectionOf, type ProtectedResource } from '../../core/protected-resou
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
+import { PAGE_HEADERS } from '../../core/web-page.ts';
 import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { answerRoute } from './answer-route.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
 import { bundleRoutes } from './bundles.ts';
-import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
+import { docsPage } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
 import { functionRoutes } from './functions.ts';
@@ -20,6 +21,7 @@ import { gatewayRoutes } from './gateways.ts';
 import { instructionsRoutes } from './instructions.ts';
 import { preferenceRoutes } from './preferences.ts';
 import { restToolRoutes } from './rest-tools.ts';
+import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
@@ -101,6 +103,11 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
       );
     });
   }
+  app.get('/', (c) => {
+    const { origin } = new URL(c.req.url);
+    const options = { origin, accept: c.req.header('accept'), needsToken: deps.needsToken };
+    return responseOf(c, mayRead(c) ?? ok(rootResponse(options)));
+  });
   let document: string | undefined;
   app.get('/openapi.json', (c) => {
     document ??= JSON.stringify(app.getOpenAPI31Document(headOf(deps.version)));
