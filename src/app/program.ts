@@ -12,7 +12,7 @@ import type { EarlyStart } from './early-start.ts';
 import type { StdioStreams } from './stdio.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
-import type { AppOptions, StdioOptions } from '../core/command-options.ts';
+import type { AppOptions, StdioOptions, ViewOptions } from '../core/command-options.ts';
 
 /** Runs the program with the implementations of all ports. Resolves with the exit code. */
 export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {
@@ -71,7 +71,11 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     },
     connectClient: async (request, options) => {
       const { connectClient } = await import('../adapters/config/client-configs/connect-client.ts');
-      return connectClient(request, neighbourhood(options, ownCommand));
+      const around = neighbourhood(options, ownCommand);
+      return connectClient(request, {
+        ...around,
+        options: [...viewOptions(request.view), ...around.options],
+      });
     },
     undoConnect: async (request, options) => {
       const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
@@ -79,6 +83,10 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     },
     openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
   };
+}
+
+function viewOptions({ all, toolset }: ViewOptions): readonly string[] {
+  return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];
 }
 
 function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {

@@ -1,3 +1,5 @@
+import type { ViewOptions } from './command-options.ts';
+
 /** What an import does with a server in another client's config. */
 export type ImportOutcome = 'copied' | 'replaced' | 'same' | 'kept' | 'skipped';
 
@@ -52,6 +54,8 @@ export interface ConnectRequest {
   readonly name: string;
   /** URL of a running Assay, for an entry without a command. */
   readonly url: string | undefined;
+  /** What an entry with a command shows; a URL says it itself. */
+  readonly view: ViewOptions;
   readonly project: string | undefined;
   /** Proceed even if the client seems not to be installed or another server has the name. */
   readonly force: boolean;

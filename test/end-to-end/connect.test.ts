@@ -131,7 +131,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     user.write(before, ...file);
     const done = await user.assay('connect', client, '--dry-run');
     expect(done.stdout).toContain(`would start Assay as "assay": ${user.at(...file)}`);
-    const shown = done.stdout.split('\n').slice(1, -1);
+    const shown = done.stdout.split('\n').slice(1, -2);
     expect(shown.every((line) => /^\+ +\d+ {2}/.test(line))).toBe(true);
     expect(parseJson(`{${shown.map((line) => line.replace(/^\+ +\d+/, '')).join('\n')}}`)).toEqual({
       assay: stdio,

@@ -28,7 +28,11 @@ describe('the first hour', () => {
     expect(done.stderr).toMatch(/^ {2}plain {3}\d+ tools$/m);
     expect(done.stderr).toMatch(/^ {2}broken {2}cannot be started: command "no-such-command" not found/m);
     expect(done.stderr).toContain('next: assay connect cursor\n');
-    await user.assay('connect', 'cursor');
+    const connected = await user.assay('connect', 'cursor');
+    expect(connected.stdout).toMatch(
+      /^Cursor will see \d+ tools: the toolset "cursor", which is equipped, and enter-configuration-mode\.$/m,
+    );
+    expect(connected.stderr).toContain('tip: Cursor shows the tools of plain, broken twice: ');
     const seen = await seenBy(user, ...CURSOR);
     expect(seen).toContain('plain_echo');
     expect(seen).not.toContain('build-toolset');
@@ -38,6 +42,9 @@ describe('the first hour', () => {
     const report = parseJson((await user.assay('import', 'claude-code', '--json')).stdout);
     expect(at(report, 'toolset')).toMatchObject({ name: 'claude-code', equipped: 'cursor' });
     expect(listAt(report, 'started')).toMatchObject([{ name: 'other', state: 'up' }]);
+    const second = parseJson((await user.assay('connect', 'claude-code', '--json')).stdout);
+    expect(at(second, 'seen')).toMatchObject({ view: 'toolset', toolset: 'claude-code', unread: [] });
+    expect(await seenBy(user, '.claude.json')).toContain('other_echo');
   });
 
   it('--no-equip copies servers and does nothing else', async () => {
@@ -46,5 +53,16 @@ describe('the first hour', () => {
     const done = await user.assay('import', 'cursor', '--no-equip');
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect(parseJson((await user.assay('toolset', 'list', '--json')).stdout)).toMatchObject({ toolsets: [] });
+
+    const plain = await user.assay('connect', 'cursor');
+    expect(plain.stdout).toContain(
+      'Cursor will see the 9 configuration tools only, because no toolset is equipped.\n',
+    );
+    expect(plain.stderr).toContain('next: assay connect cursor --all\n');
+    const all = await user.assay('connect', 'cursor', '--http', '--all');
+    expect(all.stdout).toContain('all tools of all servers: 0. Not counted, as Assay has not started them');
+    expect(at(user.json(...CURSOR), 'mcpServers', 'assay')).toEqual({ url: 'http://127.0.0.1:4444/mcp/all' });
+    const unknown = await user.assay('connect', 'cursor', '--toolset', 'mine');
+    expect([unknown.code, unknown.stdout]).toEqual([2, '']);
   });
 });

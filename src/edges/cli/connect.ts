@@ -1,11 +1,13 @@
 import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
-import { printComplaint, print, printError, printJson, style } from './output.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { type ChosenView, chooseView, seenLines, viewUrl, type WantedView } from './client-view.ts';
+import { printComplaint, print, printError, printJson, proseOf, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { ClientConfigPorts } from './runtime.ts';
+import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
-export interface ConnectOptions extends AppOptions {
+export interface ConnectOptions extends AppOptions, WantedView {
   readonly name: string;
   /** True means the default address. */
   readonly http?: string | true;
@@ -18,33 +20,80 @@ export interface ConnectOptions extends AppOptions {
 
 const USUAL_ADDRESS = 'http://127.0.0.1:4444/mcp';
 
-/** `assay connect`: what was written, and where, on stdout; warnings and tips on stderr. */
+/** `assay connect`: what was written, where, and what the client will see on stdout; warnings and tips on stderr. */
 export async function connect(
   runtime: ClientConfigPorts,
   client: string,
   options: ConnectOptions,
 ): Promise<number> {
+  if (options.undo === true) {
+    const { project, dryRun = false } = options;
+    const done = await runtime.undoConnect({ client, project, dryRun }, options);
+    return done.ok ? tell(done.value, options) : printComplaint(done.error);
+  }
+  const known = runtime.clients.find(({ id }) => id === client);
   const { name, http, project, dryRun = false, force = false } = options;
-  const url = http === true ? USUAL_ADDRESS : http;
-  const done =
-    options.undo === true
-      ? await runtime.undoConnect({ client, project, dryRun }, options)
-      : await runtime.connectClient({ client, name, url, project, force, dryRun }, options);
+  const base = http === true ? USUAL_ADDRESS : http;
+  const wanted = { client, wanted: options, isElsewhere: base !== undefined && !isHere(base) };
+  const chosen = await chooseView(runtime, wanted, options);
+  if (!chosen.ok) return printComplaint(chosen.error);
+  const { view } = chosen.value;
+  const url = base === undefined ? undefined : viewUrl(base, view);
+  if (base !== undefined && url === undefined) return printComplaint(NO_ENDPOINT);
+  const request = { client, name, url, view, project, force, dryRun };
+  const done = await runtime.connectClient(request, options);
   if (!done.ok) return printComplaint(done.error);
-  const report = done.value;
-  if (options.json === true) printJson(report);
+  return tell(done.value, options, known && { ...chosen.value, client: known });
+}
+
+const NO_ENDPOINT: Refusal = {
+  code: 'ARGUMENTS_INVALID',
+  reason: '--http takes the address that ends in /mcp if --all or --toolset says what is shown there',
+};
+
+/** Whether an address leads to this machine, and so probably to a `serve` of this home. */
+function isHere(url: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(URL.parse(url)?.hostname ?? '');
+}
+
+function tell(
+  report: ConnectReport,
+  options: ConnectOptions,
+  chosen?: ChosenView & { readonly client: KnownClient },
+): number {
+  const isJson = options.json === true;
+  if (isJson) printJson({ ...report, ...(chosen?.seen && { seen: chosen.seen }) });
   else for (const line of [reportText(report), ...report.preview.map(coloured)]) print(line);
+  const seen = chosen && seenLines(chosen, chosen.client);
+  if (!isJson && seen !== undefined) print(proseOf(seen.seen));
   for (const warning of report.warnings) printError(printable(`warning: ${warning}`));
-  if (options.json === true) return EXIT.done;
+  if (isJson) return EXIT.done;
   if (!report.isDryRun && report.change !== 'same') printError(`next: ${report.next}`);
-  if (report.others.length > 0 && options.undo !== true)
-    printError(
-      printable(
-        `tip: ${report.client} has more servers there (${report.others.join(', ')}): assay import ${client}` +
-          (project === undefined ? '' : ` --project ${project}`),
-      ),
-    );
+  if (seen?.next !== undefined) printError(`next: ${seen.next}`);
+  const { client, facts } = chosen ?? {};
+  if (client === undefined) return EXIT.done;
+  for (const line of tips(report, options, { id: client.id, servers: facts?.servers ?? [] }))
+    printError(proseOf(printable(line), { isTerminal: process.stderr.isTTY }));
   return EXIT.done;
+}
+
+/** The other servers of the client's file: those that Assay has too, which the client starts twice, and the rest. */
+function tips(
+  { client, others }: ConnectReport,
+  { project }: ConnectOptions,
+  { id, servers }: { readonly id: string; readonly servers: readonly string[] },
+): readonly string[] {
+  const isTwice = (name: string): boolean => servers.includes(name);
+  const [twice, rest] = [others.filter(isTwice), others.filter((name) => !isTwice(name))];
+  const folder = project === undefined ? '' : ` --project ${project}`;
+  return [
+    ...(twice.length === 0
+      ? []
+      : [`tip: ${client} shows the tools of ${twice.join(', ')} twice: remove these entries from its file.`]),
+    ...(rest.length === 0
+      ? []
+      : [`tip: ${client} has more servers there (${rest.join(', ')}): assay import ${id}${folder}`]),
+  ];
 }
 
 function reportText({ client, path, change, isDryRun, names }: ConnectReport): string {

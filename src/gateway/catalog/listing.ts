@@ -52,7 +52,8 @@ export class Listing {
   /** Tools that an operator disabled. */
   readonly disabled: readonly Entry[];
   readonly reports: readonly ListReport[];
-  readonly #own: readonly ListedEntry[];
+  /** Assay's own tools, listed before the others. */
+  readonly own: readonly ListedEntry[];
   readonly #kind: ListKind;
   readonly #byKey: ReadonlyMap<string, Entry>;
   readonly #contested: ReadonlyMap<string, readonly string[]>;
@@ -66,7 +67,7 @@ export class Listing {
     this.#kind = kind;
     this.entries = entries;
     this.disabled = disabled;
-    this.#own = own;
+    this.own = own;
     this.#byKey = new Map(entries.map((entry) => [entry.key, entry]));
     this.#contested = contested;
     this.reports = reports;
@@ -108,7 +109,7 @@ export class Listing {
   }
 
   get #all(): readonly ListedEntry[] {
-    return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
+    return this.own.length === 0 ? this.entries : [...this.own, ...this.entries];
   }
 
   /** The list's result as JSON text, starting after the entry that the cursor names. Cached. */

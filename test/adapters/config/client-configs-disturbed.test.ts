@@ -11,7 +11,7 @@ import { tempDir } from '../../support/place.ts';
 
 const OWN = ['/bin/assay'];
 const REQUEST = { client: 'cursor', name: 'assay', url: undefined, project: undefined };
-const CONNECT = { ...REQUEST, dryRun: false, force: false };
+const CONNECT = { ...REQUEST, view: {}, dryRun: false, force: false };
 const UNDO = { client: 'cursor', project: undefined, dryRun: false };
 
 let home: string;

@@ -1,0 +1,121 @@
+import { counted } from '../../core/counted.ts';
+import type { AppOptions, ViewOptions } from '../../core/command-options.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { seenByClient, type SeenByClient } from '../../gateway/services/seen-by-client.ts';
+import { quoted } from './output.ts';
+import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
+
+/** Which tools a client is given, as the command line says it. */
+export interface WantedView extends ViewOptions {
+  /** Whatever is equipped, also if the client has a toolset of its own. */
+  readonly equipped?: boolean;
+}
+
+export interface ChosenView {
+  /** What goes into the client's entry. */
+  readonly view: ViewOptions;
+  /** Undefined if it cannot be told. */
+  readonly seen: SeenByClient | undefined;
+  readonly facts: Facts | undefined;
+}
+
+/** What Assay has, by name. */
+interface Facts {
+  readonly servers: readonly string[];
+  readonly toolsets: readonly string[];
+}
+
+/**
+ * The tools that a client is given. Without a flag it follows the equipped toolset, unless another one than its own,
+ * named after it, is equipped: then it gets its own. TOOLSET_UNKNOWN
+ */
+export async function chooseView(
+  runtime: Pick<ClientConfigPorts, 'openOnboarding'>,
+  { client, wanted, isElsewhere }: ViewRequest,
+  options: AppOptions,
+): Promise<Result<ChosenView, Refusal>> {
+  const { all, toolset, equipped } = wanted;
+  const given = { ...(all && { all }), ...(toolset !== undefined && { toolset }) };
+  const isGiven = all === true || toolset !== undefined;
+  if (isElsewhere) return ok({ view: given, seen: undefined, facts: undefined });
+  const opened = await runtime.openOnboarding(options);
+  // A config that cannot be read is reported by the commands that need it.
+  if (!opened.ok)
+    return toolset === undefined ? ok({ view: given, seen: undefined, facts: undefined }) : opened;
+  try {
+    const view = isGiven || equipped === true ? given : ownView(opened.value, client);
+    const { toolsets, catalog } = opened.value;
+    const seen = seenByClient(opened.value, view);
+    if (seen === undefined) return err(toolsets.unknown(toolset ?? client));
+    const names = toolsets.all.map(({ name }) => name);
+    return ok({
+      view,
+      seen,
+      facts: { servers: catalog.servers.map(({ spec }) => spec.name), toolsets: names },
+    });
+  } finally {
+    await opened.value.close();
+  }
+}
+
+export interface ViewRequest {
+  /** Id of the client. */
+  readonly client: string;
+  readonly wanted: WantedView;
+  /** The client is led to a gateway whose toolsets are not those of this home. */
+  readonly isElsewhere: boolean;
+}
+
+function ownView({ toolsets }: OpenOnboarding, client: string): ViewOptions {
+  const { equipped } = toolsets;
+  const hasOther = equipped !== undefined && equipped.name !== client;
+  return hasOther && toolsets.find(client) !== undefined ? { toolset: client } : {};
+}
+
+/** The address of a view. Undefined if `url` is not that of an MCP endpoint, to which the others are relative. */
+export function viewUrl(url: string, { all, toolset }: ViewOptions): string | undefined {
+  if (all !== true && toolset === undefined) return url;
+  const base = url.replace(/\/$/, '');
+  if (!base.endsWith('/mcp')) return undefined;
+  return all === true ? `${base}/all` : `${base}/toolsets/${toolset ?? ''}`;
+}
+
+/** "Cursor will see 58 tools: …", and the next command if that is not what the user wants. */
+export function seenLines(
+  { seen, facts }: ChosenView,
+  client: KnownClient,
+): { readonly seen: string; readonly next: string | undefined } | undefined {
+  if (seen === undefined) return undefined;
+  const { tools, unread } = seen;
+  const more =
+    unread.length === 0 ? '' : ` Not counted, as Assay has not started them yet: ${unread.join(', ')}.`;
+  const line = printable(`${client.label} will see ${whatOf(seen)}${more}`);
+  return { seen: line, next: tools + unread.length === 0 ? remedy(seen, facts, client) : undefined };
+}
+
+function whatOf({ view, toolset, tools, configurationTools: own }: SeenByClient): string {
+  if (view === 'all') return `all tools of all servers: ${tools}.`;
+  if (toolset === undefined) {
+    const count = counted(own.length, 'configuration tool');
+    return tools === 0
+      ? `the ${count} only, because no toolset is equipped.`
+      : `${counted(tools + own.length, 'tool')}: all ${tools} of the servers and the ${count}.`;
+  }
+  if (view === 'toolset')
+    return `${counted(tools, 'tool')}: the toolset ${quoted(toolset)}, whatever is equipped.`;
+  const [first, ...others] = own;
+  const extra =
+    first === undefined
+      ? ''
+      : ` and ${others.length === 0 ? first : counted(own.length, 'configuration tool')}`;
+  return `${counted(tools + own.length, 'tool')}: the toolset ${quoted(toolset)}, which is equipped${extra === '' ? '' : ','}${extra}.`;
+}
+
+function remedy({ toolset }: SeenByClient, facts: Facts | undefined, { id }: KnownClient): string {
+  if (facts?.servers.length === 0) return `assay import ${id}`;
+  const [own = facts?.toolsets[0]] = facts?.toolsets.filter((name) => name === id) ?? [];
+  if (toolset === undefined && own !== undefined) return `assay toolset equip ${own}`;
+  return `assay connect ${id} --all`;
+}
