@@ -243,15 +243,15 @@ class LogCollector implements Log {
     return heard;
   }
 
-  debug(): void {
-    // Debug lines are not collected.
-  }
-
-  info(_: string, { server, stream, text }: Readonly<Record<string, unknown>> = {}): void {
+  debug(_: string, { server, stream, text }: Readonly<Record<string, unknown>> = {}): void {
     if (stream !== 'stderr' || typeof server !== 'string' || typeof text !== 'string') return;
     const { stderr } = this.of(server);
     stderr.push(text);
     if (stderr.length > MAX_HEARD) stderr.shift();
+  }
+
+  info(): void {
+    // Not a problem.
   }
 
   warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {

@@ -99,8 +99,9 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   secrets.add(secretsOfEnvironment(around.env));
   const mask = (text: string): string => secrets.mask(text);
   const { writeLog: write } = options;
-  const isPretty = write === undefined && process.stderr.isTTY;
-  const log = await openLog({ level, isPretty, mask, write });
+  const isTerminal = write === undefined && process.stderr.isTTY;
+  const terminal = isTerminal ? { hasColours: process.stderr.hasColors() } : undefined;
+  const log = openLog({ level, terminal, mask, write });
   await hide(exposed, log);
   const { transport, meter } = options;
   const tracer = await openTracer({ version: VERSION, transport });

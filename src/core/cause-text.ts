@@ -30,10 +30,10 @@ const TEXTS: Texts = {
   COMMAND_LINE_TOO_LONG: () => 'cannot be started: its arguments or its environment are too long',
   OPEN_FILES_EXHAUSTED: () => 'cannot be started: too many files are open',
   PROCESS_NOT_STARTED: ({ error }) => `cannot be started: ${error}`,
-  PROCESS_EXITED: ({ exitCode }) => `exited with code ${String(exitCode)}`,
-  PROCESS_KILLED: ({ signal }) => `was ended by ${signal}`,
-  STDOUT_CLOSED: () => 'closed its stdout without ending',
-  STDIN_CLOSED: () => 'closed its stdin without ending',
+  PROCESS_EXITED: ({ exitCode, stderr }) => `exited with code ${String(exitCode)}${after(stderr)}`,
+  PROCESS_KILLED: ({ signal, stderr }) => `was ended by ${signal}${after(stderr)}`,
+  STDOUT_CLOSED: ({ stderr }) => `closed its stdout without ending${after(stderr)}`,
+  STDIN_CLOSED: ({ stderr }) => `closed its stdin without ending${after(stderr)}`,
 
   CONNECTION_REFUSED: () => 'nothing listens at its address (ECONNREFUSED)',
   CONNECTION_TIMEOUT: () => 'its host did not answer in time (connect time-out)',
@@ -68,7 +68,7 @@ const TEXTS: Texts = {
   RESPONSE_INVALID: ({ reason }) => `its response is not valid JSON-RPC: ${reason}`,
   RESPONSE_AMBIGUOUS: ({ reason }) => `its response is ambiguous: ${reason}`,
   RESPONSE_TIMEOUT: ({ limitMs }) => `it sent neither a result nor progress for ${limitMs} ms`,
-  HANDSHAKE_TIMEOUT: () => 'it did not answer "initialize" in time',
+  HANDSHAKE_TIMEOUT: ({ stderr }) => `it did not answer "initialize" in time${after(stderr)}`,
   HANDSHAKE_TOO_LARGE: ({ reason }) => `its answer to "initialize" is ${reason}`,
   HANDSHAKE_REFUSED: ({ message }) =>
     `it refused "initialize": ${message === undefined ? 'it gave no reason' : quote(message)}`,
@@ -142,6 +142,10 @@ const TEXTS: Texts = {
   REQUEST_LIMIT: () => 'too many requests are already waiting for it',
   LINK_LIMIT: ({ clients, setting }) => `${clients} clients are using it, which is the maximum (${setting})`,
 };
+
+function after(stderr: string | undefined): string {
+  return stderr === undefined ? '' : `: ${stderr}`;
+}
 
 /** The command with which a subject signs in to a server. */
 function signInCommand(server: string, subject: string): string {

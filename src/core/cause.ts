@@ -14,10 +14,10 @@ export type Cause =
   | { readonly code: 'OPEN_FILES_EXHAUSTED' }
   /** `error`: the system's error code. */
   | { readonly code: 'PROCESS_NOT_STARTED'; readonly error: string }
-  | { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null }
-  | { readonly code: 'PROCESS_KILLED'; readonly signal: string }
-  | { readonly code: 'STDOUT_CLOSED' }
-  | { readonly code: 'STDIN_CLOSED' }
+  | (Stderr & { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null })
+  | (Stderr & { readonly code: 'PROCESS_KILLED'; readonly signal: string })
+  | (Stderr & { readonly code: 'STDOUT_CLOSED' })
+  | (Stderr & { readonly code: 'STDIN_CLOSED' })
   // The connection to a server.
   | { readonly code: 'CONNECTION_REFUSED' }
   | { readonly code: 'CONNECTION_TIMEOUT' }
@@ -52,7 +52,7 @@ export type Cause =
   | { readonly code: 'RESPONSE_INVALID'; readonly reason: string }
   | { readonly code: 'RESPONSE_AMBIGUOUS'; readonly reason: string }
   | { readonly code: 'RESPONSE_TIMEOUT'; readonly limitMs: number }
-  | { readonly code: 'HANDSHAKE_TIMEOUT' }
+  | (Stderr & { readonly code: 'HANDSHAKE_TIMEOUT' })
   | { readonly code: 'HANDSHAKE_TOO_LARGE'; readonly reason: string }
   | { readonly code: 'HANDSHAKE_REFUSED'; readonly message: string | undefined }
   | { readonly code: 'PROTOCOL_VERSION_UNSUPPORTED'; readonly version: string | undefined }
@@ -132,10 +132,30 @@ export type Cause =
 
 export type CauseCode = Cause['code'];
 
+/** The end of a process, with the line of its stderr that says why. */
+interface Stderr {
+  readonly stderr?: string | undefined;
+}
+
 /** A token renewal that failed for now and may succeed later. */
 interface Renewal {
   readonly server: string;
   readonly subject: string;
+}
+
+/** Adds the error that a process wrote to stderr to a cause that can hold one. */
+export function withStderr(cause: Cause, stderr: string | undefined): Cause {
+  if (stderr === undefined) return cause;
+  switch (cause.code) {
+    case 'PROCESS_EXITED':
+    case 'PROCESS_KILLED':
+    case 'STDOUT_CLOSED':
+    case 'STDIN_CLOSED':
+    case 'HANDSHAKE_TIMEOUT':
+      return { ...cause, stderr };
+    default:
+      return cause;
+  }
 }
 
 /** What has to happen before a retry can succeed: time passing, a change outside Assay, or a sign-in. */

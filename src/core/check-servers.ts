@@ -47,7 +47,7 @@ export interface ServerFacts {
     | {
         readonly kind: 'down';
         readonly cause: Cause;
-        /** The last lines of its stderr. */
+        /** The last lines of its stderr, shown where the cause names no error of it. */
         readonly lastWords: readonly string[];
       };
   /** Warnings logged while it started. */
@@ -88,7 +88,9 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
     };
   }
   const { cause, lastWords } = condition;
-  const lastLines = lastWords.length === 0 ? '' : ` Its last words: ${lastWords.join(' / ')}`;
+  // The cause names the error, where stderr has one.
+  const lastLines =
+    lastWords.length === 0 || 'stderr' in cause ? '' : ` Its last words: ${lastWords.join(' / ')}`;
   return {
     check: 'servers',
     level: 'problem',

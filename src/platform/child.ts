@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { Reaper } from './reaper.ts';
 import { atMost, pause } from './turns.ts';
 
@@ -109,11 +110,12 @@ export class Child {
 
   /** Resolves when all of the child's output was read. */
   get outputRead(): Promise<void> {
-    const stdout = this.#process?.stdout;
-    return new Promise((resolve) => {
-      if (stdout === undefined || stdout === null || stdout.readableEnded || stdout.destroyed) resolve();
-      else stdout.once('close', resolve);
-    });
+    return closed(this.#process?.stdout);
+  }
+
+  /** The same for what it wrote to stderr. */
+  get errorOutputRead(): Promise<void> {
+    return closed(this.#process?.stderr);
   }
 
   onErrorOutput(handler: (chunk: Buffer) => void): void {
@@ -163,6 +165,13 @@ export class Child {
     await atMost(exited, MOMENT_MS);
     return this.#isEnding ? exited : end;
   }
+}
+
+function closed(stream: Readable | null | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream === undefined || stream === null || stream.readableEnded || stream.destroyed) resolve();
+    else stream.once('close', resolve);
+  });
 }
 
 /** The process, or the error if the system refuses at once. */

@@ -144,7 +144,7 @@ describe('assay doctor', () => {
       'problem lost: Its working folder "/no/such/folder" does not exist, so it cannot be started.',
     ]);
     expect(found('servers')).toEqual([
-      'problem crashing: It does not stand, so its tools are missing: exited with code 3. Its last words: no disk for [masked]',
+      'problem crashing: It does not stand, so its tools are missing: exited with code 3: no disk for [masked].',
       'problem unwelcome: It does not stand, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
       'problem closed: It does not stand, so its tools are missing: nothing listens at its address (ECONNREFUSED).',
       expect.stringMatching(/^ok plain: /),

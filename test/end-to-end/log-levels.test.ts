@@ -147,6 +147,7 @@ it.each(['legacy', 'modern'])(
     const stdio = fixture('notifier', [`--era=${era}`]);
     const assay = await startGateway({
       servers: { s: { type: 'http', url: http.url, isolation: 'shared' }, p: stdio },
+      env: { ASSAY_LOG_LEVEL: 'debug' },
     });
     await assay.settled();
     const session = await openSession(assay.url);

@@ -96,7 +96,7 @@ describe('the token of Assay', () => {
     const token = 'the-token-of-this-assay';
     const assay = await startAssay({
       servers: { leaker: fixture('leaker', [], { env: { API_KEY: `x ${token}` } }) },
-      env: { ASSAY_TOKEN: token },
+      env: { ASSAY_TOKEN: token, ASSAY_LOG_LEVEL: 'debug' },
     });
     await until('it was said', () => (assay.stderr().includes('my key is') ? true : undefined));
     expect(assay.stderr()).not.toContain(token);

@@ -40,7 +40,7 @@ async function start(
 }
 
 async function addServer(entry: JsonObject): Promise<Pick<Gateway, 'url' | 'stderr'>> {
-  const { assay, add } = await (shared ??= startShared());
+  const { assay, add } = await (shared ??= startShared({ env: { ASSAY_LOG_LEVEL: 'debug' } }));
   const name = `web${(servers += 1)}`;
   await add({ [name]: entry });
   return { url: assay.url.replace(/all$/, `servers/${name}`), stderr: () => assay.stderr() };

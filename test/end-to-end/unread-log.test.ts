@@ -11,7 +11,7 @@ function openUnread() {
   const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
   const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
     // Far more of it is to come than a server may add to the log otherwise.
-    env: cleanEnv({ ASSAY_LIMITS_SERVER_LOG_LINES: '1000000' }),
+    env: cleanEnv({ ASSAY_LOG_LEVEL: 'debug', ASSAY_LIMITS_SERVER_LOG_LINES: '1000000' }),
     stdio: 'pipe',
   });
   const { pid = 0 } = child;

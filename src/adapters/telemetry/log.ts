@@ -1,17 +1,18 @@
 import { createRequire } from 'node:module';
 import type { DestinationStream, Logger, pino as Pino } from 'pino';
-import { printable, printableJson } from '../../core/printable.ts';
+import { printableJson } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import { Stderr } from '../../platform/stderr.ts';
 import { isCredentialKey } from './credential-names.ts';
 import { MASKED } from './secret-shapes.ts';
+import { terminalLine } from './terminal-line.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
-  /** Whether to format for a terminal instead of as JSON. */
-  readonly isPretty: boolean;
+  /** Whether to write lines for a terminal, with or without colours, instead of JSON. */
+  readonly terminal: { readonly hasColours: boolean } | undefined;
   /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
   /** Takes each line. Defaults to stderr. */
@@ -24,8 +25,9 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
  * The log. Goes to stderr by default, because stdout is for results and, with stdio, for JSON-RPC only. If it is not
  * read, lines beyond a limit are dropped and their number is logged. Secrets are masked in every line.
  */
-export async function openLog({ level, isPretty, mask, write }: LogOptions): Promise<Log> {
-  const inForm = isPretty ? await prettyForm() : printableJson;
+export function openLog({ level, terminal, mask, write }: LogOptions): Log {
+  const inForm =
+    terminal === undefined ? printableJson : (line: string) => terminalLine(line, terminal.hasColours);
   const take = write ?? stderrIn(inForm);
   const destination: DestinationStream = { write: (line) => take(inForm(line)) };
   let opened: Logger | undefined;
@@ -62,21 +64,6 @@ function droppedLine(dropped: number): string {
     'log lines were dropped, as nobody read them',
   );
   return text;
-}
-
-/** Loaded only for a terminal. Its only control characters are its own colours and line ends. */
-async function prettyForm(): Promise<(line: string) => string> {
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
-    ignore: 'pid,hostname',
-    translateTime: 'HH:MM:ss',
-    customPrettifiers: {},
-    messageFormat: (log, messageKey) => printable(String(log[messageKey])),
-  });
-  // Fields are written as JSON, so no other control characters are left.
-  // eslint-disable-next-line no-control-regex -- colours and line ends are controls
-  const rest = /[^\u0000-\u001f]+/g;
-  return (line) => pretty(line).replace(rest, printable);
 }
 
 /** Maximum depth shown. */

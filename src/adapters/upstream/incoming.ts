@@ -62,13 +62,13 @@ export function receive(
   return undefined;
 }
 
-/** Per server and period (in ms), this many invalid messages are logged; the rest are only counted. */
-const MAX_COMPLAINTS = 5;
-const PERIOD_MS = 10_000;
+/** Per server, one invalid message in this many ms is logged as a warning; the others at debug. */
+const PERIOD_MS = 600_000;
 
 interface Complaints {
-  sinceMs: number;
-  count: number;
+  readonly sinceMs: number;
+  /** Invalid messages after the logged one. */
+  others: number;
 }
 
 const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
@@ -78,20 +78,17 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   COMPLAINTS.set(log, all);
   const nowMs = performance.now();
   const known = all.get(server);
-  const isOver = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
-  const complaints = isOver ? { sinceMs: nowMs, count: 0 } : known;
-  all.set(server, complaints);
-  complaints.count += 1;
-  if (complaints.count > MAX_COMPLAINTS) return;
-  const unlogged = isOver ? Math.max((known?.count ?? 0) - MAX_COMPLAINTS, 0) : 0;
+  const isNews = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
+  if (isNews) all.set(server, { sinceMs: nowMs, others: 0 });
+  else known.others += 1;
   const text = isQuoted ? bytes.toString('utf8', 0, MAX_QUOTED_LENGTH) : undefined;
-  log.warn('server sent what is no JSON-RPC message; it is ignored', {
+  log[isNews ? 'warn' : 'debug']('server sent what is no JSON-RPC message; it is ignored', {
     server,
     code: 'MESSAGE_INVALID',
     reason: message.reason,
     bytes: bytes.length,
     ...(text !== undefined && { text }),
-    ...(unlogged > 0 && { unlogged }),
+    ...(isNews && known !== undefined && { othersSince: known.others }),
   });
 }
 
@@ -134,6 +131,6 @@ export function heard(note: NotificationMessage, server: string, to: { events: L
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
     const { start, end } = note.params ?? { start: 0, end: 0 };
     const text = note.bytes.toString('utf8', start, Math.min(end, start + MAX_LOGGED_LENGTH));
-    to.log.info('server log message', { server, level, text });
+    to.log.debug('server log message', { server, level, text });
   } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
 }

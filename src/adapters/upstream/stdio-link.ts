@@ -1,4 +1,4 @@
-import type { Cause } from '../../core/cause.ts';
+import { type Cause, withStderr } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
@@ -23,6 +23,7 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { StderrTail } from './stderr-tail.ts';
 import { Listening } from './listening.ts';
 
 /**
@@ -31,7 +32,6 @@ import { Listening } from './listening.ts';
  */
 const PROBE_PATIENCE_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
-const STDERR_LINE_LIMIT = 64 * 1024;
 
 /** Starts a server's process and shakes hands with it. The same process serves either era. */
 export async function openStdio(
@@ -75,10 +75,11 @@ async function attempt(
       if (id !== undefined || notifications.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
     },
   });
-  const output = connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  const output = connectStdout(child, conversation, { server: spec.name, log: deps.log });
+  const stderr = new StderrTail(child, { server: spec.name, log: deps.log });
   void child.ended.then(async (cause) => {
-    await allHeard(child, output);
-    conversation.end(cause);
+    const [line] = await Promise.all([stderr.errorLine(), allHeard(child, output)]);
+    conversation.end(withStderr(cause, line));
   });
   child.onDrain(() => attempted.drained());
   const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
@@ -87,7 +88,7 @@ async function attempt(
     const { cause } = facts.error;
     conversation.end(cause);
     await child.end();
-    return err({ cause, diedOfProbe });
+    return err({ cause: withStderr(cause, await stderr.errorLine()), diedOfProbe });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
@@ -96,7 +97,7 @@ async function attempt(
   return ok(new StdioLink(parts));
 }
 
-function connectStreams(
+function connectStdout(
   child: Child,
   conversation: Conversation,
   { server, log }: { readonly server: string; readonly log: Log },
@@ -111,11 +112,6 @@ function connectStreams(
       log.warn('server sent a line that is too long; it is ignored', { server, code: 'LINE_TOO_LONG' }),
   });
   child.onOutput((chunk) => output.push(chunk));
-  const errors = new LineSplitter(STDERR_LINE_LIMIT, {
-    line: (line) => log.info('server stderr', { server, stream: 'stderr', text: line.toString() }),
-    tooLong: () => log.info('server stderr has a line that is too long', { server }),
-  });
-  child.onErrorOutput((chunk) => errors.push(chunk));
   return messages;
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cause } from '../../core/cause.ts';
-import { causeJson, causeText } from '../../core/cause-text.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -19,6 +18,7 @@ import { UpstreamLogLevel } from './upstream-log-level.ts';
 import { ChangeSignal } from './change-signal.ts';
 import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
 import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
+import { OutageLog } from './outage-log.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
@@ -57,6 +57,8 @@ export class Server {
   #era: Era | undefined;
   readonly #logs = new UpstreamLogLevel(true);
   readonly #deps: ServerDeps;
+  readonly #outages: OutageLog;
+  readonly #listOutages: OutageLog;
   readonly #stopping = new AbortController();
   readonly #news = new ChangeSignal();
   #running: Promise<void> | undefined;
@@ -68,6 +70,9 @@ export class Server {
     this.#deps = deps;
     this.claims = deps.claims ?? DECLARED_ALONE;
     this.subscriptions = deps.subscriptions ?? new ResourceSubscriptions(spec.name, deps.log);
+    const logged = { server: spec.name, log: deps.log, nowMs: () => performance.now() };
+    this.#outages = new OutageLog(logged);
+    this.#listOutages = new OutageLog(logged);
     const known = deps.memory.recall(spec);
     this.lists = new ServerLists({
       remembered: known?.inventory,
@@ -77,12 +82,7 @@ export class Server {
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>
-        deps.log.warn('a list could not be read', {
-          server: this.spec.name,
-          list,
-          ...causeJson(cause),
-          retryMs,
-        }),
+        this.#listOutages.failed('a list could not be read', cause, { list, retryMs }),
     });
     this.instructions = new ServerInstructions(deps, known?.instructions);
     this.#capabilities = known?.capabilities;
@@ -194,14 +194,8 @@ export class Server {
       this.#become({ kind: 'ended', cause, nowMs: performance.now(), chance: this.#deps.chance() });
       const life = this.#life;
       if (!('nextMs' in life)) return closed;
-      this.#deps.log.warn('server is down', {
-        server: this.spec.name,
-        state: life.state,
-        ...causeJson(cause),
-        firstCause: causeText(life.cause),
-        firstCauseCode: life.cause.code,
-        nextStartMs: life.nextMs - life.endedMs,
-      });
+      const nextStartMs = life.nextMs - life.endedMs;
+      this.#outages.failed('server is down', cause, { state: life.state, nextStartMs });
       await Promise.all([closed, this.#restUntilDue(life)]);
       this.restarts += 1;
     }
@@ -265,7 +259,7 @@ export class Server {
     this.#link = link;
     this.#remember(link);
     this.#become({ kind: 'ready', nowMs: performance.now() });
-    this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
+    this.#outages.recovered('server is up', { revision: link.version, era: link.era });
     void this.#logs.renew(link);
     void this.subscriptions.linkReady(link, this.spec.timeoutMs);
   }
@@ -281,6 +275,8 @@ export class Server {
   #listRead(link: Link, { list, isNews }: ReadNews): void {
     if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools, link);
     if (this.#link === link) this.#remember(link);
+    if (this.#listOutages.isOpen && this.lists.isComplete)
+      this.#listOutages.recovered('all lists could be read again');
     this.#news.notify();
     if (isNews) this.#deps.onChange();
   }

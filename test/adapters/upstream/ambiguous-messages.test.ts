@@ -124,9 +124,9 @@ describe('a server whose message readers would read differently', () => {
     ]);
   });
 
-  it('is logged five times, and not once for each message', async () => {
+  it('is logged once, and not once for each message', async () => {
     const { conversation, warnings } = talk();
     for (let count = 0; count < 1_000; count += 1) await conversation.receive(Buffer.from('{"id":1,"id":2}'));
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(1);
   });
 });

@@ -1,0 +1,67 @@
+import { styleText } from 'node:util';
+import { printable } from '../../core/printable.ts';
+
+/** One entry of the log, in pino's format. */
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Characters shown of a text, and of a whole line before colours. */
+const MAX_TEXT_LENGTH = 400;
+const MAX_LINE_LENGTH = 1_000;
+
+/** Fields for programs, which say on a terminal what the message says already. */
+const HIDDEN: ReadonlySet<string> = new Set([
+  ...['level', 'time', 'msg', 'server', 'cause'],
+  ...['causeCode', 'code', 'stream', 'state', 'era', 'nextStartMs', 'retryMs', 'failures', 'bytes'],
+]);
+
+const LEVELS: Readonly<Record<number, readonly [name: string, colour: 'dim' | 'cyan' | 'yellow' | 'red']>> = {
+  10: ['trace', 'dim'],
+  20: ['debug', 'dim'],
+  30: ['info ', 'cyan'],
+  40: ['warn ', 'yellow'],
+  50: ['error', 'red'],
+  60: ['fatal', 'red'],
+};
+
+/**
+ * An entry of the log as one line for a person: time, level, the server that it is about, message, cause, and the other
+ * fields as `key=value`. Contains no control characters but its own colours and line end.
+ */
+export function terminalLine(json: string, hasColours: boolean): string {
+  const entry = JSON.parse(json) as Entry;
+  const { level, time, msg, server, cause } = entry;
+  const [name, colour] = LEVELS[Number(level)] ?? [String(level), 'red'];
+  const text = [
+    ...(typeof server === 'string' ? [`${server}: `] : []),
+    String(msg),
+    ...(typeof cause === 'string' ? [`: ${cause}`] : []),
+    ...Object.entries(entry).flatMap(([key, value]) =>
+      HIDDEN.has(key) || value === undefined || value === null ? [] : [` ${key}=${shown(value)}`],
+    ),
+  ].join('');
+  const styled = (style: typeof colour, what: string): string =>
+    hasColours ? styleText(style, what, { validateStream: false }) : what;
+  return `${styled('dim', clockOf(time))} ${styled(colour, name)} ${printable(cut(onOneLine(text), MAX_LINE_LENGTH))}\n`;
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? onOneLine(value) : JSON.stringify(value);
+  const isPlain = typeof value !== 'string' || /^[^\s"=]+$/.test(text);
+  return cut(isPlain ? text : JSON.stringify(text), MAX_TEXT_LENGTH);
+}
+
+/** Stack traces and other texts of several lines. */
+function onOneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ');
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function clockOf(time: unknown): string {
+  const date = new Date(typeof time === 'number' ? time : 0);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
