@@ -3,6 +3,7 @@ import type { Finding } from './finding.ts';
 /**
  * - `name_ambiguous`, `name_too_long`: its public name differs from its own name.
  * - `name_repeated`, `name_hidden`: left out, because its server or another one already has that name.
+ * - `filter_unmatched`: a pattern of `tools` in the config matches no tool.
  * - `list_limit`, `instructions_limit`: cut at a `limits` setting.
  * - `instructions_changed`: models get the accepted text until a review.
  * - `member_left_out`, `withheld`: part of a definition, or all of it, left out because clients would reject it.
@@ -12,6 +13,7 @@ export type ListReportCode =
   | 'name_too_long'
   | 'name_repeated'
   | 'name_hidden'
+  | 'filter_unmatched'
   | 'list_limit'
   | 'instructions_limit'
   | 'instructions_changed'
@@ -43,6 +45,10 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   name_hidden: {
     level: 'warning',
     remedy: 'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
+  },
+  filter_unmatched: {
+    level: 'warning',
+    remedy: 'Correct the pattern, or take it out; `assay tools` shows the names.',
   },
   list_limit: {
     level: 'warning',

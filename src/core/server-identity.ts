@@ -1,5 +1,6 @@
 import { shortHash } from './digest.ts';
 import type { ServerSpec, Transport } from './server-spec.ts';
+import { isSameFilter } from './tool-filter.ts';
 import { sourceKind } from './sources/source-kinds.ts';
 
 /**
@@ -37,6 +38,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
     one.trust === other.trust &&
+    isSameFilter(one.toolFilter, other.toolFilter) &&
     one.isFromConfig === other.isFromConfig &&
     isAlike(one.transport, other.transport)
   );

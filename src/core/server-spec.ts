@@ -1,4 +1,5 @@
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
+import type { ToolFilter } from './tool-filter.ts';
 
 /** How to reach a source of tools. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
 export type Transport =
@@ -77,6 +78,8 @@ export interface ServerSpec {
   readonly isolation: 'session' | 'shared';
   /** Whether its hints may lower caution. Undefined if not configured. */
   readonly trust?: boolean | undefined;
+  /** Which of its tools are offered. Undefined: all. */
+  readonly toolFilter?: ToolFilter | undefined;
   /** True if it comes from the config file, absent if registered at runtime. Local tools have their own. */
   readonly isFromConfig?: true | undefined;
 }

@@ -101,7 +101,7 @@ describe('two entries', () => {
   });
 
   it('that differ in limits and names alone are reached in the same way', () => {
-    for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }])
+    for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }, { toolFilter: { deny: ['x'] } }])
       expect(alike(spec(STDIO), spec(STDIO, more))).toEqual([false, true, true]);
   });
 });

@@ -106,6 +106,22 @@ describe('an edit of the config file', () => {
     expect(await session.call('pid')).toBe(pid);
   });
 
+  it('of the tools that are allowed takes effect at once, and restarts nothing', async () => {
+    const pid = await session.call('one_pid');
+    const tools = { allow: ['p*', 'echo'], deny: ['echo', 'nosuch'] };
+    writeFileSync(config, textFor({ one: { ...ONE, tools }, two: TWO }));
+    const ours = async (): Promise<readonly string[]> =>
+      namesAt(await session.ask('tools/list'), 'result', 'tools').filter((name) => name.startsWith('one_'));
+    await until('only the allowed tools are listed', async () => {
+      const names = await ours();
+      return names.includes('one_pid') && names.every((name) => name.startsWith('one_p')) ? true : undefined;
+    });
+    expect(await session.call('one_pid')).toBe(pid);
+    await expect(session.call('one_echo')).rejects.toThrow(/No tool is called/);
+    writeFileSync(config, textFor({ one: ONE, two: TWO }));
+    await until('the list is whole', async () => ((await ours()).includes('one_echo') ? true : undefined));
+  });
+
   it('of comments, order of keys or space alone touches nothing', async () => {
     const pid = await session.call('one_pid');
     const { args, command } = ONE as { args: Json; command: Json };

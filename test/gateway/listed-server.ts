@@ -1,3 +1,4 @@
+import type { ServerSpec } from '../../src/core/server-spec.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { Settings } from '../../src/core/settings.ts';
@@ -49,8 +50,7 @@ export function template(uriTemplate: string): Json {
   return { name: 't', uriTemplate };
 }
 
-export interface Given {
-  readonly prefix?: boolean;
+export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter'>> {
   readonly connect?: Connect;
   readonly limits?: Partial<Settings>;
 }
@@ -59,7 +59,14 @@ export interface Given {
 export function listed(name: string, lists: Lists = {}, given: Given = {}): Server {
   const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
   const server = new Server(
-    { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true, isolation: 'shared' },
+    {
+      name,
+      transport,
+      timeoutMs: 60_000,
+      prefix: given.prefix ?? true,
+      isolation: 'shared',
+      toolFilter: given.toolFilter,
+    },
     {
       connect: given.connect ?? (() => new Promise(() => {})),
       memory: NO_MEMORY,

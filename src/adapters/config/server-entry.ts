@@ -1,4 +1,6 @@
-import type { Node } from 'jsonc-parser';
+import { getNodeValue, type Node } from 'jsonc-parser';
+import { isJsonObject } from '../../core/json-object.ts';
+import type { ToolFilter } from '../../core/tool-filter.ts';
 import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -30,7 +32,7 @@ export function readServer(
   if (optionAt(entry, 'disabled', BOOLEAN) === true) return undefined;
   checkName(member, complaints);
   const isolation = optionAt(entry, 'isolation', ISOLATION);
-  for (const [key, option] of FOR_LATER) optionAt(entry, key, option);
+  const toolFilter = optionAt(entry, 'tools', TOOL_FILTER);
   const trust = optionAt(entry, 'trust', BOOLEAN);
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
@@ -44,6 +46,7 @@ export function readServer(
     isolation: isolation ?? sourceKind(transport).isolation,
     isFromConfig: true,
     ...(trust !== undefined && { trust }),
+    ...(toolFilter !== undefined && { toolFilter }),
   };
 }
 
@@ -104,16 +107,32 @@ const ISOLATION: Option<ServerSpec['isolation']> = {
   wanted: '"session" or "shared"',
   read: ({ value }) => (isIsolation(value) ? value : undefined),
 };
-/** Keys that are validated but not used yet. */
-const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
-  [
-    'tools',
-    { wanted: 'an array or an object', read: ({ type }) => isTrue(type === 'array' || type === 'object') },
-  ],
-];
+/** Maximum number of patterns in one list, and of characters in one pattern. */
+const MAX_PATTERNS = 1_000;
+const MAX_PATTERN_LENGTH = 200;
+/** A list alone is a list of allowed tools, as some clients write it. */
+const TOOL_FILTER: Option<ToolFilter> = {
+  wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * stands for any characters`,
+  read: (node) => toolFilterOf(getNodeValue(node)),
+};
 
-function isTrue(claim: boolean): true | undefined {
-  return claim ? true : undefined;
+function toolFilterOf(value: unknown): ToolFilter | undefined {
+  if (isPatterns(value)) return { allow: value };
+  if (!isJsonObject(value)) return undefined;
+  const { allow, deny, ...others } = value;
+  const isGood =
+    Object.keys(others).length === 0 &&
+    (allow !== undefined || deny !== undefined) &&
+    [allow, deny].every((list) => list === undefined || isPatterns(list));
+  return isGood ? value : undefined;
+}
+
+function isPatterns(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= MAX_PATTERNS &&
+    value.every((one) => typeof one === 'string' && one !== '' && one.length <= MAX_PATTERN_LENGTH)
+  );
 }
 
 const COMMON_KEYS: readonly string[] = [
@@ -123,7 +142,7 @@ const COMMON_KEYS: readonly string[] = [
   'timeoutMs',
   'isolation',
   'trust',
-  ...FOR_LATER.map(([key]) => key),
+  'tools',
 ];
 
 type TransportType = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';

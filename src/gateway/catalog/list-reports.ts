@@ -1,4 +1,5 @@
 import type { ListReport } from '../../core/list-report.ts';
+import { unmatchedPatterns } from '../../core/tool-filter.ts';
 import { printable } from '../../core/printable.ts';
 import { LISTS } from './inventory.ts';
 import { cutPhrases } from './list-budget.ts';
@@ -20,7 +21,11 @@ export function listReports(
 ): readonly ListReport[] {
   return [
     ...fitnessReports(entries),
-    ...servers.flatMap((server) => [...namelessReport(server, kind), ...cutReports(server, kind)]),
+    ...servers.flatMap((server) => [
+      ...namelessReport(server, kind),
+      ...cutReports(server, kind),
+      ...(kind === 'tools' ? filterReports(server) : []),
+    ]),
   ];
 }
 
@@ -65,6 +70,18 @@ function fitnessReport(entry: Listed): readonly ListReport[] {
   const paths = worse.paths.map((path) => path.join('.')).join(', ');
   const text = `${whose} is listed without ${paths}${era}: ${worse.reasons.join('; ')}`;
   return [{ code: 'member_left_out', text }];
+}
+
+/** Nothing is reported before the server has listed its tools. */
+function filterReports({ spec, inventory }: Server): readonly ListReport[] {
+  if (spec.toolFilter === undefined || inventory.tools.length === 0) return [];
+  const names = inventory.tools.flatMap(({ key }) => key ?? []);
+  return unmatchedPatterns(spec.toolFilter, names)
+    .slice(0, MAX_REPORTED)
+    .map((pattern) => ({
+      code: 'filter_unmatched',
+      text: `${spec.name}: ${JSON.stringify(pattern)} in "tools" matches none of its tools`,
+    }));
 }
 
 function namelessReport(server: Server, kind: ListKind): readonly ListReport[] {

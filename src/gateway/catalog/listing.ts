@@ -1,5 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { ListReport } from '../../core/list-report.ts';
+import { allowsTool } from '../../core/tool-filter.ts';
 import { publicNames } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { changedDefinition } from '../../protocol/definition.ts';
@@ -176,7 +177,9 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
   const named = LISTS[kind].key === 'name';
   const sources = servers.flatMap((server) =>
     server.inventory[kind].flatMap((definition) =>
-      definition.key === undefined ? [] : [{ server, definition, name: definition.key }],
+      definition.key === undefined || isFilteredOut(kind, server, definition.key)
+        ? []
+        : [{ server, definition, name: definition.key }],
     ),
   );
   const given =
@@ -211,6 +214,10 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
     contested: given.contested,
     reports: [...reports, ...listReports(entries, { servers, kind })].map(forPeople),
   });
+}
+
+function isFilteredOut(kind: ListKind, { spec }: Server, name: string): boolean {
+  return kind === 'tools' && spec.toolFilter !== undefined && !allowsTool(spec.toolFilter, name);
 }
 
 function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {

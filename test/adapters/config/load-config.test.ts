@@ -369,6 +369,9 @@ describe('an entry for a server at a URL', () => {
   });
 });
 
+const TOOL_FILTER =
+  'an object with "allow", "deny" or both, each a list of at most 1000 tool names, in which * stands for any characters';
+
 describe('an entry', () => {
   it('has the options of Assay', async () => {
     const entry = {
@@ -377,7 +380,7 @@ describe('an entry', () => {
       prefix: false,
       trust: true,
       isolation: 'session',
-      tools: ['a'],
+      tools: { allow: ['a*'], deny: ['ab'] },
     };
     const config = await load(JSON.stringify({ mcpServers: { x: { ...entry, disabled: false } } }));
     expect(config).toEqual({
@@ -392,6 +395,7 @@ describe('an entry', () => {
             prefix: false,
             isolation: 'session',
             trust: true,
+            toolFilter: { allow: ['a*'], deny: ['ab'] },
             isFromConfig: true,
           },
         ],
@@ -411,6 +415,14 @@ describe('an entry', () => {
       warnings: [],
     });
   });
+  it('may have a list of allowed tools alone', async () => {
+    const config = await load(JSON.stringify({ mcpServers: { x: { command: 'x', tools: ['a'] } } }));
+    expect(config).toMatchObject({ value: { servers: [{ toolFilter: { allow: ['a'] } }] } });
+  });
+  it.each([{}, { allow: 'a' }, { allow: [''] }, { deny: [1] }, { alow: ['a'] }, [['a']]])(
+    'with the tools %j is a problem',
+    (tools) => checkProblems({ command: 'x', tools }, [`mcpServers.x.tools: this is not ${TOOL_FILTER}`]),
+  );
   it('with options that are none is a problem', async () => {
     await checkProblems({ command: 'x', timeoutMs: 0 }, [
       'mcpServers.x.timeoutMs: this is not a whole number of milliseconds from 1 to 2147483647',
@@ -423,7 +435,7 @@ describe('an entry', () => {
       [
         'mcpServers.x.disabled: this is not true or false',
         'mcpServers.x.isolation: this is not "session" or "shared"',
-        'mcpServers.x.tools: this is not an array or an object',
+        `mcpServers.x.tools: this is not ${TOOL_FILTER}`,
         'mcpServers.x.trust: this is not true or false',
         'mcpServers.x.prefix: this is not true or false',
       ],

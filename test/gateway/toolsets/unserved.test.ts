@@ -43,13 +43,15 @@ it('a tool of a toolset that is not served has one reason of several', async () 
   const all = new ToolIndex(
     new Listing({ kind: 'tools', entries: [served, broken, ...colliding], disabled: [disabled] }),
   );
-  const names = ['s.broken', 's.off', 's.late', 'up.gone', 'down.gone', 'other.x', 'a.b.c'];
-  const selecting = { index: all, servers: [server, up, down] };
+  const filtered = listed('f', {}, { toolFilter: { deny: ['den*'] } });
+  const names = ['s.broken', 's.off', 's.late', 'up.gone', 'f.denied', 'down.gone', 'other.x', 'a.b.c'];
+  const selecting = { index: all, servers: [server, up, down, filtered] };
   const expected = [
     { tool: 's.broken', reason: 'withheld' },
     { tool: 's.off', reason: 'disabled' },
     { tool: 's.late', reason: 'server_starting' },
     { tool: 'up.gone', reason: 'tool_gone' },
+    { tool: 'f.denied', reason: 'tool_filtered' },
     { tool: 'down.gone', reason: 'server_down' },
     { tool: 'other.x', reason: 'server_unknown' },
     { tool: 'a.b.c', reason: 'name_collision' },

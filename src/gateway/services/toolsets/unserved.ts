@@ -1,3 +1,4 @@
+import { allowsTool } from '../../../core/tool-filter.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
 import { select, serverOf, type SelectOptions } from './selection.ts';
@@ -12,6 +13,7 @@ export type UnservedReason =
   | 'server_starting'
   | 'server_down'
   | 'server_unknown'
+  | 'tool_filtered'
   | 'tool_gone';
 
 export interface Unserved {
@@ -29,6 +31,7 @@ export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   server_starting: 'Not listed yet, as the server is starting',
   server_down: 'Absent, as the server is down',
   server_unknown: 'Absent, as there is no such server',
+  tool_filtered: 'Left out by "tools" of the server in the config',
   tool_gone: 'Absent, as the server does not have them now',
 };
 
@@ -41,6 +44,7 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   server_starting: 'its server is starting',
   server_down: 'its server is down',
   server_unknown: 'there is no such server',
+  tool_filtered: '"tools" of its server in the config leaves it out',
   tool_gone: 'its server does not have it now',
 };
 
@@ -66,8 +70,14 @@ export function unservedReason(
   if (named.length > 0)
     return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
   if (index.isDisabled(namespacedName)) return 'disabled';
-  const state = serverOf(namespacedName, servers)?.state.state;
-  if (state === undefined) return 'server_unknown';
+  const server = serverOf(namespacedName, servers);
+  if (server === undefined) return 'server_unknown';
+  const {
+    spec,
+    state: { state },
+  } = server;
+  const name = namespacedName.slice(spec.name.length + 1);
+  if (spec.toolFilter !== undefined && !allowsTool(spec.toolFilter, name)) return 'tool_filtered';
   if (state === 'up') return 'tool_gone';
   return state === 'starting' ? 'server_starting' : 'server_down';
 }
