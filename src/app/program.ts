@@ -81,6 +81,11 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
       const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
       return undoConnect(request, neighbourhood(options, ownCommand));
     },
+    hasConfig: async (options) => (await import('../platform/files.ts')).isThere(located(options).path),
+    findClients: async (options) => {
+      const { findClients } = await import('../adapters/config/client-configs/find-clients.ts');
+      return findClients(neighbourhood(options, ownCommand));
+    },
     openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
   };
 }

@@ -49,6 +49,16 @@ export interface ImportRequest {
   readonly dryRun: boolean;
 }
 
+/** A client of this machine that has servers in its config file. */
+export interface FoundClient {
+  readonly id: string;
+  readonly label: string;
+  /** Names of its servers, without Assay. */
+  readonly servers: readonly string[];
+  /** Whether Assay is among its servers. */
+  readonly isConnected: boolean;
+}
+
 export interface ConnectRequest {
   readonly client: string;
   readonly name: string;

@@ -47,6 +47,25 @@ describe('the first hour', () => {
     expect(await seenBy(user, '.claude.json')).toContain('other_echo');
   });
 
+  it('without a config file, `assay` and `assay serve` name the clients that have servers', async () => {
+    const user = newUser();
+    const servers = { one: { command: 'one' }, two: { command: 'two' }, assay: { command: 'assay' } };
+    user.write(JSON.stringify({ mcpServers: servers }), ...CURSOR);
+    user.write('{}', '.claude.json');
+    const begun = await user.assay();
+    expect([begun.code, begun.stderr]).toEqual([0, '']);
+    expect(begun.stdout.split('\n').slice(0, 3)).toEqual([
+      'Assay has no config file yet, so it knows no servers.',
+      '',
+      '  Cursor has 2 servers:  assay import cursor',
+    ]);
+    const served = await user.assay('serve');
+    expect([served.code, served.stdout]).toEqual([3, '']);
+    expect(served.stderr).toContain('  Cursor has 2 servers:  assay import cursor\n');
+    user.write('{"mcpServers": {}}', '.assay', 'mcp.json');
+    expect((await user.assay()).stderr).toContain('Usage: assay [options] [command]');
+  });
+
   it('--no-equip copies servers and does nothing else', async () => {
     const user = newUser();
     user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);

@@ -13,6 +13,8 @@ import { toolsetCommand } from './toolset-command.ts';
 
 /** Runs one command line; resolves with the exit code, see EXIT. */
 export async function runCommandLine(argv: readonly string[], runtime: Runtime): Promise<number> {
+  const begun = argv.length > 2 ? undefined : await (await import('./begin.ts')).begin(runtime, {});
+  if (begun !== undefined) return begun;
   let exit: number = EXIT.done;
   const done: Done = (code) => (exit = code);
   const program = new Command('assay')

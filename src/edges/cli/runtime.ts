@@ -9,6 +9,7 @@ import type { Diagnosis } from '../../core/finding.ts';
 import type {
   ConnectReport,
   ConnectRequest,
+  FoundClient,
   ImportReport,
   ImportRequest,
   UndoRequest,
@@ -127,6 +128,9 @@ export interface ClientConfigPorts {
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
   connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
   undoConnect(request: UndoRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
+  /** Whether Assay's config file exists. */
+  hasConfig(options: AppOptions): Promise<boolean>;
+  findClients(options: AppOptions): Promise<readonly FoundClient[]>;
   openOnboarding(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>>;
 }
 

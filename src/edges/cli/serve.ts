@@ -4,6 +4,7 @@ import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { serverStatuses } from '../../gateway/catalog/server-status.ts';
+import { offerToBegin } from './begin.ts';
 import { printComplaint, print, printError, style, tableOf } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -11,7 +12,11 @@ import type { Runtime } from './runtime.ts';
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) {
+    const exit = printComplaint(opened.error);
+    await offerToBegin(runtime, options);
+    return exit;
+  }
   const { url, catalog, configPath, needsToken, adminTokenPath, equipped, hasModes } = opened.value;
   const endpoint = `${url}/mcp`;
   print(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);

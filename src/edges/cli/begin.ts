@@ -1,0 +1,38 @@
+import { EXIT } from '../../core/errors.ts';
+import { counted } from '../../core/counted.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { printable } from '../../core/printable.ts';
+import { print, printError, proseOf } from './output.ts';
+import type { ClientConfigPorts } from './runtime.ts';
+
+type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients'>;
+
+/**
+ * `assay` without arguments: where to begin, if there is no config file yet. Undefined if there is one: then the help
+ * is the answer.
+ */
+export async function begin(runtime: Ports, options: AppOptions): Promise<number | undefined> {
+  if (await runtime.hasConfig(options)) return undefined;
+  print('Assay has no config file yet, so it knows no servers.');
+  for (const line of await offers(runtime, options)) print(line);
+  print('\n`assay --help` shows all commands.');
+  return EXIT.done;
+}
+
+/** What to run where a command needed a config file and there is none. On stderr; nothing if there is one. */
+export async function offerToBegin(runtime: Ports, options: AppOptions): Promise<void> {
+  if (await runtime.hasConfig(options)) return;
+  for (const line of await offers(runtime, options)) printError(line);
+}
+
+async function offers(runtime: Ports, options: AppOptions): Promise<readonly string[]> {
+  const found = (await runtime.findClients(options)).filter(({ servers }) => servers.length > 0);
+  const rows = found.map(({ id, label, servers }) => ({
+    what: `${printable(label)} has ${counted(servers.length, 'server')}:`,
+    command: `assay import ${id}`,
+  }));
+  const width = Math.max(0, ...rows.map(({ what }) => what.length));
+  if (rows.length > 0) return ['', ...rows.map(({ what, command }) => `  ${what.padEnd(width)}  ${command}`)];
+  const none = 'No client on this machine has servers. `assay import FILE` reads any file with "mcpServers".';
+  return [proseOf(none)];
+}
