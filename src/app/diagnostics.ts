@@ -8,7 +8,7 @@ import { upstream } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
 import { isCredentialName } from '../adapters/telemetry/credential-names.ts';
 import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
-import { isOfKnownShape } from '../adapters/telemetry/secret-shapes.ts';
+import { maskShapes } from '../adapters/telemetry/secret-shapes.ts';
 import { secretsOfEnvironment, secretsOfServer } from '../adapters/telemetry/secret-values.ts';
 import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
@@ -107,8 +107,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
 }
 
-function looksSecret(name: string, value: string): boolean {
-  return isCredentialName(name) || isOfKnownShape(value) || /^(?:Bearer|Basic) \S/.test(value);
+export function looksSecret(name: string, value: string): boolean {
+  return isCredentialName(name) || /^(?:Bearer|Basic) \S/.test(value) || maskShapes(value) !== value;
 }
 
 function settingFaults({ env }: ConfigEnvironment): readonly string[] {

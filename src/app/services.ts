@@ -21,6 +21,7 @@ import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { reachFaultsBy } from './sources.ts';
+import { pathFacts } from '../platform/machine.ts';
 
 type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
 
@@ -43,7 +44,7 @@ export function servicesOf({ catalog, settings, records, environment, rules }: C
       mask,
       nowMs,
     }),
-    modules: new FunctionModuleService({ catalog, ...records, nowMs }),
+    modules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs }),
   };
 }
 
@@ -56,6 +57,14 @@ async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
 async function recordTextOf(spec: RestToolSpec): Promise<string> {
   const { restRecordText } = await import('../adapters/sources/rest/rest-tool.ts');
   return restRecordText(spec);
+}
+
+async function moduleFault(path: string): Promise<string | undefined> {
+  const facts = await pathFacts(path);
+  if (facts === undefined) return `There is no file ${JSON.stringify(path)}. Check the path.`;
+  return facts.is === 'folder'
+    ? `${JSON.stringify(path)} is a folder. Name the module file in it.`
+    : undefined;
 }
 
 /** Opens the services for a command. Only sources that it asks about are started. */

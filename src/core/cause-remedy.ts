@@ -46,7 +46,9 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   CREDENTIALS_REFUSED:
     'Set valid credentials in "headers" of its config entry, such as "Authorization": "Bearer ${TOKEN}".',
   ADDRESS_MOVED: 'Set the address that it points to as "url" in its config entry.',
-  ENDPOINT_NOT_FOUND: 'Look at the path of "url" in its config entry: MCP is not served there.',
+  ENDPOINT_NOT_FOUND:
+    'Correct the path of "url" in its config entry: there is no MCP endpoint, which usually ends in /mcp.',
+  ENDPOINT_NOT_MCP: 'Correct "url" in its config entry: its documentation names the MCP endpoint.',
   RATE_LIMITED: 'It has too many requests: try again later.',
   HTTP_SERVER_ERROR: 'The server itself is in trouble: look at its log, or try again later.',
   HTTP_STATUS_UNEXPECTED: HTTP_LOG,

@@ -53,6 +53,8 @@ const TEXTS: Texts = {
       ? `it answers HTTP ${status}, but does not say where it has moved`
       : `it answers HTTP ${status} and points to ${quote(location)}; set that as its "url"`,
   ENDPOINT_NOT_FOUND: ({ status }) => `it answers HTTP ${status}`,
+  ENDPOINT_NOT_MCP: () =>
+    'it answers with a web page, so it is not an MCP endpoint, which usually ends in /mcp',
   RATE_LIMITED: ({ status }) => `it answers HTTP ${status}`,
   HTTP_SERVER_ERROR: ({ status }) => `it answers HTTP ${status}`,
   HTTP_STATUS_UNEXPECTED: ({ status }) => `it answers HTTP ${status}`,

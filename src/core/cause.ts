@@ -36,6 +36,8 @@ export type Cause =
   | { readonly code: 'CREDENTIALS_REFUSED'; readonly status: number }
   | { readonly code: 'ADDRESS_MOVED'; readonly status: number; readonly location: string | undefined }
   | { readonly code: 'ENDPOINT_NOT_FOUND'; readonly status: number }
+  /** It answered with a web page. */
+  | { readonly code: 'ENDPOINT_NOT_MCP' }
   | { readonly code: 'RATE_LIMITED'; readonly status: number }
   | { readonly code: 'HTTP_SERVER_ERROR'; readonly status: number }
   | { readonly code: 'HTTP_STATUS_UNEXPECTED'; readonly status: number }
@@ -189,6 +191,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   CREDENTIALS_REFUSED: 'change',
   ADDRESS_MOVED: 'change',
   ENDPOINT_NOT_FOUND: 'time',
+  ENDPOINT_NOT_MCP: 'time',
   RATE_LIMITED: 'time',
   HTTP_SERVER_ERROR: 'time',
   HTTP_STATUS_UNEXPECTED: 'time',

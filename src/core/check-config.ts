@@ -26,6 +26,8 @@ export interface ConfigFacts {
         readonly mode: number | undefined;
         /** Keys with secrets in clear text: `mcpServers.git.env.TOKEN`. */
         readonly clearSecrets: readonly string[];
+        /** The same for arguments: `mcpServers.git.args[1]`. */
+        readonly secretArguments: readonly string[];
       };
 }
 
@@ -66,7 +68,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
       },
     ];
   const complaints = reading.complaints.map((complaint) => complained(path, complaint));
-  const { servers, mode, clearSecrets } = reading;
+  const { servers, mode, clearSecrets, secretArguments } = reading;
   const found: Finding =
     servers === 0
       ? {
@@ -82,7 +84,12 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
           about,
           message: `It names ${countedServers(servers)}. It is ${namedBy}.`,
         };
-  return [found, ...complaints, ...judgeSecrets({ path, mode, clearSecrets })];
+  return [
+    found,
+    ...complaints,
+    ...judgeSecrets({ path, mode, clearSecrets }),
+    ...judgeArguments(path, secretArguments),
+  ];
 }
 
 function countedServers(servers: number): string {
@@ -113,16 +120,33 @@ function judgeSecrets({
   readonly clearSecrets: readonly string[];
 }): readonly Finding[] {
   if (mode === undefined || (mode & OTHERS) === 0 || clearSecrets.length === 0) return [];
-  const shown = clearSecrets.slice(0, MAX_KEYS).join(', ');
-  const more = clearSecrets.length > MAX_KEYS ? ', …' : '';
   const octal = (mode & 0o777).toString(8);
   return [
     {
       check: 'config',
       level: 'warning',
       about: path,
-      message: `What looks like a secret stands in it in clear (${shown}${more}), and other users of this machine have rights to the file (mode ${octal}).`,
+      message: `It contains what looks like a secret (${listOf(clearSecrets)}), and other users of this machine have access to the file (mode ${octal}).`,
       remedy: `Run \`chmod 600 ${path}\`, or write \${VAR} in the place of each secret and set the variable.`,
     },
   ];
+}
+
+/** The file's mode does not matter: running programs show their arguments to all users. */
+function judgeArguments(path: string, secretArguments: readonly string[]): readonly Finding[] {
+  if (secretArguments.length === 0) return [];
+  return [
+    {
+      check: 'config',
+      level: 'warning',
+      about: path,
+      message: `Arguments contain what looks like a secret (${listOf(secretArguments)}). Other users of this machine can see the arguments of running programs.`,
+      remedy:
+        'Pass it as a variable in "env" if the server reads one. Otherwise write ${VAR} in its place, so that at least the file does not contain it.',
+    },
+  ];
+}
+
+function listOf(keys: readonly string[]): string {
+  return keys.slice(0, MAX_KEYS).join(', ') + (keys.length > MAX_KEYS ? ', …' : '');
 }

@@ -31,6 +31,7 @@ const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code:
   CREDENTIALS_REFUSED: { status: 401 },
   ADDRESS_MOVED: { status: 308, location: 'https://example.com/mcp' },
   ENDPOINT_NOT_FOUND: { status: 404 },
+  ENDPOINT_NOT_MCP: {},
   RATE_LIMITED: { status: 429 },
   HTTP_SERVER_ERROR: { status: 503 },
   HTTP_STATUS_UNEXPECTED: { status: 418 },

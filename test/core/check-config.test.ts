@@ -3,7 +3,14 @@ import { checkConfig, type ConfigFacts } from '../../src/core/check-config.ts';
 
 type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
 
-const GOOD: Read = { kind: 'read', servers: 2, complaints: [], mode: 0o600, clearSecrets: [] };
+const GOOD: Read = {
+  kind: 'read',
+  servers: 2,
+  complaints: [],
+  mode: 0o600,
+  clearSecrets: [],
+  secretArguments: [],
+};
 
 function check(
   reading: ConfigFacts['reading'],
@@ -94,7 +101,7 @@ describe('the config', () => {
       [0o400, false],
       [undefined, false],
     ]);
-    expect(warned({ mode: 0o644, clearSecrets: [] })).toBe(false);
+    expect(warned({ mode: 0o644, clearSecrets: [], secretArguments: [] })).toBe(false);
   });
 
   it('is not alone: a variable that is no setting is a problem, too', () => {

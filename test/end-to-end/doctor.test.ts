@@ -135,8 +135,9 @@ describe('assay doctor', () => {
         /^problem FILE:\d+:\d+: mcpServers\.bad: this is not an object; it is left out\.$/,
       ),
       expect.stringMatching(
-        /^warning FILE: What looks like a secret stands in it in clear \(mcpServers\.absent\.env\.API_TOKEN, .*\(mode 644\)\.$/,
+        /^warning FILE: It contains what looks like a secret \(mcpServers\.absent\.env\.API_TOKEN, .*\(mode 644\)\.$/,
       ),
+      'warning FILE: Arguments contain what looks like a secret (mcpServers.absent.args[0]). Other users of this machine can see the arguments of running programs.',
       'ok FILE: It names 6 servers that can be tried. It is named by --config.',
     ]);
     expect(found('commands').filter((line) => line.startsWith('problem'))).toEqual([

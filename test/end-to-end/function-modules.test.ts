@@ -1,5 +1,5 @@
 // Modules of functions as operators have them: by the config file, the REST API and the command line, and while they are edited.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
@@ -263,6 +263,15 @@ describe('POST /functions', () => {
     ]);
     const { call } = await served.meet('legacy');
     expect((await call('fixed')).text).toBe('1');
+  });
+
+  it('of a file that is not there, or of a folder, adds nothing', async () => {
+    const before = await modulesIn(served);
+    for (const path of [served.path('nosuch.ts'), served.path('folder.ts')]) {
+      if (path.endsWith('folder.ts')) mkdirSync(path);
+      expect(verdictOf(await served.admin.post('/functions', { module: path }))).toBe('422 BODY_INVALID');
+    }
+    expect(await modulesIn(served)).toEqual(before);
   });
 
   it('is kept over a start; DELETE takes away what was added, and not what the config file has', async () => {

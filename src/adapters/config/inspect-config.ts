@@ -1,3 +1,4 @@
+import type { Node } from 'jsonc-parser';
 import type { ConfigFacts } from '../../core/check-config.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { readText } from '../../platform/files.ts';
@@ -32,13 +33,14 @@ export async function inspectConfig(
   const { servers, problems, warnings } = loaded.value;
   const complaints = [...problems.map(complaintOf('problem')), ...warnings.map(complaintOf('warning'))];
   const text = await readText(path);
-  const clearSecrets = text.ok ? clearSecretsIn(text.value, looksSecret) : [];
+  const written = text.ok ? serverMembersIn(text.value) : [];
   const reading = {
     kind: 'read',
     servers: servers.length,
     complaints,
     mode: file?.mode,
-    clearSecrets,
+    clearSecrets: written.flatMap((member) => clearSecretsIn(member, looksSecret)),
+    secretArguments: written.flatMap((member) => secretArgumentsIn(member, looksSecret)),
   } as const;
   return { config: loaded.value, facts: { path, origin, reading } };
 }
@@ -49,28 +51,64 @@ function complaintOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => 
   return ({ line, column, key, reason, remedy }) => ({ level, line, column, key, reason, remedy });
 }
 
-/** Keys whose literal values look like secrets. */
-function clearSecretsIn(text: string, looksSecret: LooksSecret): readonly string[] {
+/** A member of a server's entry, such as `env`. */
+interface ServerMember {
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly value: Node;
+}
+
+function serverMembersIn(text: string): readonly ServerMember[] {
   const root = parseJsonTree(text);
   if (!root.ok) return [];
-  return membersOf(root.value).flatMap(({ key, value }) =>
-    key !== 'mcpServers' && key !== 'servers'
-      ? []
-      : membersOf(value).flatMap((server) =>
-          membersOf(server.value).flatMap((field) =>
-            field.key !== 'env' && field.key !== 'headers'
-              ? []
-              : membersOf(field.value)
-                  .filter(
-                    (member) =>
-                      member.value.type === 'string' &&
-                      isWrittenOut(String(member.value.value)) &&
-                      looksSecret(member.key, String(member.value.value)),
-                  )
-                  .map((member) => keyOf([key, server.key, field.key, member.key])),
-          ),
-        ),
-  );
+  return membersOf(root.value)
+    .filter(({ key }) => key === 'mcpServers' || key === 'servers')
+    .flatMap(({ key, value }) =>
+      membersOf(value).flatMap((server) =>
+        membersOf(server.value).map((member) => ({
+          path: [key, server.key, member.key],
+          name: member.key,
+          value: member.value,
+        })),
+      ),
+    );
+}
+
+/** Keys of variables and headers whose literal values look like secrets. */
+function clearSecretsIn({ path, name, value }: ServerMember, looksSecret: LooksSecret): readonly string[] {
+  if (name !== 'env' && name !== 'headers') return [];
+  return membersOf(value)
+    .filter((member) => {
+      const text = textOf(member.value);
+      return isWrittenOut(text) && looksSecret(member.key, text);
+    })
+    .map((member) => keyOf([...path, member.key]));
+}
+
+/** Keys of arguments that look like secrets: `--token=x`, `--token x`, `Authorization: Bearer x`, or a known token. */
+function secretArgumentsIn({ path, name, value }: ServerMember, looksSecret: LooksSecret): readonly string[] {
+  if (name !== 'args' || value.type !== 'array') return [];
+  const args = (value.children ?? []).map(textOf);
+  return args.flatMap((arg, index) => {
+    const [, label = '', labelled = ''] = /^-{0,2}([A-Za-z][\w-]*)[=:]\s*(\S.*)$/s.exec(arg) ?? [];
+    const [, flag = ''] = /^-{1,2}([A-Za-z][\w-]*)$/.exec(args[index - 1] ?? '') ?? [];
+    const isSecret =
+      isWrittenOut(arg) &&
+      !arg.startsWith('--no-') &&
+      (looksSecret('', arg) ||
+        (isValue(labelled) && looksSecret(label, labelled)) ||
+        (isValue(arg) && looksSecret(flag, arg)));
+    return isSecret ? [keyOf([...path, index])] : [];
+  });
+}
+
+function textOf({ type, value }: Node): string {
+  return type === 'string' ? String(value) : '';
+}
+
+/** Not another option, and not a path: keys may be in files. */
+function isValue(text: string): boolean {
+  return text !== '' && !/^(?:-|~?\/|\.{1,2}\/|[A-Za-z]:\\|[a-z]+:\/\/)/.test(text);
 }
 
 /** A variable reference keeps the secret out of the file. */

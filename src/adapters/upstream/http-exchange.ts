@@ -87,7 +87,9 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
       isQuoted = /^application\/(?:[\w.-]+\+)?json\b/.test(type);
-      reader = isSse ? eventReader({ take: takeEvent, hold, onBroken }, options) : bodyReader(take);
+      reader = isSse
+        ? eventReader({ take: takeEvent, hold, onBroken }, options)
+        : bodyReader(take, isHtml(headers));
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -106,6 +108,12 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
     },
   });
   return abort;
+}
+
+export function isHtml(headers: ResponseHeaders): boolean {
+  return String(headers['content-type'] ?? '')
+    .toLowerCase()
+    .startsWith('text/html');
 }
 
 export function isSuccess(status: number): boolean {
@@ -159,7 +167,7 @@ export function eventReader(
   };
 }
 
-function bodyReader(take: Take): Reader {
+function bodyReader(take: Take, isPage: boolean): Reader {
   const body = new CollectedBytes();
   return {
     push(chunk) {
@@ -173,8 +181,9 @@ function bodyReader(take: Take): Reader {
         return;
       }
       const bytes = body.take();
-      // An error status may come with any body; only take it if it looks like a message.
-      const taking = isSuccess(end.status) || bytes.includes('"jsonrpc"') ? take(bytes) : undefined;
+      // An error status or a web page may have any body; only take it if it looks like a message.
+      const mayBeMessage = isSuccess(end.status) && !isPage;
+      const taking = mayBeMessage || bytes.includes('"jsonrpc"') ? take(bytes) : undefined;
       if (taking === undefined) onTaken();
       else void taking.then(onTaken);
     },

@@ -10,7 +10,7 @@ import * as headers from '../../protocol/headers.ts';
 import { parameterHeaders } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
+import { type HttpEnd, type HttpExchangeOptions, isHtml, isSuccess } from './http-exchange.ts';
 import type { LinkAttempt } from './opening.ts';
 
 interface HttpPostsOptions {
@@ -106,7 +106,7 @@ export function lastCause(end: HttpEnd): Cause | undefined {
 
 /** The cause of an answer without a response. */
 export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): Cause {
-  if (isSuccess(status)) return INCOMPLETE;
+  if (isSuccess(status)) return isHtml(given) ? { code: 'ENDPOINT_NOT_MCP' } : INCOMPLETE;
   if (status === 401 || status === 403) return { code: 'CREDENTIALS_REFUSED', status };
   if (MOVED.has(status)) {
     const { location } = given;

@@ -14,7 +14,7 @@ import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
 import { authorizerOf, statusCause } from './http-posts.ts';
-import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
+import { isHtml, isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 /**
  * The older HTTP+SSE transport: the server sends on one long GET stream, whose first event names the address to POST to
@@ -98,7 +98,8 @@ class SseWire {
         if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
       },
       onStart: (status, headers) => {
-        if (!isSuccess(status)) named.resolve(err(statusCause({ kind: 'answered', status, headers })));
+        if (!isSuccess(status) || isHtml(headers))
+          named.resolve(err(statusCause({ kind: 'answered', status, headers })));
       },
       onEnd: (end) => {
         const cause = causeOfStream(end);

@@ -5,8 +5,8 @@ import type { Log } from '../../gateway/ports/link.ts';
 /** A client that keeps trying is mentioned once per period. */
 const PERIOD_MS = 60_000;
 /** Maximum number of clients remembered. Beyond it, all others share one mention per period. */
-const MOST_CLIENTS = 100;
-const MOST_CHARACTERS = 80;
+const MAX_CLIENTS = 100;
+const MAX_CHARACTERS = 80;
 
 /** Logs clients that were refused for want of a token, so that the operator sees why a client shows no tools. */
 export class TokenNotices {
@@ -19,7 +19,7 @@ export class TokenNotices {
 
   note({ headers, socket }: IncomingMessage, path: string, { code }: Refusal): void {
     if (code !== 'TOKEN_REQUIRED') return;
-    const client = (headers['user-agent'] ?? '').slice(0, MOST_CHARACTERS);
+    const client = (headers['user-agent'] ?? '').slice(0, MAX_CHARACTERS);
     const address = socket.remoteAddress ?? '';
     const nowMs = performance.now();
     const key = this.#keyOf(`${address} ${client}`);
@@ -29,11 +29,11 @@ export class TokenNotices {
     const what = headers.authorization === undefined ? 'no token' : 'an invalid token';
     this.#log.warn(
       `a client was refused, as it sent ${what}; \`assay token create NAME\` makes one for its "Authorization" header`,
-      { client, address, path: path.slice(0, MOST_CHARACTERS) },
+      { client, address, path: path.slice(0, MAX_CHARACTERS) },
     );
   }
 
   #keyOf(key: string): string {
-    return this.#mentionedMs.size < MOST_CLIENTS || this.#mentionedMs.has(key) ? key : '';
+    return this.#mentionedMs.size < MAX_CLIENTS || this.#mentionedMs.has(key) ? key : '';
   }
 }

@@ -38,7 +38,6 @@ async function quotedOf(type: string | undefined): Promise<unknown> {
 it.each([
   ['application/json', 'x'.repeat(200)],
   ['application/problem+json; charset=utf-8', 'x'.repeat(200)],
-  ['text/html', undefined],
   ['text/plain', undefined],
   [undefined, undefined],
 ])('of an answer of type %s that is no message at most its start is logged', async (type, text) => {

@@ -21,6 +21,8 @@ export interface FunctionModuleServiceOptions {
   readonly registered: RegisteredGateways;
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
+  /** Why there is no module at this absolute path. Undefined if there is one. */
+  readonly moduleFault: (path: string) => Promise<string | undefined>;
   readonly nowMs: () => number;
 }
 
@@ -53,7 +55,7 @@ export class FunctionModuleService {
 
   /** Errors: MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE. */
   async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
-    const { readLocal, seal, records, registered, nowMs } = this.#options;
+    const { readLocal, seal, records, registered, nowMs, moduleFault } = this.#options;
     const read = readLocal.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
@@ -61,6 +63,9 @@ export class FunctionModuleService {
     // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
     if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
+    const fault = await moduleFault(path);
+    if (fault !== undefined)
+      return err({ code: 'MODULE_INVALID', faults: [{ field: 'module', reason: fault }] });
     // The resolved path, which works from any directory.
     const sealed = await seal.seal(sealNameOf('function_module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
