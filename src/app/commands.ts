@@ -1,34 +1,19 @@
 import type { Diagnosis } from '../core/finding.ts';
-import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { OpenStore, OpenTools, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
+import type { NeededTools, OpenStore, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
+import type { Catalog } from '../gateway/catalog/catalog.ts';
+import type { Server } from '../gateway/catalog/server.ts';
+import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
 import { type Environment, openInEnvironment, withEnvironment } from './environment.ts';
-import { openCatalog } from './open-catalog.ts';
+import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+import { startSome, usableServe } from './open-tools.ts';
 import type { AppOptions, DiagnosticsOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { readToolsets } from './records.ts';
-
-/** Opens a catalog and starts its servers, for a command that uses it and exits. */
-export function openForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
-  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, startForCommand);
-}
-
-async function startForCommand(environment: Environment): Promise<Result<OpenTools, Refusal>> {
-  const opened = await openCatalog(environment);
-  if (!opened.ok) return opened;
-  const { start, close, settings } = opened.value;
-  start();
-  void untilStopped().then(async () => {
-    await close();
-    process.exit(INTERRUPTED);
-  });
-  const showsChanged = settings['toolsets.changed'] === 'show';
-  return ok({ ...opened.value, lintLevels: lintLevelsOf(settings), showsChanged });
-}
 
 export async function readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>> {
   // Problems in the config are part of the answer.
@@ -47,19 +32,46 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
     const toolsets = await readToolsets(environment);
     const ready = await toolsets.ready();
     if (!ready.ok) return ready;
-    let catalog: OpenTools | undefined;
-    const tools = async (): Promise<Result<ToolIndex, Refusal>> => {
-      const opened = catalog === undefined ? await startForCommand(environment) : ok(catalog);
-      if (!opened.ok) return opened;
-      catalog = opened.value;
-      await catalog.catalog.settled();
-      return ok(indexOf(catalog.catalog.all.listing('tools')));
+    let opened: ConfiguredCatalog | undefined;
+    const tools = async (needed: NeededTools): Promise<Result<ToolIndex, Refusal>> => {
+      const opening = opened === undefined ? await openCatalog(environment) : ok(opened);
+      if (!opening.ok) return opening;
+      if (opened === undefined) stopOnSignal(environment);
+      opened = opening.value;
+      const { catalog } = opened;
+      // A running `serve` keeps the lists up to date.
+      const isCurrent = needed.isFresh && (await usableServe(environment)) !== undefined;
+      await startSome(catalog, serversOf(catalog, { ...needed, isFresh: needed.isFresh && !isCurrent }));
+      return ok(indexOf(catalog.all.listing('tools')));
     };
     const circumstances = (): ReturnType<OpenToolsets['circumstances']> => ({
-      servers: catalog?.catalog.servers ?? [],
-      showsChanged: catalog?.showsChanged === true,
+      servers: opened?.catalog.servers ?? [],
+      showsChanged: opened?.settings['toolsets.changed'] === 'show',
     });
     return ok({ toolsets, tools, circumstances, close: () => environment.cleanup.close() });
+  });
+}
+
+/** The servers to start so that these refs can be looked up. */
+function serversOf(catalog: Catalog, { refs, isFresh }: NeededTools): readonly Server[] {
+  const index = indexOf(catalog.all.listing('tools'));
+  return [
+    ...new Set(
+      refs.flatMap((ref) => {
+        const found = index.resolve(ref);
+        if (found.ok) return isFresh ? [found.value.server] : [];
+        const { namespacedName = '' } = ref;
+        const named = serverOf(namespacedName, catalog.servers);
+        return named === undefined && ref.refId !== undefined ? catalog.servers : (named ?? []);
+      }),
+    ),
+  ];
+}
+
+function stopOnSignal({ cleanup }: Environment): void {
+  void untilStopped().then(async () => {
+    await cleanup.close();
+    process.exit(INTERRUPTED);
   });
 }
 

@@ -42,7 +42,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   ...clientConfigPorts(OWN_COMMAND),
   version: VERSION,
   ownCommand: OWN_COMMAND,
-  openCatalog: async (options) => (await import('./commands.ts')).openForCommand(options),
+  openTools: async (options) => (await import('./open-tools.ts')).openToolsForCommand(options),
   openServe,
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { mintToken } from '../adapters/auth/mint-token.ts';
-import { announceServe, findServe, SERVE_FILE, withdrawServe } from '../adapters/store/running-serve.ts';
+import {
+  announceServe,
+  findServe,
+  type RunningServe,
+  SERVE_FILE,
+  withdrawServe,
+} from '../adapters/store/running-serve.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
 import { VERSION } from '../core/identity.ts';
+import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
@@ -63,7 +70,7 @@ async function serveFrom(
   if (!server.ok) return server;
   start();
   const { url, ownToken, adminTokenPath } = server.value;
-  await announce(environment, url, ownToken);
+  await announce(environment, { url, configPath }, ownToken);
   return ok({
     catalog,
     configPath,
@@ -148,17 +155,17 @@ async function openServer(
 
 const ANNOUNCE_INTERVAL_MS = 5_000;
 
-/** Publishes the address for `assay stdio --attach` until this process stops. */
+/** Publishes the address for other commands of this user until this process stops. */
 async function announce(
   { home, log, cleanup }: Environment,
-  url: string,
+  place: Pick<RunningServe, 'url' | 'configPath'>,
   { text: token }: MintedToken,
 ): Promise<void> {
   const { pid } = process;
   const path = join(home, SERVE_FILE);
-  const announced = { url, pid, token };
+  const announced: RunningServe = { ...place, pid, token, version: VERSION };
   const cause = await announceServe(path, announced);
-  if (cause !== undefined) log.warn('`assay stdio --attach` will not find this', { path, cause });
+  if (cause !== undefined) log.warn('other commands of Assay will not find this process', { path, cause });
   // Another `serve` of this home removes its own entry when it stops; then announce this one.
   const again = setInterval(() => {
     void findServe(path).then((found) => (found === undefined ? announceServe(path, announced) : undefined));
@@ -203,6 +210,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     log,
     mint: mintToken,
     catalog,
+    lintLevels: lintLevelsOf(settings),
     ...services,
     instructions: records.instructions,
     bundles: openBundles(opened, services.gateways),

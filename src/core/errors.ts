@@ -1,4 +1,5 @@
 import { causeJson } from './cause-text.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 import { bounded, sentenceOf } from './sentences.ts';
 
@@ -164,8 +165,15 @@ export function restStatusOf(code: RefusalCode): number {
   return rest;
 }
 
-export function facesOf(refusal: Refusal): Faces {
+export function facesOf(refusal: Pick<Refusal, 'code'>): Faces {
   return FACES[refusal.code];
+}
+
+/** The code of one of Assay's own refusals in a JSON-RPC error. Undefined if the error is not Assay's. */
+export function refusalCodeIn(error: JsonObject): RefusalCode | undefined {
+  const { data } = error;
+  const code = isJsonObject(data) ? data['code'] : undefined;
+  return REFUSAL_CODES.find((known) => known === code);
 }
 
 /** A refusal as the `error` member of a JSON-RPC response. `data` holds the code and details, with texts truncated. */

@@ -150,7 +150,13 @@ describe('assay stdio --attach', () => {
     const word = join(home, 'serve.json');
     await until('the word is there', () => (existsSync(word) ? true : undefined));
     expect(statSync(word).mode & 0o777).toBe(0o600);
-    expect(Object.keys(JSON.parse(readFileSync(word, 'utf8')) as object)).toEqual(['url', 'pid', 'token']);
+    expect(Object.keys(JSON.parse(readFileSync(word, 'utf8')) as object).toSorted()).toEqual([
+      'configPath',
+      'pid',
+      'token',
+      'url',
+      'version',
+    ]);
   });
 });
 

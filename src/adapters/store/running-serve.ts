@@ -13,6 +13,10 @@ export interface RunningServe {
   readonly pid: number;
   /** Admits processes that can read this file, even if the MCP endpoints require authorization. */
   readonly token: string;
+  /** The version of Assay. Empty if it is so old that it does not say. */
+  readonly version: string;
+  /** Absolute path of its config file. */
+  readonly configPath: string;
 }
 
 /** Writes the file, readable only by this user. Returns a phrase for the reason if that fails. */
@@ -66,11 +70,18 @@ async function readServe(path: string): Promise<RunningServe | undefined> {
   const text = await readText(path);
   if (!text.ok) return undefined;
   try {
-    const { url, pid, token } = JSON.parse(text.value) as Readonly<Record<string, unknown>>;
+    const { url, pid, token, version, configPath } = JSON.parse(text.value) as Readonly<
+      Record<string, unknown>
+    >;
     const isWhole =
       typeof url === 'string' && URL.canParse(url) && Number.isInteger(pid) && typeof token === 'string';
-    return isWhole ? { url, pid: Number(pid), token } : undefined;
+    if (!isWhole) return undefined;
+    return { url, pid: Number(pid), token, version: textOf(version), configPath: textOf(configPath) };
   } catch {
     return undefined;
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,7 +1,5 @@
-import { EXIT } from '../../core/errors.ts';
+import { EXIT, facesOf } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { LOCAL } from '../../core/subject.ts';
-import { answerOwn } from '../../gateway/relay/own-call.ts';
 import { printComplaint, printError, printJson, printText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -18,18 +16,15 @@ export interface CallOptions {
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
   if (typeof given === 'string') return printComplaint({ code: 'ARGUMENTS_INVALID', reason: given });
-  const opened = await runtime.openCatalog(options);
+  const opened = await runtime.openTools(options);
   if (!opened.ok) return printComplaint(opened.error);
-  const { catalog, close } = opened.value;
+  const { call, close } = opened.value;
   try {
-    await catalog.settled();
-    const called = await answerOwn(catalog.all, {
-      identity: LOCAL,
-      method: 'tools/call',
-      params: { name, arguments: given },
-      onProgress: (text) => printError(printable(text)),
-    });
-    if (called.kind === 'refused') return printComplaint(called.refusal);
+    const called = await call({ name, args: given, onProgress: (text) => printError(printable(text)) });
+    if (called.kind === 'refused') {
+      printError(`assay: ${called.message}`);
+      return facesOf(called).exit;
+    }
     if (called.kind === 'error') {
       if (options.json === true) printJson({ error: called.error });
       printError(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);

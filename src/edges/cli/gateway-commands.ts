@@ -6,6 +6,7 @@ import type { DoctorOptions } from './doctor.ts';
 import type { HintsOptions } from './hints.ts';
 import type { LintOptions } from './lint.ts';
 import type { ReviewOptions } from './review.ts';
+import type { ToolsOptions } from './tools.ts';
 import type { AppOptions, ServeOptions, StdioOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -19,14 +20,16 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     serveCommand(runtime, done),
     stdioCommand(runtime, done),
     new Command('tools')
+      .argument('[server]', 'the tools of this server alone')
       .description('list the tools of all servers under their public names')
+      .option('--refresh', 'ask servers whose tools are known from before, too, if no gateway is running')
       .option('--json', 'as JSON')
-      .action(async (options: AppOptions & Json) => {
+      .action(async (server: string | undefined, options: ToolsOptions) => {
         const { listTools } = await import('./tools.ts');
-        done(await listTools(runtime, options));
+        done(await listTools(runtime, server, options));
       }),
     new Command('call')
-      .argument('<name>')
+      .argument('<name>', 'its public or namespaced name')
       .argument('[arguments]', 'a JSON object', '{}')
       .description('call one tool')
       .option('--json', 'the whole result as JSON')

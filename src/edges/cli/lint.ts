@@ -1,19 +1,22 @@
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { lintLevelIn } from '../../core/hints/lint-levels.ts';
-import { LINT_RULES, type LintFinding, type LintLevels } from '../../core/hints/lint.ts';
+import {
+  LINT_RULES,
+  type LintFinding,
+  type LintLevel,
+  type LintLevels,
+  type LintRule,
+} from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
-import { serverStatuses, missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
-import { declaredOf } from '../../gateway/catalog/definition-facts.ts';
-import { lintOf } from '../../gateway/services/tools/tool-view.ts';
-import { countedIn } from '../../gateway/services/tools/review-counts.ts';
-import type { Entry } from '../../gateway/catalog/listing.ts';
+import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import { printComplaint, print, printError, printJson, style } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { OpenTools, Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 
 export interface LintOptions extends AppOptions {
   readonly json?: boolean;
@@ -34,38 +37,27 @@ export async function lintTools(
   server: string | undefined,
   options: LintOptions,
 ): Promise<number> {
-  const opened = await runtime.openCatalog(options);
+  const levels = levelsOf(options.rule ?? []);
+  if (!levels.ok) return printComplaint(levels.error);
+  const opened = await runtime.openTools(options);
   if (!opened.ok) return printComplaint(opened.error);
   try {
-    const levels = levelsOf(options.rule ?? [], opened.value.lintLevels);
-    return levels.ok
-      ? await lintOpened(opened.value, { server, options, levels: levels.value })
-      : printComplaint(levels.error);
+    const report = await opened.value.report({ server, levels: levels.value, isFresh: true });
+    return report.ok ? printFindings(report.value, server, options) : printComplaint(report.error);
   } finally {
     await opened.value.close();
   }
 }
 
-interface LintInput {
-  readonly server: string | undefined;
-  readonly options: LintOptions;
-  readonly levels: LintLevels;
-}
-
-async function lintOpened({ catalog }: OpenTools, { server, options, levels }: LintInput): Promise<number> {
-  const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
-  await Promise.race([Promise.all(asked.map((one) => one.settled())), catalog.settled()]);
-  const known = serverStatuses(catalog);
-  const conditions = known.filter(({ name }) => server === undefined || name === server);
-  if (server !== undefined && conditions.length === 0)
-    return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
-  const { entries, disabled } = catalog.all.listing('tools');
-  const looked = [...entries, ...disabled].filter(
-    (entry) => server === undefined || entry.server.spec.name === server,
-  );
-  const tools = looked.map((entry) => linted(entry, levels));
-  const review = countedIn(looked);
-  const down = conditions.filter(hasNoTools);
+function printFindings(
+  { tools: listed, servers, known, review }: CatalogReport,
+  server: string | undefined,
+  options: LintOptions,
+): number {
+  if (server !== undefined && !known.includes(server))
+    return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known });
+  const tools = listed.map(lintedTool);
+  const down = servers.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);
   const errors = all.filter(({ level }) => level === 'error').length;
   const totals = { tools: tools.length, errors, warnings: all.length - errors };
@@ -74,14 +66,14 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
     printJson({ ...totals, findings: found, down: down.map(downJson), review });
   } else show(tools, totals);
   if (review !== undefined) printError(reviewNote(review));
-  for (const lack of conditions.map(missingFrom))
+  for (const lack of servers.map(missingFrom))
     if (lack !== undefined) printError(printable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;
   return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
 }
 
-function levelsOf(rules: readonly string[], given: LintLevels): Result<LintLevels, Refusal> {
-  const levels = { ...given };
+function levelsOf(rules: readonly string[]): Result<Partial<LintLevels>, Refusal> {
+  const levels: Partial<Record<LintRule, LintLevel>> = {};
   for (const text of rules) {
     const read = lintLevelIn(text);
     if (read === undefined) {
@@ -93,13 +85,9 @@ function levelsOf(rules: readonly string[], given: LintLevels): Result<LintLevel
   return ok(levels);
 }
 
-function linted({ server, name, definition }: Entry, levels: LintLevels): Linted {
-  const tool = {
-    name,
-    declared: declaredOf(definition),
-    resolved: server.claims.resolvedOf(server.spec, definition),
-  };
-  return { server: server.spec.name, tool: name, findings: lintOf(tool, levels) };
+/** Under the tool's own name, as its server's author knows it. */
+function lintedTool({ server, namespacedName, lint }: ListedTool): Linted {
+  return { server, tool: namespacedName.slice(server.length + 1), findings: lint };
 }
 
 /** Whether the server's tools cannot be checked. */

@@ -4,7 +4,8 @@ import type {
   ServeOptions,
   StdioOptions,
 } from '../../core/command-options.ts';
-import type { Refusal } from '../../core/refusal.ts';
+import type { JsonObject } from '../../core/json-object.ts';
+import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Diagnosis } from '../../core/finding.ts';
 import type {
   ConnectReport,
@@ -19,6 +20,7 @@ import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { ToolRef } from '../../core/tool-ref.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
@@ -28,6 +30,7 @@ import type { ToolsetViews } from '../../gateway/services/configuration-tools/to
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
+import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
@@ -38,22 +41,43 @@ import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 
-/** A catalog whose servers are starting. */
-export interface OpenCatalog {
+/**
+ * The tools of all servers, for a short-lived command: those of the running `serve` of this home, else of the catalog
+ * that is kept there and of the servers that the command needs.
+ */
+export interface OpenTools {
+  readonly report: (asked: ReportRequest) => Promise<Result<CatalogReport, Refusal>>;
+  readonly call: (request: CallRequest) => Promise<CallAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface ReportRequest {
+  /** Absent: all servers. */
+  readonly server?: string | undefined;
+  /** Levels of lint rules other than those of the settings. */
+  readonly levels?: Partial<LintLevels>;
+  /** Whether to ask servers whose tools are known from before, too. */
+  readonly isFresh: boolean;
+}
+
+export interface CallRequest {
+  /** A public or a namespaced name. */
+  readonly name: string;
+  readonly args: JsonObject;
+  /** Receives progress as text. */
+  readonly onProgress: (text: string) => void;
+}
+
+export type CallAnswer =
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  | { readonly kind: 'error'; readonly error: JsonObject }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string };
+
+export interface OpenServe {
   readonly catalog: Catalog;
   /** The config file that was read. */
   readonly configPath: string;
   readonly close: () => Promise<void>;
-}
-
-/** The same, with the settings needed to check tools. */
-export interface OpenTools extends OpenCatalog {
-  readonly lintLevels: LintLevels;
-  /** Whether toolsets serve tools with a changed definition. */
-  readonly showsChanged: boolean;
-}
-
-export interface OpenServe extends OpenCatalog {
   /** Origin and port of the HTTP server. */
   readonly url: string;
   /** Whether every client must send a token. */
@@ -75,9 +99,9 @@ export interface OpenStore {
 /** The toolsets in the home's store, for a short-lived command. */
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
-  /** The tools of all configured servers, which are started on the first call. */
-  readonly tools: () => Promise<Result<ToolIndex, Refusal>>;
-  /** Those servers, and whether toolsets serve tools with a changed definition. Empty before they are started. */
+  /** The tools of all configured servers. Starts those that these refs need and whose tools are not known. */
+  readonly tools: (needed: NeededTools) => Promise<Result<ToolIndex, Refusal>>;
+  /** The servers, and whether toolsets serve tools with a changed definition. Empty before `tools` was called. */
   readonly circumstances: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
   readonly close: () => Promise<void>;
 }
@@ -95,6 +119,12 @@ export interface OpenOnboarding {
     onSettled: (status: ServerStatus) => void,
   ) => Promise<readonly ServerStatus[]>;
   readonly close: () => Promise<void>;
+}
+
+export interface NeededTools {
+  readonly refs: readonly ToolRef[];
+  /** Whether to ask servers whose tools are known from before, too, if no gateway is running. */
+  readonly isFresh: boolean;
 }
 
 /** The operator's services for sources and tools, for a short-lived command. */
@@ -147,8 +177,8 @@ export interface Runtime extends ClientConfigPorts {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
-  /** For short-lived commands: logs only errors, since their output shows the rest. */
-  openCatalog(options: AppOptions): Promise<Result<OpenTools, Refusal>>;
+  /** Starts nothing by itself. Logs only errors, since the output of the command shows the rest. */
+  openTools(options: AppOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home. The caller closes it. */
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;

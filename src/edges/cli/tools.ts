@@ -1,107 +1,92 @@
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { serverStatuses, missingFrom } from '../../gateway/catalog/server-status.ts';
-import type { LintLevels } from '../../core/hints/lint.ts';
-import { declaredOf, definitionJson, isWithheld } from '../../gateway/catalog/definition-facts.ts';
-import { countedIn } from '../../gateway/services/tools/review-counts.ts';
-import {
-  driftView,
-  hintViews,
-  lintOf,
-  servingOf,
-  shownMembers,
-} from '../../gateway/services/tools/tool-view.ts';
-import type { Entry } from '../../gateway/catalog/listing.ts';
-import { nameIn, refIdIn } from '../../gateway/services/toolsets/tool-index.ts';
-import { printComplaint, print, printError, printJson, tableOf } from './output.ts';
+import { missingFrom } from '../../gateway/catalog/server-status.ts';
+import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
+import { printComplaint, print, printError, printJson, proseOf, tableOf } from './output.ts';
 import { reviewNote } from './review.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-opened.ts';
 
-/** `assay tools`: every tool under its public name; deviations from the servers' definitions on stderr. */
+export interface ToolsOptions extends JsonOptions {
+  /** Ask servers whose tools are known from before, too. */
+  readonly refresh?: boolean;
+}
+
+/** `assay tools [SERVER]`: tools under their public names; deviations from the servers' definitions on stderr. */
 export async function listTools(
   runtime: Runtime,
-  options: AppOptions & { readonly json?: boolean },
+  server: string | undefined,
+  options: ToolsOptions,
 ): Promise<number> {
-  const opened = await runtime.openCatalog(options);
+  const opened = await runtime.openTools(options);
   if (!opened.ok) return printComplaint(opened.error);
-  const { catalog, close, lintLevels } = opened.value;
-  await catalog.settled();
-  const { entries, disabled } = catalog.all.listing('tools');
-  const reports = catalog.reports().map(({ text }) => text);
-  const conditions = serverStatuses(catalog);
-  const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
+  try {
+    const report = await opened.value.report({ server, isFresh: options.refresh === true });
+    if (!report.ok) return printComplaint(report.error);
+    const { known } = report.value;
+    if (server !== undefined && !known.includes(server))
+      return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known });
+    return printTools(report.value, options);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+function printTools(report: CatalogReport, options: ToolsOptions): number {
+  const { servers, recalled, reports } = report;
+  const tools = report.tools.filter(({ state }) => state !== 'disabled');
+  const listFaults = servers.flatMap(({ name, listFaults: faults = [] }) =>
     faults.map((fault) => ({ server: name, ...fault })),
   );
-  const down = conditions.flatMap(({ name, state, cause = UNANSWERED, causeCode }) =>
+  const down = servers.flatMap(({ name, state, cause = UNANSWERED, causeCode }) =>
     state === 'up' ? [] : [{ name, state, cause, causeCode }],
   );
-  if (options.json === true) {
-    printJson({ tools: entries.map((entry) => shown(entry, lintLevels)), down, listFaults, reports });
-  } else {
-    print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
-    for (const { key } of disabled) printError(`note: ${printable(key)} is disabled by an operator`);
-    const review = countedIn(entries);
-    if (review !== undefined) printError(reviewNote(review));
-    const doubtful = entries.filter((entry) => hasErrors(entry, lintLevels)).length;
-    if (doubtful > 0)
-      printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
-    for (const report of reports) printError(`note: ${printable(report)}`);
-    for (const lack of conditions.map(missingFrom))
-      if (lack !== undefined) printError(printable(`warning: ${lack}`));
+  if (options.json === true) printJson({ tools, down, listFaults, reports });
+  else {
+    print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], tools.map(row)));
+    printNotes(report);
   }
-  await close();
-  return down.length > 0 && down.length === conditions.length ? EXIT.unavailable : EXIT.done;
+  return down.length > 0 && down.length === servers.length + recalled.length ? EXIT.unavailable : EXIT.done;
 }
 
 const UNANSWERED = 'it has not answered yet';
 
-function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknown>> {
-  const { definition, name, server } = entry;
-  const resolved = server.claims.resolvedOf(server.spec, definition);
-  const tool = { name, declared: declaredOf(definition), resolved };
-  const drift = server.claims.driftOf(server.spec, definition);
-  return {
-    ...definitionJson(definition),
-    ...shownMembers(entry),
-    ...servingOf(entry),
-    hints: hintViews(resolved),
-    lint: lintOf(tool, levels),
-    ...(drift !== undefined && { drift: driftView(drift) }),
-    name: entry.key,
-    server: entry.server.spec.name,
-    namespacedName: nameIn(entry),
-    refId: refIdIn(entry),
-  };
+function printNotes({ tools, servers, recalled, reports, review }: CatalogReport): void {
+  for (const { name, state } of tools)
+    if (state === 'disabled') printError(`note: ${printable(name)} is disabled by an operator`);
+  if (review !== undefined) printError(reviewNote(review));
+  const doubtful = tools.filter(({ lint }) => lint.some(({ level }) => level === 'error')).length;
+  if (doubtful > 0)
+    printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
+  for (const report of reports) printError(`note: ${printable(report)}`);
+  for (const lack of servers.map(missingFrom))
+    if (lack !== undefined) printError(printable(`warning: ${lack}`));
+  if (recalled.length > 0)
+    printError(
+      proseOf(
+        `note: no gateway is running; the tools of ${counted(recalled.length, 'server')} are as last listed. \`assay tools --refresh\` starts them and lists again`,
+      ),
+    );
 }
 
 /** The risk in one word, as clients see it, and idempotence. */
-function badgesOf({ definition, server }: Entry): string {
-  if (isWithheld(definition)) return 'withheld';
-  const { readOnlyHint, destructiveHint, idempotentHint } = server.claims.resolvedOf(server.spec, definition);
+function badgesOf({ state, hints }: ListedTool): string {
+  if (state === 'withheld') return 'withheld';
+  const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const isSaid = readOnlyHint.emitted !== undefined || destructiveHint.emitted !== undefined;
   if (!isSaid) return 'unannotated';
-  if (readOnlyHint.effective.value) return 'read-only';
-  const risk = destructiveHint.effective.value ? 'destructive' : 'writes';
-  return idempotentHint.effective.value ? `${risk}, idempotent` : risk;
-}
-
-function hasErrors({ definition, name, server }: Entry, levels: LintLevels): boolean {
-  const tool = {
-    name,
-    declared: declaredOf(definition),
-    resolved: server.claims.resolvedOf(server.spec, definition),
-  };
-  return lintOf(tool, levels).some(({ level }) => level === 'error');
+  if (readOnlyHint.effective) return 'read-only';
+  const risk = destructiveHint.effective ? 'destructive' : 'writes';
+  return idempotentHint.effective ? `${risk}, idempotent` : risk;
 }
 
 const MAX_DESCRIPTION_LENGTH = 100;
 
-function row(entry: Entry): readonly string[] {
-  const { description } = definitionJson(entry.definition);
+function row(tool: ListedTool): readonly string[] {
+  const { name, server, description } = tool;
   const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
   const cut = text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
   const short = text.length > MAX_DESCRIPTION_LENGTH ? `${cut}…` : text;
-  return [entry.key, entry.server.spec.name, badgesOf(entry), short];
+  return [name, server, badgesOf(tool), short];
 }

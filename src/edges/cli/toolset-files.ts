@@ -139,7 +139,8 @@ async function missingIn(
   toolsets: readonly Toolset[],
 ): Promise<Result<readonly Missing[], Refusal>> {
   if (toolsets.every((toolset) => toolset.tools.length === 0)) return ok([]);
-  const index = await tools();
+  const refs = toolsets.flatMap((toolset) => toolset.tools.map(({ namespacedName }) => ({ namespacedName })));
+  const index = await tools({ refs, isFresh: false });
   if (!index.ok) return index;
   const selecting = { index: index.value, ...circumstances() };
   return ok(

@@ -3,7 +3,7 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import { refOf } from '../../core/tool-ref.ts';
+import { refOf, type ToolRef } from '../../core/tool-ref.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import { type Toolset, type ToolsetTool, withHeld } from '../../core/toolset.ts';
 import { holdingOf } from '../../gateway/services/toolsets/holding.ts';
@@ -22,7 +22,7 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const isAnyHeld = toolset.tools.some(({ held }) => held !== undefined);
-    const index = isAnyHeld ? await tools() : undefined;
+    const index = isAnyHeld ? await tools({ refs: heldIn(toolset), isFresh: true }) : undefined;
     if (index?.ok === false) return index;
     const reviews = index === undefined ? [] : reviewsOf(toolset, { index: index.value, ...circumstances() });
     if (options.json === true) printJson({ toolset: name, tools: reviews.map(shown) });
@@ -35,6 +35,10 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
       printError(`\`assay toolset accept ${name} REFID…\` lets in exactly what is shown here.`);
     return ok(undefined);
   });
+}
+
+function heldIn({ tools }: Toolset): readonly ToolRef[] {
+  return tools.flatMap(({ namespacedName, held }) => (held === undefined ? [] : [{ namespacedName }]));
 }
 
 function shown(review: Review): Readonly<Record<string, unknown>> {
@@ -66,7 +70,8 @@ export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetIn
   return withToolsets(runtime, options, async ({ toolsets, tools }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
-    const index = await tools();
+    const needed = refs.length > 0 ? refs.map(refOf) : heldIn(toolset);
+    const index = await tools({ refs: needed, isFresh: true });
     if (!index.ok) return index;
     const accepted = acceptable(toolset, index.value, refs);
     if (!accepted.ok) return accepted;

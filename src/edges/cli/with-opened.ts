@@ -36,13 +36,13 @@ export function withToolsets(
   return withOpened(runtime.openToolsets(options), work);
 }
 
-/** The tools that refs name. Starts the configured servers, unless there are no refs. */
+/** The tools that refs name. Starts the servers of those that are not known. */
 export async function toolsNamed(
   { tools }: OpenToolsets,
   refs: readonly string[],
 ): Promise<Result<readonly ToolsetTool[], Refusal>> {
   if (refs.length === 0) return ok([]);
-  const index = await tools();
+  const index = await tools({ refs: refs.map(refOf), isFresh: false });
   if (!index.ok) return index;
   const named: ToolsetTool[] = [];
   for (const ref of refs) {

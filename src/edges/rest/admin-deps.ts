@@ -1,4 +1,5 @@
 import type { ProtectedResource } from '../../core/protected-resource.ts';
+import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -25,6 +26,7 @@ export interface AdminDeps {
   readonly records: RecordReplica;
   readonly mint: Mint;
   readonly catalog: Catalog;
+  readonly lintLevels: LintLevels;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;

@@ -11,6 +11,7 @@ import { PAGE_HEADERS } from '../../core/web-page.ts';
 import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { answerRoute } from './answer-route.ts';
+import { catalogRoutes } from './catalog.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
 import { bundleRoutes } from './bundles.ts';
 import { docsPage } from './docs-pages.ts';
@@ -32,6 +33,7 @@ import { toolsetRoutes } from './toolsets.ts';
 function routesOf(deps: AdminDeps): readonly Route[] {
   return [
     ...toolRoutes(deps),
+    ...catalogRoutes(deps),
     ...restToolRoutes(deps),
     ...functionRoutes(deps),
     ...toolNoteRoutes(deps),

@@ -140,10 +140,10 @@ export class Catalog {
     this.#choices.delete(endpoint);
   }
 
-  start(): void {
+  start(only: readonly Server[] = this.#servers): void {
     this.#isRunning = true;
-    for (const server of this.#servers) server.start();
-    this.#started = firstOf(this.#servers.map((server) => server.settled()));
+    for (const server of only) server.start();
+    this.#started = firstOf(only.map((server) => server.settled()));
   }
 
   /** Updates the servers to match the plans, and touches only those that differ. */
@@ -172,7 +172,7 @@ export class Catalog {
     return { added, changed, removed };
   }
 
-  /** Resolves when every server has had a chance to start, after 5 s at the latest. */
+  /** Resolves when every server that was started last has had its chance, after 5 s at the latest. */
   settled(): Promise<void> {
     return this.#started;
   }

@@ -31,7 +31,7 @@ export async function answerOwn(
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
     cancellation: new Cancellation(),
     client: {
-      notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as JsonObject)),
+      notify: (note) => onProgress(progressText(JSON.parse(note.bytes.toString()) as JsonObject)),
       ask: undefined,
     },
     logLevel: undefined,
@@ -46,7 +46,8 @@ export async function answerOwn(
     : { kind: 'result', result: parsed['result'] as JsonObject };
 }
 
-function wordsOf(note: JsonObject): string {
+/** A notification that belongs to a call, in one line. */
+export function progressText(note: JsonObject): string {
   const params = (note['params'] ?? {}) as JsonObject;
   if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
   const total = typeof params['total'] === 'number' ? ` of ${params['total']}` : '';

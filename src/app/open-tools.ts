@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { locateConfig } from '../adapters/config/locate-config.ts';
+import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
+import { refusalCodeIn } from '../core/errors.ts';
+import { lintLevelsOf } from '../core/hints/lint-levels.ts';
+import { VERSION } from '../core/identity.ts';
+import { publicPrefix } from '../core/names.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import { LOCAL } from '../core/subject.ts';
+import type { CallAnswer, CallRequest, OpenTools, ReportRequest } from '../edges/cli/runtime.ts';
+import type { Catalog } from '../gateway/catalog/catalog.ts';
+import type { Server } from '../gateway/catalog/server.ts';
+import { answerOwn, type OwnAnswer, progressText } from '../gateway/relay/own-call.ts';
+import {
+  type CatalogReport,
+  catalogReport,
+  type ListedTool,
+} from '../gateway/services/tools/catalog-report.ts';
+import { serverOf } from '../gateway/services/toolsets/selection.ts';
+import { indexOf, nameIn } from '../gateway/services/toolsets/tool-index.ts';
+import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import { type Environment, openInEnvironment } from './environment.ts';
+import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+
+/** Opens the tools of all servers for a command: through the running `serve` if there is one, else here. */
+export function openToolsForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
+  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
+    const serve = await usableServe(environment);
+    const opened =
+      serve === undefined ? await openHere(environment) : ok(await openThrough(serve, environment));
+    if (opened.ok)
+      void untilStopped().then(async () => {
+        await opened.value.close();
+        process.exit(INTERRUPTED);
+      });
+    return opened;
+  });
+}
+
+/** The running `serve` of this home, unless it is of another version, serves another config or does not answer. */
+export async function usableServe({
+  home,
+  options,
+  around,
+  log,
+}: Environment): Promise<RunningServe | undefined> {
+  const serve = await findServe(join(home, SERVE_FILE));
+  if (serve === undefined) return undefined;
+  const unfit = async (): Promise<string | undefined> => {
+    if (serve.version !== VERSION) return `it is of version ${serve.version || 'unknown'}, not ${VERSION}`;
+    const { path } = locateConfig({ flag: options.config, ...around });
+    if (serve.configPath !== path) return `it serves ${serve.configPath}, not ${path}`;
+    return (await isAnswering(serve)) ? undefined : 'it does not answer';
+  };
+  const reason = await unfit();
+  if (reason === undefined) return serve;
+  log.debug('the running `assay serve` of this home is not used', { reason, pid: serve.pid, url: serve.url });
+  return undefined;
+}
+
+async function openThrough(serve: RunningServe, { cleanup, log }: Environment): Promise<OpenTools> {
+  log.debug('using the running `assay serve` of this home', { pid: serve.pid, url: serve.url });
+  // Commands that ask no gateway do not load an HTTP client.
+  const { ServeClient } = await import('../adapters/store/serve-client.ts');
+  const client = new ServeClient(serve);
+  cleanup.defer(() => client.close());
+  const report = async ({ server, levels = {} }: ReportRequest): Promise<Result<CatalogReport, Refusal>> => {
+    const rules = Object.entries(levels).map(([rule, level]) => `${rule}=${level}`);
+    const query = new URLSearchParams({
+      ...(server !== undefined && { server }),
+      ...(rules.length > 0 && { rules: rules.join(',') }),
+    });
+    const read = await client.read(`/catalog?${query.toString()}`);
+    // A `serve` of the same version gives what this process would.
+    return read.ok ? ok(read.value as CatalogReport) : read;
+  };
+  return {
+    report,
+    call: async ({ name, args, onProgress }) => {
+      const named = name.includes('.') ? await report({ isFresh: false }) : undefined;
+      if (named?.ok === false) return refused(named.error);
+      const publicName =
+        named === undefined ? name : publicNameOf(name, named.value.tools, named.value.known);
+      const answered = await client.request({
+        method: 'tools/call',
+        params: { name: publicName, arguments: args, _meta: { progressToken: 0 } },
+        onNotification: (note) => onProgress(progressText(note)),
+      });
+      if (answered.kind !== 'error') return answerOf(answered);
+      const code = refusalCodeIn(answered.error);
+      return code === undefined
+        ? answered
+        : { kind: 'refused', code, message: String(answered.error['message']) };
+    },
+    close: () => cleanup.close(),
+  };
+}
+
+async function openHere(environment: Environment): Promise<Result<OpenTools, Refusal>> {
+  const opened = await openCatalog(environment);
+  if (!opened.ok) return opened;
+  const { catalog, settings, close } = opened.value;
+  return ok({
+    report: async ({ server, levels, isFresh }) => {
+      const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
+      const recalled = isFresh ? [] : asked.filter(({ lists }) => lists.isKnown('tools'));
+      await startSome(
+        catalog,
+        asked.filter((one) => !recalled.includes(one)),
+      );
+      return ok(
+        catalogReport(catalog, {
+          levels: { ...lintLevelsOf(settings), ...levels },
+          server,
+          recalled: recalled.map(({ spec }) => spec.name),
+        }),
+      );
+    },
+    call: (request) => callHere(opened.value, request),
+    close,
+  });
+}
+
+/** Starts these servers and waits until each has had its chance. */
+export async function startSome(catalog: Catalog, servers: readonly Server[]): Promise<void> {
+  if (servers.length === 0) return;
+  catalog.start(servers);
+  await catalog.settled();
+}
+
+async function callHere(
+  { catalog }: ConfiguredCatalog,
+  { name, args, onProgress }: CallRequest,
+): Promise<CallAnswer> {
+  await startSome(catalog, serversFor(catalog, name));
+  if (catalog.all.listing('tools').find(publicNameIn(catalog, name)) === undefined)
+    await startSome(
+      catalog,
+      catalog.servers.filter(({ lists }) => !lists.isKnown('tools')),
+    );
+  const answered = await answerOwn(catalog.all, {
+    identity: LOCAL,
+    method: 'tools/call',
+    params: { name: publicNameIn(catalog, name), arguments: args },
+    onProgress,
+  });
+  return answerOf(answered);
+}
+
+/** The servers that a call may need: those that its name points to, else all, as any may have gained the tool. */
+function serversFor(catalog: Catalog, name: string): readonly Server[] {
+  const listing = catalog.all.listing('tools');
+  const found = listing.find(name)?.server ?? indexOf(listing).named(name)[0]?.server;
+  if (found !== undefined) return [found];
+  if (listing.isDisabled(name) || listing.candidates(name) !== undefined) return [];
+  const named = catalog.servers.filter(({ spec }) => spec.prefix && name.startsWith(publicPrefix(spec.name)));
+  const spaced = serverOf(name, catalog.servers);
+  const meant = named.length > 0 || spaced === undefined ? named : [spaced];
+  return meant.length > 0 ? meant : catalog.servers;
+}
+
+/** The public name of a tool that was named by its namespaced name; for an unlisted tool, the one it would have. */
+function publicNameOf(
+  name: string,
+  tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],
+  servers: readonly string[],
+): string {
+  if (!name.includes('.') || tools.some((tool) => tool.name === name)) return name;
+  const found = tools.find(({ namespacedName }) => namespacedName === name);
+  if (found !== undefined) return found.name;
+  const server = servers.find((one) => name.startsWith(`${one}.`));
+  return server === undefined ? name : publicPrefix(server) + name.slice(server.length + 1);
+}
+
+function publicNameIn(catalog: Catalog, name: string): string {
+  const tools = catalog.all
+    .listing('tools')
+    .entries.map((entry) => ({ name: entry.key, namespacedName: nameIn(entry) }));
+  return publicNameOf(
+    name,
+    tools,
+    catalog.servers.map(({ spec }) => spec.name),
+  );
+}
+
+function answerOf(answered: OwnAnswer): CallAnswer {
+  return answered.kind === 'refused' ? refused(answered.refusal) : answered;
+}
+
+function refused(refusal: Refusal): CallAnswer {
+  return { kind: 'refused', code: refusal.code, message: sentenceOf(refusal) };
+}

@@ -1,0 +1,62 @@
+import { z } from '@hono/zod-openapi';
+import { LINT_RULES } from '../../core/hints/lint.ts';
+import { lintLevelIn } from '../../core/hints/lint-levels.ts';
+import { ok } from '../../core/result.ts';
+import { catalogReport } from '../../gateway/services/tools/catalog-report.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { route, type Route } from './route.ts';
+
+const QUERY = z.object({
+  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
+  rules: z
+    .string()
+    .refine((text) => text.split(',').every((rule) => lintLevelIn(rule) !== undefined), {
+      error: 'it must name rules and levels: RULE=error, RULE=warning or RULE=off, separated by commas',
+    })
+    .optional()
+    .openapi({
+      description: `Levels of lint rules other than those of the settings: \`missing-hints=off,contradiction=error\`. The rules are ${LINT_RULES.join(', ')}.`,
+    }),
+});
+
+const REPORT = z
+  .object({
+    tools: z.array(z.record(z.string(), z.unknown())).openapi({
+      description: 'Each definition as its server wrote it, with names, hints, findings and drift.',
+    }),
+    servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
+    recalled: z.array(z.string()),
+    known: z.array(z.string()).openapi({ description: 'The names of all gateways.' }),
+    reports: z.array(z.string()),
+    review: z
+      .object({ tools: z.int(), dangerous: z.int(), suspended: z.int() })
+      .optional()
+      .openapi({ description: 'How many tools wait for a review. Absent: none.' }),
+  })
+  .openapi('CatalogReport');
+
+/** What `assay tools` and `assay lint` print of a running gateway. */
+export function catalogRoutes({ catalog, lintLevels }: AdminDeps): readonly Route[] {
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/catalog',
+        id: 'readCatalog',
+        summary: 'All tools with their whole definitions, and the state of all gateways',
+        about: 'Not paged: `/tools` is for programs that want to page, filter and change.',
+        query: QUERY,
+        answer: { about: 'The report.', schema: REPORT },
+      },
+      async ({ query: { server, rules } }) => {
+        const given = rules?.split(',').flatMap((rule) => lintLevelIn(rule) ?? []) ?? [];
+        const levels = {
+          ...lintLevels,
+          ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
+        };
+        await catalog.listed(catalog.servers, 'tools');
+        return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
+      },
+    ),
+  ];
+}

@@ -1,0 +1,76 @@
+import type { LintLevels } from '../../../core/hints/lint.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { declaredOf, definitionJson } from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
+import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
+import { countedIn, type ReviewCounts } from './review-counts.ts';
+import { driftView, hintViews, lintOf, servingOf, shownMembers, type ToolView } from './tool-view.ts';
+
+/** The tools and servers of a catalog, as `assay tools` and `assay lint` print them. Pure JSON. */
+export interface CatalogReport {
+  /** In catalog order; those that an operator disabled come last. */
+  readonly tools: readonly ListedTool[];
+  readonly servers: readonly ServerStatus[];
+  /** The servers whose tools are as last seen: they were not started for this report. */
+  readonly recalled: readonly string[];
+  /** The names of all servers, whichever the report is about. */
+  readonly known: readonly string[];
+  /** What is shown differently from how its server wrote it, as sentences. */
+  readonly reports: readonly string[];
+  readonly review?: ReviewCounts;
+}
+
+/** The members of a definition as its server wrote them, with those that Assay adds. */
+export interface ListedTool
+  extends
+    Pick<ToolView, 'state' | 'withheld' | 'hints' | 'lint' | 'drift' | 'namespacedName' | 'refId'>,
+    Readonly<Record<string, unknown>> {
+  /** The public name. */
+  readonly name: string;
+  readonly server: string;
+}
+
+export interface ReportOptions {
+  readonly levels: LintLevels;
+  /** Absent: all servers. */
+  readonly server?: string | undefined;
+  readonly recalled?: readonly string[];
+}
+
+export function catalogReport(
+  catalog: Catalog,
+  { levels, server, recalled = [] }: ReportOptions,
+): CatalogReport {
+  const isAsked = (name: string): boolean => server === undefined || name === server;
+  const { entries, disabled } = catalog.all.listing('tools');
+  const asked = [...entries, ...disabled].filter((entry) => isAsked(entry.server.spec.name));
+  const statuses = serverStatuses(catalog);
+  const review = countedIn(asked);
+  return {
+    tools: asked.map((entry) => listedTool(entry, levels)),
+    servers: statuses.filter(({ name }) => isAsked(name) && !recalled.includes(name)),
+    recalled,
+    known: statuses.map(({ name }) => name),
+    reports: catalog.reports().map(({ text }) => text),
+    ...(review !== undefined && { review }),
+  };
+}
+
+function listedTool(entry: Entry, levels: LintLevels): ListedTool {
+  const { definition, name, server } = entry;
+  const resolved = server.claims.resolvedOf(server.spec, definition);
+  const drift = server.claims.driftOf(server.spec, definition);
+  return {
+    ...definitionJson(definition),
+    ...shownMembers(entry),
+    ...servingOf(entry),
+    hints: hintViews(resolved),
+    lint: lintOf({ name, declared: declaredOf(definition), resolved }, levels),
+    ...(drift !== undefined && { drift: driftView(drift) }),
+    name: entry.key,
+    server: server.spec.name,
+    namespacedName: nameIn(entry),
+    refId: refIdIn(entry),
+  };
+}

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
+import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ['tools'],
+  ['tools', 'plain', '--json'],
+  ['tools', 'nowhere'],
+  ['lint', 'plain', '--json', '--rule', 'missing-hints=error'],
+  ['call', 'plain_add', '{"a":1,"b":2}', '--json'],
+  ['call', 'plain.fails'],
+  ['call', 'plain_refuses', '--json'],
+  ['call', 'plain_none'],
+  ['call', 'dead.tool'],
+];
+
+function prepare() {
+  const home = tempDir();
+  const diaries = { plain: openDiary(), other: openDiary() };
+  const config = writeConfig({
+    plain: fixture('plain', [], { env: diaries.plain.env }),
+    other: fixture('plain', [], { env: diaries.other.env }),
+    dead: { command: 'no-such-command-anywhere' },
+  });
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    runAssay([...args, '--config', config, '--home', home], { env });
+  const starts = (): readonly number[] => Object.values(diaries).map((diary) => diary.read('start').length);
+  return { home, config, run, starts };
+}
+
+describe('commands beside a running serve', () => {
+  it('print the same through it as without it, and start no server', async () => {
+    const { home, config, run, starts } = prepare();
+    // The first run starts all servers, so that later ones know their tools.
+    await run(['tools', '--refresh']);
+    const alone = [];
+    for (const command of COMMANDS) alone.push(await run(command));
+    const gateway = await startGateway({ home, config });
+    await gateway.settled();
+    const before = starts();
+    const through = [];
+    for (const command of COMMANDS) through.push(await run(command));
+    const withoutNote = (text: string): string =>
+      text
+        .split('\n')
+        .filter((line) => !line.startsWith('note: no gateway is running'))
+        .join('\n');
+    for (const [index, command] of COMMANDS.entries()) {
+      const [one, other] = [alone[index], through[index]];
+      expect([command, other?.code, other?.stdout, other?.stderr]).toEqual([
+        command,
+        one?.code,
+        one?.stdout,
+        withoutNote(one?.stderr ?? ''),
+      ]);
+    }
+    expect(starts()).toEqual(before);
+  });
+
+  it('use no gateway of another config or another version, and say so at debug', async () => {
+    const { home, config, run } = prepare();
+    const other = writeConfig({ elsewhere: fixture('plain') });
+    await startGateway({ home, config: other });
+    const { stdout, stderr } = await run(['tools', 'plain'], { ASSAY_LOG_LEVEL: 'debug' });
+    expect(stdout).toContain('plain_add');
+    expect(stderr).toContain(`it serves ${other}, not ${config}`);
+    const old = { url: 'http://127.0.0.1:1', pid: process.pid, token: 'x', configPath: config };
+    writeFileSync(join(home, 'serve.json'), JSON.stringify(old));
+    const again = await run(['tools', 'plain'], { ASSAY_LOG_LEVEL: 'debug' });
+    expect(again.stdout).toBe(stdout);
+    expect(again.stderr).toContain('it is of version unknown');
+  });
+});
+
+describe('commands without a running serve', () => {
+  it('start only the servers that they need', async () => {
+    const { run, starts } = prepare();
+    expect((await run(['call', 'plain_add', '{"a":1,"b":2}'])).stdout).toBe('3\n');
+    expect(starts()).toEqual([1, 0]);
+    expect((await run(['tools', 'plain'])).stdout).toContain('plain_add');
+    expect(starts()).toEqual([1, 0]);
+    expect((await run(['lint', 'plain'])).stdout).toContain('plain');
+    expect(starts()).toEqual([2, 0]);
+    expect((await run(['toolset', 'create', 'mine', 'plain.add'])).code).toBe(0);
+    expect(starts()).toEqual([2, 0]);
+    expect((await run(['toolset', 'add', 'mine', 'plain.nope'])).code).toBe(2);
+    expect(starts()).toEqual([3, 0]);
+    expect((await run(['tools'])).stderr).toContain('the tools of 1 server are as last listed');
+    expect(starts()).toEqual([3, 1]);
+    expect((await run(['tools', '--refresh'])).code).toBe(0);
+    expect(starts()).toEqual([4, 2]);
+  });
+});
