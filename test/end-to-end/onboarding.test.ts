@@ -66,6 +66,20 @@ describe('the first hour', () => {
     expect((await user.assay()).stderr).toContain('Usage: assay [options] [command]');
   });
 
+  it('setup imports, equips and connects, and asks nothing where there is no terminal', async () => {
+    const user = newUser();
+    const before = user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const asked = await user.assay('setup');
+    expect([asked.code, asked.stdout]).toEqual([2, '']);
+    expect(asked.stderr).toContain('there is no terminal to ask at; --yes does every step');
+    expect((await user.assay('setup', '--client', 'vscode', '--yes')).code).toBe(3);
+    const done = await user.assay('setup', '--yes');
+    expect(done.code).toBe(0);
+    expect(done.stdout).toContain('Saved the toolset "cursor" with ');
+    expect(done.stdout).toMatch(/^Cursor will see \d+ tools: the toolset "cursor", which is equipped/m);
+    expect(done.stdout).toContain(`Cursor now starts Assay as "assay": ${before}`);
+  });
+
   it('--no-equip copies servers and does nothing else', async () => {
     const user = newUser();
     user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);

@@ -27,13 +27,13 @@ function askHidden(question: string): Promise<string | undefined> {
   });
 }
 
-/** Asks a yes/no question. False if the input ends. */
-export function confirm(question: string): Promise<boolean> {
+/** Asks a yes/no question. `usual` is what Enter means. False if the input ends. */
+export function confirm(question: string, usual: 'yes' | 'no' = 'no'): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     lines.once('close', () => resolve(false));
-    lines.question(`${question} [y/N] `, (answer) => {
-      resolve(/^y(?:es)?$/i.test(answer.trim()));
+    lines.question(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `, (answer) => {
+      resolve(/^y(?:es)?$/i.test(answer.trim() || usual));
       lines.close();
     });
   });

@@ -15,7 +15,7 @@ export async function begin(runtime: Ports, options: AppOptions): Promise<number
   if (await runtime.hasConfig(options)) return undefined;
   print('Assay has no config file yet, so it knows no servers.');
   for (const line of await offers(runtime, options)) print(line);
-  print('\n`assay --help` shows all commands.');
+  print('\n`assay setup` does it step by step; `assay --help` shows all commands.');
   return EXIT.done;
 }
 

@@ -4,10 +4,24 @@ import type { ConnectOptions } from './connect.ts';
 import type { ImportBundleOptions } from './import-bundle.ts';
 import type { ImportOptions } from './import.ts';
 import type { Runtime } from './runtime.ts';
+import type { SetupOptions } from './setup.ts';
 
 /** The commands for the config files of other clients. `done` receives the exit code. */
 export function clientConfigCommands(runtime: Runtime, done: Done): readonly Command[] {
-  return [importCommand(runtime, done), connectCommand(runtime, done)].map(withConfig);
+  return [setupCommand(runtime, done), importCommand(runtime, done), connectCommand(runtime, done)].map(
+    withConfig,
+  );
+}
+
+function setupCommand(runtime: Runtime, done: Done): Command {
+  return new Command('setup')
+    .description('step by step: import the servers of the clients on this machine, and connect these')
+    .option('--client <client...>', 'these clients only (default: all that have servers)')
+    .option('--yes', 'do every step without asking')
+    .action(async (options: SetupOptions) => {
+      const { setup } = await import('./setup.ts');
+      done(await setup(runtime, options));
+    });
 }
 
 function importCommand(runtime: Runtime, done: Done): Command {

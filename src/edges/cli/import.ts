@@ -25,6 +25,8 @@ export interface ImportOptions extends AppOptions {
   /** Name of the toolset; defaults to the client's. */
   readonly toolset?: string;
   readonly json?: boolean;
+  /** Part of `assay setup`, which goes on by itself. */
+  readonly isStep?: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function importFrom(
   const lines = toolsetLines(equipped.value, client);
   print(`\n${proseOf(lines.done)}`);
   for (const line of downLines(equipped.value)) printError(proseOf(printable(line), { isTerminal }));
-  printError(`next: ${lines.next}`);
+  if (options.isStep !== true) printError(`next: ${lines.next}`);
   return EXIT.done;
 }
 

@@ -1,0 +1,72 @@
+import { counted } from '../../core/counted.ts';
+import type { FoundClient } from '../../core/client-configs.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { EXIT } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { confirm, isInteractive } from './ask.ts';
+import { connect } from './connect.ts';
+import { importFrom } from './import.ts';
+import { print, printComplaint, printError, proseOf, style } from './output.ts';
+import type { ClientConfigPorts } from './runtime.ts';
+
+export interface SetupOptions extends AppOptions {
+  /** Ids of the clients; all that have servers if absent. */
+  readonly client?: readonly string[];
+  /** Answers all questions with yes. */
+  readonly yes?: boolean;
+}
+
+/**
+ * `assay setup`: for each client of this machine imports its servers, saves their tools as a toolset, writes Assay into
+ * its file and says what it will see. Each step can be declined. One client's failure does not stop the others.
+ */
+export async function setup(runtime: ClientConfigPorts, options: SetupOptions): Promise<number> {
+  const chosen = await chosenClients(runtime, options);
+  if (!chosen.ok) return printComplaint(chosen.error);
+  if (options.yes !== true && !isInteractive()) return printComplaint(NO_TERMINAL);
+  const results: (number | undefined)[] = [];
+  for (const client of chosen.value) results.push(await setUp(runtime, client, options));
+  if (results.includes(EXIT.done)) print(`\n${proseOf(CLOSING)}`);
+  return results.find((exit) => exit !== undefined && exit !== EXIT.done) ?? EXIT.done;
+}
+
+const NO_TERMINAL: Refusal = {
+  code: 'ARGUMENTS_INVALID',
+  reason: 'there is no terminal to ask at; --yes does every step, and --client names the clients',
+};
+const CLOSING =
+  'To show fewer tools: `assay toolset show NAME`, then `assay toolset remove NAME TOOL…`. To go back: `assay connect CLIENT --undo`.';
+
+async function chosenClients(
+  runtime: ClientConfigPorts,
+  { client: wanted, ...options }: SetupOptions,
+): Promise<Result<readonly FoundClient[], Refusal>> {
+  const known = runtime.clients.map(({ id }) => id);
+  const unknown = wanted?.find((id) => !known.includes(id));
+  if (unknown !== undefined) return err({ code: 'CLIENT_UNKNOWN', name: unknown, known });
+  const found = (await runtime.findClients(options)).filter(({ servers }) => servers.length > 0);
+  const chosen = wanted === undefined ? found : found.filter(({ id }) => wanted.includes(id));
+  const looked = runtime.clients.filter(({ id }) => wanted?.includes(id) ?? true);
+  return chosen.length > 0
+    ? ok(chosen)
+    : err({ code: 'NOTHING_FOUND', places: looked.map(({ label }) => label), projects: [] });
+}
+
+/** The exit code; undefined if the user declined a step. */
+async function setUp(
+  runtime: ClientConfigPorts,
+  { id, label, servers, isConnected }: FoundClient,
+  { yes = false, ...options }: SetupOptions,
+): Promise<number | undefined> {
+  const name = printable(label);
+  const asked = async (question: string): Promise<boolean> => yes || (await confirm(question, 'yes'));
+  print(`\n${style.bold(name)}: ${printable(servers.join(', '))}`);
+  if (!(await asked(`Import ${counted(servers.length, 'server')} from ${name}?`))) return undefined;
+  const imported = await importFrom(runtime, id, { ...options, isStep: true });
+  if (imported !== EXIT.done) return imported;
+  if (isConnected) printError(`${name} is connected to Assay already.`);
+  else if (!(await asked(`Write Assay into the config file of ${name}?`))) return undefined;
+  return connect(runtime, id, { ...options, name: 'assay' });
+}
