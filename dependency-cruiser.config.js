@@ -61,7 +61,10 @@ const PACKAGES = {
     ],
   },
   'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'kysely', 'better-sqlite3', 'pg'] },
-  'adapters/config': { imports: ADAPTER, uses: [...PATHS, 'jsonc-parser', 'chokidar'] },
+  'adapters/config': {
+    imports: ADAPTER,
+    uses: [...PATHS, 'util', 'jsonc-parser', 'toml-eslint-parser', 'chokidar'],
+  },
   'adapters/auth': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'jose', '@modelcontextprotocol/client'] },
   'adapters/telemetry': {
     imports: ADAPTER,

@@ -67,7 +67,7 @@ describe('assay import', () => {
       '// mine\r\n{\r\n\t"mcpServers": {\r\n\t\t"own": {"command": "own"}, // keep\r\n\t\t"a": {\r\n\t\t\t"command": "a"\r\n\t\t},\r\n\t},\r\n\t"settings": {}\r\n}',
     );
     const backup = textAt(report, 'backup');
-    expect(backup).toMatch(/mcp\.json\.assay-backup-[\dTZ.-]+$/);
+    expect(backup).toMatch(/\.assay.backups.mcp\.json-[\dTZ.-]+$/);
     expect(user.read('.assay', backup.slice(user.at('.assay').length + 1))).toBe(before);
   });
 
@@ -110,13 +110,14 @@ describe('assay import', () => {
         "inputs": [{"type": "promptString", "id": "tracker-key", "description": "Key of the tracker", "password": true}],
         "servers": {
           "tracker": {"type": "http", "url": "https://tracker.example/mcp", "headers": {"Authorization": "Bearer \${input:tracker-key}"}},
-          "runner": {"type": "stdio", "command": "./run.sh", "args": ["\${workspaceFolder}/a", "\${env:NOT_SET_ANYWHERE}"], "envFile": "\${workspaceFolder}/.env"}
+          "runner": {"type": "stdio", "command": "./run.sh", "args": ["\${workspaceFolder}/a", "\${env:NOT_SET_ANYWHERE}"], "envFile": "\${workspaceFolder}/.env", "sandbox": {}}
         }
       }`,
       'work',
       '.vscode',
       'mcp.json',
     );
+    user.write('A=1\n', 'work', '.env');
     const done = await user.assay('import', 'vscode', '--project', project, '--no-equip');
     expect(user.json('.assay', 'mcp.json')).toEqual({
       mcpServers: {
@@ -129,14 +130,14 @@ describe('assay import', () => {
           type: 'stdio',
           command: join(project, 'run.sh'),
           args: [join(project, 'a'), '${NOT_SET_ANYWHERE}'],
+          envFile: join(project, '.env'),
           cwd: project,
         },
       },
     });
     expect(done.stderr.split('\n')).toEqual([
       'to do: tracker: set TRACKER_KEY (Key of the tracker)',
-      'note: runner: left out, as Assay has no use for it: envFile',
-      'note: runner: Assay reads no envFile; write its variables under "env"',
+      'note: runner: left out, as Assay has no use for it: sandbox',
       'to do: runner: set NOT_SET_ANYWHERE',
       '',
     ]);
@@ -204,7 +205,7 @@ describe('assay import', () => {
     expect(user.json('.assay', 'mcp.json')).toEqual({
       mcpServers: {
         new: { url: 'https://new.example', type: 'http' },
-        old: { url: 'https://old.example/sse', disabled: true },
+        old: { url: 'https://old.example/sse', disabled: true, tools: { deny: ['x'] } },
         third: { command: user.at('loose', 'third') },
       },
     });

@@ -3,7 +3,10 @@ import type { Place } from './complaints.ts';
 import { type Entry, type Option, optionAt, placeAt, textAt, textsAt } from './entry-fields.ts';
 import { membersOf } from './json-tree.ts';
 
-export const HTTP_KEYS: readonly string[] = ['url', 'headers', 'auth'];
+export const HTTP_KEYS: readonly string[] = ['url', 'httpUrl', 'serverUrl', 'headers', 'auth'];
+
+/** The last two are how Gemini CLI and Windsurf write it. */
+export const URL_KEYS: readonly string[] = ['url', 'httpUrl', 'serverUrl'];
 
 /** Reads a server at a URL. Undefined, with an error reported, if the URL is unusable. */
 export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): Transport | undefined {
@@ -15,7 +18,7 @@ export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): 
 
 function readUrl(entry: Entry): URL | undefined {
   const { complaints } = entry;
-  const place = placeAt(entry, 'url');
+  const place = URL_KEYS.map((key) => placeAt(entry, key)).find((one) => one !== undefined);
   const remedy = 'Write an address that starts with http:// or https://.';
   if (place === undefined) {
     complaints.problem(entry, 'the key "url" is missing', remedy);

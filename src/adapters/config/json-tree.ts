@@ -1,4 +1,5 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
 /** The first place where a text stops being JSON. */
@@ -31,6 +32,30 @@ export function membersOf(object: Node): readonly TreeMember[] {
   return (object.children ?? []).flatMap(({ children: [keyNode, value] = [] }) =>
     keyNode === undefined || value === undefined ? [] : [{ key: String(keyNode.value), keyNode, value }],
   );
+}
+
+/** The tree of a value that was not parsed as JSON. `offsetAt` gives the position of what has one of its own. */
+export function treeOf(
+  value: unknown,
+  offset: number,
+  offsetAt: (path: readonly string[]) => number | undefined = () => undefined,
+): Node {
+  const span = { offset, length: 0 };
+  const inner = (key: string, member: unknown): Node =>
+    treeOf(member, offsetAt([key]) ?? offset, (path) => offsetAt([key, ...path]));
+  if (Array.isArray(value))
+    return { ...span, type: 'array', children: value.map((item, index) => inner(String(index), item)) };
+  if (isJsonObject(value)) {
+    const children = Object.entries(value).map(([key, member]): Node => {
+      const node = inner(key, member);
+      const keyNode: Node = { ...span, offset: node.offset, type: 'string', value: key };
+      return { ...span, offset: node.offset, type: 'property', children: [keyNode, node] };
+    });
+    return { ...span, type: 'object', children };
+  }
+  if (typeof value === 'boolean') return { ...span, type: 'boolean', value };
+  if (typeof value === 'number') return { ...span, type: 'number', value };
+  return value === null ? { ...span, type: 'null', value } : { ...span, type: 'string', value };
 }
 
 /** Line and column of an offset, both counted from 1. */

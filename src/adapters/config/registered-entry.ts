@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok } from '../../core/result.ts';
 import type { EntryFault } from '../../core/json-place.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
@@ -11,6 +12,14 @@ import { configIn, type ConfigEnvironment } from './load-config.ts';
 /** Reads registered entries like those of a config file in the home. */
 export function entryReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadEntry {
   return (name, entry) => {
+    // Who may register a server may not learn by it what files there are.
+    if (isJsonObject(entry) && Object.hasOwn(entry, 'envFile'))
+      return err([
+        {
+          field: 'envFile',
+          reason: 'Only an entry of the config file may name a file of variables. Write them under "env".',
+        },
+      ]);
     const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;

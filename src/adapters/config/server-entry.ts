@@ -6,7 +6,7 @@ import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type Complaints, quoted } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
-import { HTTP_KEYS, readHttp } from './http-entry.ts';
+import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
 import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
@@ -188,7 +188,7 @@ const READERS: Readonly<Record<TransportType, Reader>> = {
 
 function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | undefined {
   if (fields.has('openapi')) return 'openapi';
-  const [hasCommand, hasUrl] = [fields.has('command'), fields.has('url')];
+  const [hasCommand, hasUrl] = [fields.has('command'), URL_KEYS.some((key) => fields.has(key))];
   if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';
   if (hasCommand)
     complaints.problem(

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import type { Transport } from '../../core/server-spec.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { Place } from './complaints.ts';
+import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { placeAt, textAt, textsAt, type Entry } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
-export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'cwd'];
+export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envFile', 'cwd'];
 
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
   const command = readCommand(entry);
-  const env = readEnv(entry);
+  const env = { ...readEnvFile(entry), ...readEnv(entry) };
   const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
@@ -75,6 +77,24 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
       );
   }
   return Object.fromEntries(env.map(({ name, text }) => [name, text]));
+}
+
+const MOST_ENV_FILE_BYTES = 1_048_576;
+
+/** As in VS Code: lines of NAME=value, over which `env` takes precedence. Read with the config file. */
+function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
+  const place = placeAt(entry, 'envFile');
+  const written = place && textAt(entry, place);
+  if (place === undefined || written === undefined) return {};
+  const file = resolve(entry.here.configDir, expandHome(written, entry.here.home));
+  const text = readTextWithinNow(file, MOST_ENV_FILE_BYTES);
+  if (text.ok) return { ...parseEnv(text.value) } as Readonly<Record<string, string>>;
+  entry.complaints.problem(
+    place,
+    `the file cannot be read: ${text.error}`,
+    'Write the path of a file with lines of NAME=value, or leave "envFile" out.',
+  );
+  return {};
 }
 
 /** Defaults to Assay's working directory, as in clients; a relative folder starts at the config file's. */

@@ -112,9 +112,6 @@ function remarks({ servers, elsewhere }: ImportReport): readonly string[] {
     ...(leftOut.length === 0
       ? []
       : [`note: ${name}: left out, as Assay has no use for it: ${leftOut.join(', ')}`]),
-    ...(leftOut.includes('envFile')
-      ? [`note: ${name}: Assay reads no envFile; write its variables under "env"`]
-      : []),
     ...variables.map(
       (variable) =>
         `to do: ${name}: set ${variable.name}${variable.about === undefined ? '' : ` (${variable.about})`}`,

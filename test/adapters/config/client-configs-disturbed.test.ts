@@ -118,7 +118,8 @@ it("what is written into Assay's own config during an import is kept, else the i
     ok: false,
     error: { ...BUSY, path: config },
   });
-  expect(readdirSync(dirname(config))).toEqual(['mcp.json']);
+  expect(readdirSync(dirname(config)).toSorted()).toEqual(['backups', 'mcp.json']);
+  expect(readdirSync(join(dirname(config), 'backups'))).toEqual([]);
   expect(await importServers(request, around(counter(config, 1)))).toMatchObject({ ok: true });
   expect(read(config)).toMatchObject({ starts: 1, mcpServers: { a: { command: 'a' } } });
 });

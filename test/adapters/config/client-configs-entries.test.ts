@@ -115,19 +115,123 @@ describe('an entry of another client becomes one of Assay', () => {
     });
   });
 
+  it('lists of tools become one filter', () => {
+    check(
+      { command: 'c', disabledTools: ['a', 'b'], includeTools: ['c'] },
+      { command: 'c', tools: { deny: ['a', 'b'], allow: ['c'] } },
+    );
+    check(
+      { url: 'https://a.example', tools: { deny: ['x_*'] } },
+      { url: 'https://a.example', tools: { deny: ['x_*'] } },
+    );
+  });
+
+  it('Codex: names of variables become references, seconds become milliseconds', () => {
+    check(
+      {
+        command: 'c',
+        env: { A: '1' },
+        env_vars: ['TOKEN'],
+        enabled: false,
+        disabled_tools: ['x'],
+        tool_timeout_sec: 2.5,
+      },
+      {
+        command: 'c',
+        env: { A: '1', TOKEN: '${TOKEN}' },
+        disabled: true,
+        tools: { deny: ['x'] },
+        timeoutMs: 2500,
+      },
+    );
+    check(
+      {
+        url: 'https://a.example',
+        bearer_token_env_var: 'TOKEN',
+        http_headers: { 'X-A': 'a' },
+        env_http_headers: { 'X-B': 'B_KEY' },
+      },
+      {
+        url: 'https://a.example',
+        headers: { Authorization: 'Bearer ${TOKEN}', 'X-A': 'a', 'X-B': '${B_KEY}' },
+      },
+    );
+  });
+
+  it('Gemini CLI: an httpUrl, variables after a dollar sign, and trust that means another thing', () => {
+    const gemini: EntryHome = { ...nowhere, references: 'dollar', timeout: 'ms' };
+    expect(
+      translated(
+        {
+          httpUrl: 'https://a.example',
+          headers: { Authorization: 'Bearer $KEY' },
+          timeout: 5000,
+          trust: true,
+        },
+        gemini,
+      ),
+    ).toEqual({
+      value: { url: 'https://a.example', headers: { Authorization: 'Bearer ${KEY}' }, timeoutMs: 5000 },
+      leftOut: ['trust'],
+      fault: undefined,
+    });
+    check(
+      { command: 'c', env: { A: '${B}', C: 'a$' } },
+      { command: 'c', env: { A: '${B}', C: 'a$' } },
+      gemini,
+    );
+  });
+
+  it('opencode: a command with its arguments, and references in braces', () => {
+    const opencode: EntryHome = { ...nowhere, references: 'braces' };
+    check(
+      {
+        type: 'local',
+        command: ['npx', '-y', 'x', '{env:A}'],
+        environment: { B: '{env:B}' },
+        enabled: true,
+      },
+      { command: 'npx', args: ['-y', 'x', '${A}'], env: { B: '${B}' } },
+      opencode,
+    );
+    check(
+      { type: 'remote', url: 'https://a.example', enabled: false },
+      { url: 'https://a.example', disabled: true },
+      opencode,
+    );
+    expect(translated({ url: 'https://{file:~/host}' }, opencode).fault).toBe(
+      '{file:…} is filled in by that client alone',
+    );
+  });
+
+  it('Zed: a command as it is written now and was before, and what an extension starts', () => {
+    check({ source: 'custom', command: 'c', args: ['a'] }, { command: 'c', args: ['a'] });
+    check(
+      { command: { path: 'c', args: ['a'], env: { A: '1' } } },
+      { command: 'c', args: ['a'], env: { A: '1' } },
+    );
+    expect(translated({ source: 'extension', settings: {} }).fault).toBe(
+      'an extension of that client starts it',
+    );
+  });
+
+  it('Cline: a time limit in seconds', () => {
+    check({ command: 'c', timeout: 60 }, { command: 'c', timeoutMs: 60_000 }, { ...nowhere, timeout: 's' });
+    expect(translated({ command: 'c', timeout: 60 }).leftOut).toEqual(['timeout']);
+  });
+
   it('keys without a meaning here are left out and named', () => {
     const entry = {
       command: 'c',
       alwaysAllow: ['a'],
       autoApprove: [],
-      envFile: '.env',
       oauth: {},
       tools: ['*'],
       sandbox: {},
     };
     expect(translated(entry)).toEqual({
       value: { command: 'c' },
-      leftOut: ['alwaysAllow', 'autoApprove', 'envFile', 'oauth', 'tools', 'sandbox'],
+      leftOut: ['alwaysAllow', 'autoApprove', 'oauth', 'tools', 'sandbox'],
       fault: undefined,
     });
   });
@@ -156,8 +260,7 @@ describe('the entry that a client gets', () => {
   ) {
     const client = CLIENTS.find((one) => one.id === id)!;
     return ownEntry({
-      client,
-      urlKey: client.urlKey,
+      shape: client.shape,
       platform: more.platform ?? 'linux',
       ownCommand: more.own ?? OWN,
       options: ['--home', '/h'],
@@ -179,7 +282,8 @@ describe('the entry that a client gets', () => {
     expect(entryFor('claude-code', { url })).toEqual({ type: 'http', url });
     expect(entryFor('vscode', { url })).toEqual({ type: 'http', url });
     expect(entryFor('cursor', { url })).toEqual({ url });
-    expect(entryFor('windsurf', { url })).toEqual({ serverUrl: url });
+    expect(entryFor('windsurf', { url })).toEqual({ url });
+    expect(entryFor('gemini-cli', { url })).toEqual({ httpUrl: url });
   });
 
   it('starts npx where this program lies in its cache, which does not last', () => {

@@ -71,6 +71,43 @@ describe('the config file of a client for all projects', () => {
     ]);
   });
 
+  it('Codex and Gemini CLI: in the home folder, or where their own variables say', () => {
+    check('codex', MAC, ['/Users/ada/.codex/config.toml']);
+    check('codex', WINDOWS, ['C:\\Users\\Ada\\.codex\\config.toml']);
+    check('codex', { ...LINUX, env: { CODEX_HOME: '/srv/codex' } }, ['/srv/codex/config.toml']);
+    check('gemini-cli', MAC, ['/Users/ada/.gemini/settings.json']);
+    check('gemini-cli', WINDOWS, ['C:\\Users\\Ada\\.gemini\\settings.json']);
+    check('gemini-cli', { ...LINUX, env: { GEMINI_CLI_HOME: '/srv/g' } }, ['/srv/g/.gemini/settings.json']);
+  });
+
+  it('opencode: in .config of the home folder, on every system, with and without comments', () => {
+    check('opencode', MAC, [
+      '/Users/ada/.config/opencode/opencode.json',
+      '/Users/ada/.config/opencode/opencode.jsonc',
+    ]);
+    expect(userFilesOf(clientOf('opencode'), WINDOWS)[0]?.path).toBe(
+      'C:\\Users\\Ada\\.config\\opencode\\opencode.json',
+    );
+  });
+
+  it('Zed: in .config of the home folder, on Windows among the settings of applications', () => {
+    check('zed', MAC, ['/Users/ada/.config/zed/settings.json']);
+    check('zed', { ...LINUX, env: { XDG_CONFIG_HOME: '/xdg' } }, ['/xdg/zed/settings.json']);
+    check('zed', WINDOWS, ['D:\\Roaming\\Zed\\settings.json']);
+  });
+
+  it('Cline: in its own folder, and where its extension for VS Code kept it before', () => {
+    const old = ['Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev', 'settings'];
+    check('cline', MAC, [
+      '/Users/ada/.cline/data/settings/cline_mcp_settings.json',
+      `/Users/ada/Library/Application Support/${old.join('/')}/cline_mcp_settings.json`,
+    ]);
+    check('cline', WINDOWS, [
+      'C:\\Users\\Ada\\.cline\\data\\settings\\cline_mcp_settings.json',
+      `D:\\Roaming\\${old.join('\\')}\\cline_mcp_settings.json`,
+    ]);
+  });
+
   it('follows XDG_CONFIG_HOME on Linux alone, and counts an empty variable as unset', () => {
     const env = { XDG_CONFIG_HOME: '/xdg' };
     check('vscode', { ...LINUX, env }, ['/xdg/Code/User/mcp.json']);
@@ -96,6 +133,11 @@ it('a folder of the client tells that it is installed', () => {
     vscode: ['/home/ada/.config/Code'],
     'vscode-insiders': ['/home/ada/.config/Code - Insiders'],
     windsurf: ['/home/ada/.config/devin', '/home/ada/.codeium'],
+    codex: ['/home/ada/.codex'],
+    'gemini-cli': ['/home/ada/.gemini'],
+    opencode: ['/home/ada/.config/opencode', '/home/ada/.config/opencode'],
+    zed: ['/home/ada/.config/zed'],
+    cline: ['/home/ada/.cline', '/home/ada/.config/Code/User/globalStorage/saoudrizwan.claude-dev'],
   });
 });
 
@@ -108,11 +150,37 @@ it('the config file of a project', () => {
     '/p/.vscode/mcp.json',
     '/p/.vscode/mcp.json',
     '/p/.devin/mcp_config.json',
+    '/p/.codex/config.toml',
+    '/p/.gemini/settings.json',
+    '/p/opencode.json',
+    '/p/.zed/settings.json',
+    undefined,
   ]);
   expect(projectFileOf(clientOf('cursor'), 'C:\\p', 'win32')?.path).toBe('C:\\p\\.cursor\\mcp.json');
 });
 
-it('an address has the key that the client reads in that file', () => {
-  const keys = CLIENTS.map((client) => userFilesOf(client, LINUX).map(({ urlKey }) => urlKey));
-  expect(keys).toEqual([[undefined], ['url'], ['url'], ['url'], ['url'], ['url', 'serverUrl']]);
+it('an address is written as the client reads it in that file', () => {
+  const written = CLIENTS.map((client) => [
+    client.id,
+    userFilesOf(client, LINUX).map(({ shape }) => shape.http?.('U')),
+  ]);
+  expect(Object.fromEntries(written)).toEqual({
+    'claude-desktop': [undefined],
+    'claude-code': [{ type: 'http', url: 'U' }],
+    cursor: [{ url: 'U' }],
+    vscode: [{ type: 'http', url: 'U' }],
+    'vscode-insiders': [{ type: 'http', url: 'U' }],
+    windsurf: [{ url: 'U' }, { serverUrl: 'U' }],
+    codex: [{ url: 'U' }],
+    'gemini-cli': [{ httpUrl: 'U' }],
+    opencode: [
+      { type: 'remote', url: 'U' },
+      { type: 'remote', url: 'U' },
+    ],
+    zed: [{ source: 'custom', url: 'U' }],
+    cline: [
+      { type: 'streamableHttp', url: 'U' },
+      { type: 'streamableHttp', url: 'U' },
+    ],
+  });
 });

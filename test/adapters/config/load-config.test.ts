@@ -295,6 +295,27 @@ describe('an entry for a child process', () => {
   });
 });
 
+describe('a file of variables', () => {
+  it('counts where the entry itself says nothing, and starts at the folder of the config file', async () => {
+    await writeFile(join(folder, 'my.env'), '# mine\nA=from file\nexport B="two words"\nC=${A}\n');
+    await checkTransport(
+      { command: 'npx', envFile: './my.env', env: { A: 'own' } },
+      stdio({ env: { A: 'own', B: 'two words', C: '${A}' } }),
+    );
+  });
+
+  it('that cannot be read makes the entry invalid, as its server would start without its keys', async () => {
+    await checkProblems(
+      { command: 'npx', envFile: '${NAME}.env' },
+      ['mcpServers.x.envFile: the file cannot be read: there is no such file, or it may not be read'],
+      { NAME: 'none' },
+    );
+    await checkProblems({ command: 'npx', envFile: '.' }, [
+      'mcpServers.x.envFile: the file cannot be read: it is no plain file',
+    ]);
+  });
+});
+
 describe('an entry for a server at a URL', () => {
   const http = (
     flavour: 'auto' | 'streamable' | 'sse',
@@ -339,6 +360,10 @@ describe('an entry for a server at a URL', () => {
     ]);
   });
 
+  it('may be named as Gemini CLI and Windsurf do', async () => {
+    await checkTransport({ httpUrl: 'https://e.org/mcp' }, http('auto'));
+    await checkTransport({ serverUrl: 'https://e.org/mcp' }, http('auto'));
+  });
   it('has variables in its URL and headers filled in', async () => {
     await checkTransport(
       { url: '${BASE:-http://localhost:1}/mcp?a=b#c', headers: { Authorization: 'Bearer ${T}', 'X-N': 5 } },

@@ -1,5 +1,17 @@
-/** Base folders of paths. `config` is where each system keeps application settings. */
-export type Base = 'home' | 'config' | 'packages' | 'claude';
+import {
+  COMMAND_ONLY,
+  HTTP_URL,
+  OPENCODE,
+  PLAIN,
+  SERVER_URL,
+  STREAMABLE,
+  TYPED,
+  ZED,
+} from './entry-shapes.ts';
+import type { EntryShape } from './entry-shapes.ts';
+
+/** Base folders of paths; `locate-client.ts` says where each of them is. */
+export type Base = 'home' | 'config' | 'xdg' | 'packages' | 'claude' | 'codex' | 'gemini';
 
 export type System = 'darwin' | 'linux' | 'win32';
 
@@ -13,27 +25,36 @@ export interface UserPlace {
   /** Replaces `ownFolder` if another folder shows that the client is installed. */
   readonly sign?: readonly string[];
   readonly systems?: readonly System[];
-  /** The key for a URL, if different from the client's usual one. */
-  readonly urlKey?: 'url';
+  /** If different from the client's usual one. */
+  readonly shape?: EntryShape;
 }
 
 export interface Client {
   readonly id: string;
   readonly label: string;
-  /** The client reads the first one whose folder exists. */
+  /** The client reads the first one whose folder exists; of several in one folder, those that exist. */
   readonly places: readonly UserPlace[];
   /** The file within a project. Undefined if the client has none. */
   readonly projectFile: readonly string[] | undefined;
-  readonly key: 'mcpServers' | 'servers';
-  /** Whether entries have a `type`. */
-  readonly isTyped: boolean;
-  /** The key for a URL. Undefined if the client supports only commands. */
-  readonly urlKey: 'url' | 'serverUrl' | undefined;
+  readonly format: 'json' | 'toml';
+  /** Paths of the object that holds the servers. An entry is added to the last one that exists, else to the first. */
+  readonly keys: readonly (readonly string[])[];
+  /** How the client writes an entry. */
+  readonly shape: EntryShape;
+  /** How entries refer to environment variables, other than by `${NAME}`. */
+  readonly references?: 'dollar' | 'braces';
+  /** Unit of the key `timeout`. Undefined if that is no time limit of calls. */
+  readonly timeout?: 's' | 'ms';
+  /** Path of a list with the names of servers that are switched off. */
+  readonly offList?: readonly string[];
   /** Whether project servers are also under `projects` in the user's file, by folder. */
-  readonly hasProjects: boolean;
+  readonly hasProjects?: true;
   /** How to make the client reload its file. */
   readonly next: string;
 }
+
+const CLINE_FOLDER = 'saoudrizwan.claude-dev';
+const CLINE_FILE = 'cline_mcp_settings.json';
 
 /** Clients with known config files, according to their documentation. */
 export const CLIENTS: readonly Client[] = [
@@ -53,10 +74,9 @@ export const CLIENTS: readonly Client[] = [
       { base: 'config', path: ['Claude', 'claude_desktop_config.json'], ownFolder: 1 },
     ],
     projectFile: undefined,
-    key: 'mcpServers',
-    isTyped: false,
-    urlKey: undefined,
-    hasProjects: false,
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: COMMAND_ONLY,
     next: 'Quit Claude Desktop, all its windows, and start it again.',
   },
   {
@@ -65,9 +85,9 @@ export const CLIENTS: readonly Client[] = [
     label: 'Claude Code',
     places: [{ base: 'claude', path: ['.claude.json'], ownFolder: 0, sign: ['.claude'] }],
     projectFile: ['.mcp.json'],
-    key: 'mcpServers',
-    isTyped: true,
-    urlKey: 'url',
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: TYPED,
     hasProjects: true,
     next: 'Start a new session of Claude Code; `/mcp` shows its servers.',
   },
@@ -77,10 +97,9 @@ export const CLIENTS: readonly Client[] = [
     label: 'Cursor',
     places: [{ base: 'home', path: ['.cursor', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.cursor', 'mcp.json'],
-    key: 'mcpServers',
-    isTyped: false,
-    urlKey: 'url',
-    hasProjects: false,
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: PLAIN,
     next: 'Restart Cursor, and look under MCP in its settings whether the server is switched on.',
   },
   {
@@ -89,10 +108,9 @@ export const CLIENTS: readonly Client[] = [
     label: 'VS Code',
     places: [{ base: 'config', path: ['Code', 'User', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.vscode', 'mcp.json'],
-    key: 'servers',
-    isTyped: true,
-    urlKey: 'url',
-    hasProjects: false,
+    format: 'json',
+    keys: [['servers']],
+    shape: TYPED,
     next: 'Run "MCP: List Servers" in VS Code and start the server there.',
   },
   {
@@ -101,10 +119,9 @@ export const CLIENTS: readonly Client[] = [
     label: 'VS Code Insiders',
     places: [{ base: 'config', path: ['Code - Insiders', 'User', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.vscode', 'mcp.json'],
-    key: 'servers',
-    isTyped: true,
-    urlKey: 'url',
-    hasProjects: false,
+    format: 'json',
+    keys: [['servers']],
+    shape: TYPED,
     next: 'Run "MCP: List Servers" in VS Code and start the server there.',
   },
   {
@@ -117,17 +134,96 @@ export const CLIENTS: readonly Client[] = [
         path: ['.config', 'devin', 'mcp_config.json'],
         ownFolder: 2,
         systems: ['darwin', 'linux'],
-        urlKey: 'url',
       },
-      { base: 'config', path: ['devin', 'mcp_config.json'], ownFolder: 1, systems: ['win32'], urlKey: 'url' },
+      { base: 'config', path: ['devin', 'mcp_config.json'], ownFolder: 1, systems: ['win32'] },
       // https://docs.windsurf.com/windsurf/cascade/mcp
-      { base: 'home', path: ['.codeium', 'windsurf', 'mcp_config.json'], ownFolder: 1 },
+      {
+        base: 'home',
+        path: ['.codeium', 'windsurf', 'mcp_config.json'],
+        ownFolder: 1,
+        shape: SERVER_URL,
+      },
     ],
     projectFile: ['.devin', 'mcp_config.json'],
-    key: 'mcpServers',
-    isTyped: false,
-    urlKey: 'serverUrl',
-    hasProjects: false,
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: PLAIN,
     next: 'Press the refresh button in the MCP panel of Windsurf, or restart it.',
+  },
+  {
+    // https://developers.openai.com/codex/mcp
+    id: 'codex',
+    label: 'Codex',
+    places: [{ base: 'codex', path: ['config.toml'], ownFolder: 0 }],
+    projectFile: ['.codex', 'config.toml'],
+    format: 'toml',
+    keys: [['mcp_servers']],
+    shape: PLAIN,
+    next: 'Start a new session of Codex; `/mcp` shows its servers.',
+  },
+  {
+    // https://geminicli.com/docs/tools/mcp-server
+    id: 'gemini-cli',
+    label: 'Gemini CLI',
+    places: [{ base: 'gemini', path: ['.gemini', 'settings.json'], ownFolder: 1 }],
+    projectFile: ['.gemini', 'settings.json'],
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: HTTP_URL,
+    references: 'dollar',
+    timeout: 'ms',
+    offList: ['mcp', 'excluded'],
+    next: 'Start a new session of Gemini CLI; `/mcp` shows its servers.',
+  },
+  {
+    // https://opencode.ai/docs/config
+    id: 'opencode',
+    label: 'opencode',
+    places: [
+      { base: 'xdg', path: ['opencode', 'opencode.json'], ownFolder: 1 },
+      { base: 'xdg', path: ['opencode', 'opencode.jsonc'], ownFolder: 1 },
+    ],
+    projectFile: ['opencode.json'],
+    format: 'json',
+    // Version 2 has them one level deeper, and version 1 reads both: https://opencode.ai/v2/docs/mcp-servers
+    keys: [['mcp'], ['mcp', 'servers']],
+    shape: OPENCODE,
+    references: 'braces',
+    next: 'Start opencode again; `opencode mcp list` shows its servers.',
+  },
+  {
+    // https://zed.dev/docs/ai/mcp, https://zed.dev/docs/configuring-zed
+    id: 'zed',
+    label: 'Zed',
+    places: [
+      { base: 'home', path: ['.config', 'zed', 'settings.json'], ownFolder: 2, systems: ['darwin'] },
+      { base: 'config', path: ['zed', 'settings.json'], ownFolder: 1, systems: ['linux'] },
+      { base: 'config', path: ['Zed', 'settings.json'], ownFolder: 1, systems: ['win32'] },
+    ],
+    projectFile: ['.zed', 'settings.json'],
+    format: 'json',
+    keys: [['context_servers']],
+    shape: ZED,
+    next: 'Look in the settings of the Agent Panel of Zed whether the dot beside the server is green.',
+  },
+  {
+    id: 'cline',
+    label: 'Cline',
+    places: [
+      // Of all its editions since 2026: https://docs.cline.bot/getting-started/config
+      { base: 'home', path: ['.cline', 'data', 'settings', CLINE_FILE], ownFolder: 1 },
+      // Of older extensions for VS Code: https://github.com/cline/cline/pull/9630
+      {
+        base: 'config',
+        path: ['Code', 'User', 'globalStorage', CLINE_FOLDER, 'settings', CLINE_FILE],
+        ownFolder: 4,
+      },
+    ],
+    projectFile: undefined,
+    format: 'json',
+    keys: [['mcpServers']],
+    shape: STREAMABLE,
+    timeout: 's',
+    next: 'Look under MCP Servers in Cline whether the server is switched on.',
   },
 ];

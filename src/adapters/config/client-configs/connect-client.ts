@@ -2,14 +2,15 @@ import { dirname, resolve, sep } from 'node:path';
 import type { Refusal } from '../../../core/refusal.ts';
 import type { ConnectReport, ConnectRequest } from '../../../core/client-configs.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { ensureFolder, isFolder } from '../../../platform/files.ts';
+import { ensureFolder, isFolder, isThere } from '../../../platform/files.ts';
 import { expandHome } from '../expand.ts';
-import { withMember, withoutMember, type Edited } from '../json-edit.ts';
-import { membersOf, parseJsonTree } from '../json-tree.ts';
+import type { Edited } from '../json-edit.ts';
+import { membersOf } from '../json-tree.ts';
 import { CLIENTS, type Client } from './clients.ts';
 import { hashOf, readRecord, restoreRecord, saveRecord, type ConnectRecord } from './connect-record.ts';
+import { FORMATS, objectAt } from './file-formats.ts';
 import { projectFileOf, userFilesOf, type ClientFile, type Machine } from './locate-client.ts';
-import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
+import { addressOf, isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
 import {
   invalidSettings,
   readSettings,
@@ -63,8 +64,8 @@ async function connectOnce(
   const { target, settings } = opened.value;
   const { client, file } = target;
   const { name } = request;
-  const entry = ownEntry({ ...around, client, urlKey: file.urlKey, url: request.url });
-  const entries = entriesIn(settings.text, client.key);
+  const entry = ownEntry({ ...around, shape: file.shape, url: request.url });
+  const { path: parent, entries } = serversIn(settings.text, client);
   const former = entries.find(([key]) => key === name)?.[1];
   const report = reportOf(target, entries, { request, around });
   if (JSON.stringify(former) === JSON.stringify(entry)) return ok({ ...report, change: 'same' });
@@ -72,7 +73,7 @@ async function connectOnce(
   const record = await readRecord(key);
   const isOurs = former === undefined || isOwn(former, record?.entries.get(name), around.ownCommand);
   if (!isOurs && !request.force) return err({ code: 'ENTRY_EXISTS', name, path: file.path });
-  const edited = withMember(settings.text, [client.key, name], entry);
+  const edited = FORMATS[client.format].withMember(settings.text, [...parent, name], entry);
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
   if (request.dryRun) return done;
@@ -123,7 +124,7 @@ async function open(request: ConnectRequest, around: ConnectEnvironment): Promis
   const { client, file } = target;
   const fault = faultOf(request);
   if (fault !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason: fault });
-  if (request.url !== undefined && file.urlKey === undefined)
+  if (request.url !== undefined && file.shape.http === undefined)
     return err({ code: 'CLIENT_NEEDS_COMMAND', client: client.label });
   const present = await readSettings(file.path);
   if (!present.ok) return present;
@@ -133,8 +134,15 @@ async function open(request: ConnectRequest, around: ConnectEnvironment): Promis
   return isAllowed ? ok({ target, settings: emptyFile(target) }) : err(absent(target));
 }
 
+/** The first one whose folder exists; of several in that folder, one that exists. */
 async function pick(targets: readonly Target[]): Promise<Target> {
-  for (const target of targets) if (await isFolder(target.file.sign)) return target;
+  for (const target of targets) {
+    const { sign } = target.file;
+    if (!(await isFolder(sign))) continue;
+    const inSame = targets.filter(({ file }) => file.sign === sign);
+    for (const one of inSame) if (await isThere(one.file.path)) return one;
+    return target;
+  }
   const last = targets.at(-1);
   if (last === undefined) throw new Error('a client without a place for its config');
   return last;
@@ -163,15 +171,23 @@ function emptyFile({ file, isOfProject }: Target): SettingsFile {
   return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
 }
 
-/** Names and entries of a text that may not be JSON; invalid JSON is rejected when it is edited. */
-function entriesIn(text: string, key: string): readonly (readonly [string, JsonObject])[] {
-  const tree = text.trim() === '' ? undefined : parseJsonTree(text);
-  if (!tree?.ok) return [];
-  const servers = membersOf(tree.value).find((member) => member.key === key)?.value;
-  return (servers?.type === 'object' ? membersOf(servers) : []).map(({ key: name, value }) => [
-    name,
-    value.type === 'object' ? (valueOf(value) as JsonObject) : {},
-  ]);
+interface Servers {
+  /** Where an entry is added. */
+  readonly path: readonly string[];
+  readonly entries: readonly (readonly [string, JsonObject])[];
+}
+
+/** The servers in a text. One that cannot be parsed counts as empty; it is rejected when it is edited. */
+function serversIn(text: string, { format, keys: [usual = [], ...others] }: Client): Servers {
+  const tree = text.trim() === '' ? undefined : FORMATS[format].parse(text);
+  const root = tree?.ok === true ? tree.value : undefined;
+  const path = others.findLast((one) => root !== undefined && objectAt(root, one) !== undefined) ?? usual;
+  const servers = root && objectAt(root, path);
+  const entries = (servers === undefined ? [] : membersOf(servers)).map(({ key: name, value }) => {
+    const entry: JsonObject = value.type === 'object' ? (valueOf(value) as JsonObject) : {};
+    return [name, entry] as const;
+  });
+  return { path, entries };
 }
 
 /** Whether Assay wrote an entry, even if it was extended since; another entry may have taken its name. */
@@ -180,20 +196,18 @@ function isOwn(present: JsonObject, written: JsonObject | undefined, ownCommand:
   return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
 }
 
-function addressOf(entry: JsonObject): unknown {
-  return entry['url'] ?? entry['serverUrl'];
-}
-
 /** Removes the entries that Assay wrote into a text. */
 export function withoutOwn(
   text: string,
   { entries }: ConnectRecord,
   { client, around }: { readonly client: Client; readonly around: ConnectEnvironment },
 ): string {
-  const own = entriesIn(text, client.key).filter(
+  const servers = serversIn(text, client);
+  const own = servers.entries.filter(
     ([name, entry]) => entries.has(name) && isOwn(entry, entries.get(name), around.ownCommand),
   );
-  return own.reduce((rest, [name]) => withoutMember(rest, [client.key, name]) ?? rest, text);
+  const { withoutMember } = FORMATS[client.format];
+  return own.reduce((rest, [name]) => withoutMember(rest, [...servers.path, name]) ?? rest, text);
 }
 
 /**

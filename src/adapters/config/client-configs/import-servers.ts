@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Refusal } from '../../../core/refusal.ts';
 import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/masked.ts';
 import type {
@@ -42,6 +42,8 @@ export interface ImportEnvironment extends Machine {
   readonly cwd: string;
   /** Assay's own config file, absolute. */
   readonly configPath: string;
+  /** Assay's home folder, absolute; backups are in it. */
+  readonly assayHome: string;
   readonly ownCommand: OwnCommand;
   readonly nowMs: number;
 }
@@ -174,11 +176,11 @@ function presentIn(text: string, path: string): Result<Present, Refusal> {
 }
 
 function judge(entry: SourceEntry, around: ImportEnvironment): CheckedEntry {
-  const { base, project } = entry.source;
+  const { source, inputs } = entry;
   const { env, cwd, home } = around;
   const paths = pathsOf(around.platform);
   const here = { env, cwd, home, configDir: dirname(around.configPath) };
-  return checkEntry(entry, { paths, home, base, project, inputs: entry.inputs }, here);
+  return checkEntry(entry, { ...source, paths, home, inputs }, here);
 }
 
 interface Verdict {
@@ -260,15 +262,17 @@ function textsOf(named: unknown): readonly (readonly [string, string])[] {
 async function save(
   own: SettingsFile | undefined,
   text: string,
-  { configPath, nowMs }: ImportEnvironment,
+  { configPath, assayHome, nowMs }: ImportEnvironment,
 ): Promise<Result<string | undefined, Refusal | ConcurrentChange>> {
   if (own === undefined) {
     const folder = await ensureFolder(dirname(configPath));
     if (!folder.ok) return err(unwritable(dirname(configPath), folder.error.reason));
   }
-  const backup = own && `${configPath}.assay-backup-${new Date(nowMs).toISOString().replaceAll(':', '-')}`;
+  const at = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const backup = own && join(assayHome, 'backups', `${basename(configPath)}-${at}`);
   if (own !== undefined && backup !== undefined) {
-    const kept = await writeAtomically(backup, wholeOf(own), own.mode);
+    const folder = await ensureFolder(dirname(backup));
+    const kept = folder.ok ? await writeAtomically(backup, wholeOf(own), 0o600) : folder;
     if (!kept.ok) return err(unwritable(backup, kept.error.reason));
   }
   const file = own ?? { path: configPath, text: '', mark: '', mode: 0o600, isNew: true };

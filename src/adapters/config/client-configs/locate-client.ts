@@ -1,5 +1,6 @@
 import { posix, win32 } from 'node:path';
 import type { Base, Client, System, UserPlace } from './clients.ts';
+import type { EntryShape } from './entry-shapes.ts';
 
 /** Determines where the files of other programs are. */
 export interface Machine {
@@ -15,7 +16,7 @@ export interface ClientFile {
   readonly path: string;
   /** A folder that exists if the client is installed; for a project file, the project folder. */
   readonly sign: string;
-  readonly urlKey: Client['urlKey'];
+  readonly shape: EntryShape;
 }
 
 /** The files for servers of all projects, starting with the one that current versions of the client read. */
@@ -29,7 +30,7 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
       return {
         path: paths.join(base, ...place.path),
         sign: signOf(place, base, machine),
-        urlKey: place.urlKey ?? client.urlKey,
+        shape: place.shape ?? client.shape,
       };
     });
 }
@@ -37,12 +38,11 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
 /** The file for servers of one project. Undefined if the client has none. */
 export function projectFileOf(client: Client, project: string, platform: string): ClientFile | undefined {
   const paths = pathsOf(platform);
-  // Only one client changed its URL key, and it has had project files only since then.
   return (
     client.projectFile && {
       path: paths.join(project, ...client.projectFile),
       sign: project,
-      urlKey: client.urlKey && 'url',
+      shape: client.shape,
     }
   );
 }
@@ -67,6 +67,13 @@ function folderOf(base: Base, machine: Machine): string {
       return home;
     case 'claude':
       return claudeFolder(machine) ?? home;
+    case 'codex':
+      // https://developers.openai.com/codex/config-advanced
+      return setIn(env, 'CODEX_HOME') ?? paths.join(home, '.codex');
+    case 'gemini':
+      return setIn(env, 'GEMINI_CLI_HOME') ?? home;
+    case 'xdg':
+      return setIn(env, 'XDG_CONFIG_HOME') ?? paths.join(home, '.config');
     case 'packages':
       return paths.join(setIn(env, 'LOCALAPPDATA') ?? paths.join(home, 'AppData', 'Local'), 'Packages');
     case 'config':

@@ -1,12 +1,12 @@
-import type { Client } from './clients.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
+import type { EntryShape } from './entry-shapes.ts';
 
 /** The command that starts this program: an executable and its first arguments. */
 export type OwnCommand = readonly string[];
 
 /** Inputs for Assay's entry in a client's config. */
 export interface EntryRequest {
-  readonly client: Client;
-  readonly urlKey: Client['urlKey'];
+  readonly shape: EntryShape;
   readonly platform: string;
   readonly ownCommand: OwnCommand;
   /** Command options, with absolute paths. */
@@ -18,12 +18,11 @@ export interface EntryRequest {
 /** Package name, for installations that are not permanent. */
 const PACKAGE = 'assay-mcp';
 
-export function ownEntry(request: EntryRequest): Readonly<Record<string, unknown>> {
-  const { client, url, urlKey } = request;
-  if (url !== undefined && urlKey !== undefined)
-    return { ...(client.isTyped ? { type: 'http' } : {}), [urlKey]: url };
-  const [command, ...args] = startOf(request);
-  return { ...(client.isTyped ? { type: 'stdio' } : {}), command, args };
+export function ownEntry(request: EntryRequest): JsonObject {
+  const { shape, url } = request;
+  if (url !== undefined && shape.http !== undefined) return shape.http(url);
+  const [command = '', ...args] = startOf(request);
+  return shape.stdio(command, args);
 }
 
 /** npx keeps a download only until its cache is cleaned or a new version appears. */
@@ -38,12 +37,11 @@ function startOf({ ownCommand, options, platform }: EntryRequest): readonly stri
 }
 
 /** Whether an entry points to Assay: as its own upstream server it would call itself without end. */
-export function isAssay(entry: Readonly<Record<string, unknown>>, ownCommand: OwnCommand): boolean {
-  const url = entry['url'] ?? entry['serverUrl'];
+export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
+  const url = addressOf(entry);
   if (typeof url === 'string' && isOwnAddress(url)) return true;
   const { command, args } = entry;
-  const given: readonly unknown[] = Array.isArray(args) ? args : [];
-  const words = [command, ...given].filter((word) => typeof word === 'string');
+  const words = [command, args].flat().filter((word) => typeof word === 'string');
   const main = ownCommand.at(-1) ?? '';
   return words.some(
     (word, index) =>
@@ -53,6 +51,11 @@ export function isAssay(entry: Readonly<Record<string, unknown>>, ownCommand: Ow
       /[\\/]assay(?:-mcp)?[\\/]dist[\\/]main\.js$/.test(word) ||
       (index === 0 && /(?:^|[\\/])assay(?:-mcp)?(?:\.cmd|\.exe|\.ps1)?$/i.test(word)),
   );
+}
+
+/** The URL of an entry, under whatever key. */
+export function addressOf(entry: JsonObject): unknown {
+  return entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
 }
 
 /** Assay's default port; anything else that listens on it locally is not an MCP server to import. */

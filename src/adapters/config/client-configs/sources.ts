@@ -1,16 +1,16 @@
 import type { Node } from 'jsonc-parser';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { membersOf, parseJsonTree, type SyntaxFault, type TreeMember } from '../json-tree.ts';
-import type { Client } from './clients.ts';
+import { membersOf, type SyntaxFault, type TreeMember } from '../json-tree.ts';
+import { CLIENTS, type Client } from './clients.ts';
+import { FORMATS, objectAt, valueAt } from './file-formats.ts';
 import { readInputs, type Inputs } from './inputs.ts';
 import { pathsOf, projectFileOf, userFilesOf, type Machine } from './locate-client.ts';
 import { invalidSettings, readSettings } from './settings-file.ts';
 
 /** A location in a file that may contain servers. */
-export interface Source {
+export interface Source extends Pick<Client, 'format' | 'keys' | 'references' | 'timeout' | 'offList'> {
   readonly file: string;
-  readonly keys: readonly string[];
   /** Project folder under `projects`, as in Claude Code's `~/.claude.json`. Undefined for the top level. */
   readonly below: string | undefined;
   /** Base of relative paths. Undefined if the client does not define one. */
@@ -40,32 +40,46 @@ export interface ReadSources {
 /** Where a client stores its servers, in order of precedence for duplicate names. */
 export function sourcesOf(client: Client, project: string | undefined, machine: Machine): readonly Source[] {
   const users = userFilesOf(client, machine).map(({ path }): Source => {
-    return { file: path, keys: [client.key], below: undefined, base: undefined, project };
+    return { ...client, file: path, below: undefined, base: undefined, project };
   });
   if (project === undefined) return users;
-  const locals = client.hasProjects
-    ? users.map((source): Source => ({ ...source, below: project, base: project }))
-    : [];
+  const locals =
+    client.hasProjects === true
+      ? users.map((source): Source => ({ ...source, below: project, base: project }))
+      : [];
   const file = projectFileOf(client, project, machine.platform)?.path;
-  const shared =
-    file === undefined ? [] : [{ file, keys: [client.key], below: undefined, base: project, project }];
+  const shared: readonly Source[] =
+    file === undefined ? [] : [{ ...client, file, below: undefined, base: project, project }];
   return [...locals, ...shared, ...users];
 }
-
-const FOLDERS_OF_CLIENTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.devin']);
 
 /** A file in any known format. A file where clients store project servers belongs to that project. */
 export function sourceOfFile(file: string, project: string | undefined, platform: string): Source {
   const paths = pathsOf(platform);
+  const parts = file.split(paths.sep);
+  const ends = (path: readonly string[] | undefined): boolean =>
+    path?.slice(-2).every((part, index, tail) => part === parts.at(index - tail.length)) === true;
+  // Any file in such a folder belongs to the project.
+  const ofProject = CLIENTS.map(({ projectFile }) => projectFile).find((path) =>
+    path?.length === 1 ? ends(path) : path?.[0] === parts.at(-2),
+  );
+  const client =
+    CLIENTS.find(({ projectFile, places }) => ends(projectFile) || places.some(({ path }) => ends(path))) ??
+    CLIENTS.find(({ format }) => file.endsWith(`.${format}`));
   const folder = paths.dirname(file);
-  const isInClientFolder = FOLDERS_OF_CLIENTS.has(paths.basename(folder));
-  const own = isInClientFolder
-    ? paths.dirname(folder)
-    : paths.basename(file) === '.mcp.json'
-      ? folder
-      : undefined;
+  const own = ofProject && parts.slice(0, -ofProject.length).join(paths.sep);
   const base = project ?? own;
-  return { file, keys: ['mcpServers', 'servers'], below: undefined, base: base ?? folder, project: base };
+  const format = client?.format ?? 'json';
+  const keys = CLIENTS.filter((one) => one.format === format).flatMap((one) => one.keys);
+  return {
+    ...client,
+    format,
+    keys: [...new Map(keys.map((key) => [key.join('.'), key])).values()],
+    file,
+    below: undefined,
+    base: base ?? folder,
+    project: base,
+  };
 }
 
 /** Reads all sources. CONFIG_UNREADABLE or CONFIG_INVALID on failure; a missing file counts as empty. */
@@ -90,8 +104,10 @@ export async function readSources(
     for (const name of found.value.off) off.add(name);
     for (const folder of found.value.elsewhere) elsewhere.add(folder);
     const isOfProject = source.base !== undefined;
-    for (const entry of found.value.entries)
-      entries.push({ ...entry, isOff: isOfProject && off.has(entry.member.key) });
+    for (const entry of found.value.entries) {
+      const { key } = entry.member;
+      entries.push({ ...entry, isOff: found.value.excluded.includes(key) || (isOfProject && off.has(key)) });
+    }
   }
   return ok({ files: [...files], entries, elsewhere: [...elsewhere] });
 }
@@ -99,17 +115,20 @@ export async function readSources(
 interface InFile {
   readonly entries: readonly Omit<SourceEntry, 'isOff'>[];
   readonly elsewhere: readonly string[];
+  /** Switched off for a project. */
   readonly off: readonly string[];
+  /** Switched off in this file. */
+  readonly excluded: readonly string[];
 }
 
 function entriesIn(text: string, source: Source, platform: string): Result<InFile, SyntaxFault> {
-  const tree = parseJsonTree(text);
+  const tree = FORMATS[source.format].parse(text);
   if (!tree.ok) return tree;
   const root = tree.value;
   if (root.type !== 'object')
     return err({ offset: root.offset, reason: 'the file must hold one JSON object' });
   const inputs = readInputs(root);
-  const projects = membersIn(member(root, 'projects'));
+  const projects = membersIn(valueAt(root, 'projects'));
   const isAsked = ({ key }: TreeMember): boolean =>
     source.project !== undefined && sameFolder(key, source.project, platform);
   const own = projects.find(isAsked);
@@ -118,30 +137,37 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
       ? { node: root, path: [] }
       : own && { node: own.value, path: ['projects', own.key] };
   const entries: Omit<SourceEntry, 'isOff'>[] = [];
-  for (const key of source.keys) {
-    const node = top && member(top.node, key);
+  for (const keys of source.keys) {
+    const parent = top && objectAt(top.node, keys.slice(0, -1));
+    const node = parent && valueAt(parent, keys.at(-1) ?? '');
     if (top === undefined || node === undefined) continue;
     if (node.type !== 'object') return err({ offset: node.offset, reason: 'this is not an object' });
     for (const one of membersOf(node))
-      entries.push({ source, member: one, path: [...top.path, key, one.key], text, inputs });
+      if (!isParent([...keys, one.key], one.value, source))
+        entries.push({ source, member: one, path: [...top.path, ...keys, one.key], text, inputs });
   }
   const elsewhere = projects
-    .filter((one) => !isAsked(one) && membersIn(member(one.value, 'mcpServers')).length > 0)
+    .filter((one) => !isAsked(one) && membersIn(valueAt(one.value, 'mcpServers')).length > 0)
     .map(({ key }) => key);
   const off = source.below === undefined ? [] : switchedOff(own?.value);
-  return ok({ entries, elsewhere, off });
+  const excluded = namesAt(objectAt(root, source.offList?.slice(0, -1) ?? []), source.offList?.at(-1));
+  return ok({ entries, elsewhere, off, excluded });
+}
+
+/** Whether a member is not a server but holds servers, as `servers` in `mcp`. */
+function isParent(path: readonly string[], value: Node, { keys }: Source): boolean {
+  const isListed = keys.some((one) => one.join('\0') === path.join('\0'));
+  return isListed && valueAt(value, 'type')?.type !== 'string' && valueAt(value, 'command') === undefined;
 }
 
 /** Claude Code stores disabled servers per project, for both the project's own and the shared ones. */
 function switchedOff(project: Node | undefined): readonly string[] {
-  return ['disabledMcpServers', 'disabledMcpjsonServers'].flatMap((key) => {
-    const list = project && member(project, key);
-    return (list?.children ?? []).map((node) => String(node.value));
-  });
+  return ['disabledMcpServers', 'disabledMcpjsonServers'].flatMap((key) => namesAt(project, key));
 }
 
-function member(node: Node, key: string): Node | undefined {
-  return node.type === 'object' ? membersOf(node).find((one) => one.key === key)?.value : undefined;
+function namesAt(object: Node | undefined, key: string | undefined): readonly string[] {
+  const list = object && key !== undefined ? valueAt(object, key) : undefined;
+  return (list?.children ?? []).map((node) => String(node.value));
 }
 
 function membersIn(node: Node | undefined): readonly TreeMember[] {

@@ -1,10 +1,11 @@
 import type { posix } from 'node:path';
 import type { Node } from 'jsonc-parser';
-import { membersOf, type TreeMember } from '../json-tree.ts';
+import { membersOf, treeOf, type TreeMember } from '../json-tree.ts';
+import { inOurWords, type Dialect, type EntryFault } from './entry-keys.ts';
 import { type Inputs, variableOf } from './inputs.ts';
 
 /** The context of an entry that determines what its texts mean. */
-export interface EntryHome extends Fillings {
+export interface EntryHome extends Fillings, Dialect {
   readonly paths: typeof posix;
   /** Base of relative paths. Undefined if the client does not define one. */
   readonly base: string | undefined;
@@ -15,46 +16,26 @@ interface Translated {
   readonly node: Node;
   readonly leftOut: readonly string[];
   /** The first part that Assay's config cannot express. */
-  readonly fault: { readonly node: Node; readonly reason: string } | undefined;
+  readonly fault: EntryFault | undefined;
 }
-
-/** Keys with the same meaning in Assay. */
-const KEPT: ReadonlySet<string> = new Set([
-  ...['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'disabled'],
-  ...['timeoutMs', 'prefix'],
-]);
-/** Other clients' names for keys: `serverUrl` in Windsurf, `transport` in Devin. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
-  ['serverUrl', 'url'],
-  ['transport', 'type'],
-]);
 
 /** Translates an entry, which must be an object, and drops unsupported keys. `isOff`: the client has it disabled. */
 export function translateEntry(entry: Node, home: EntryHome, isOff: boolean): Translated {
-  const leftOut: string[] = [];
-  const faults: { readonly node: Node; readonly reason: string }[] = [];
-  const given = membersOf(entry);
-  const keys = new Set(given.map(({ key }) => key));
-  const properties: Node[] = [];
-  for (const { key, keyNode, value } of given) {
-    const renamed = RENAMED.get(key);
-    const known = renamed !== undefined && !keys.has(renamed) ? renamed : key;
-    if (!KEPT.has(known)) {
-      leftOut.push(key);
-      continue;
-    }
+  const { members, leftOut, fault } = inOurWords(entry, home);
+  const faults = fault === undefined ? [] : [fault];
+  const properties = members.map(({ key, keyNode, value }) => {
     const filled = filledIn(value, (node, text) => {
-      const { text: out, fault } = fillIn(text, home);
-      if (fault !== undefined) faults.push({ node, reason: fault });
+      const { text: out, fault: inText } = fillIn(text, home);
+      if (inText !== undefined) faults.push({ node, reason: inText });
       return out;
     });
-    properties.push(property(entry, { ...keyNode, value: known }, placed(known, filled, home)));
-  }
-  const has = (key: string): boolean => properties.some(({ children }) => children?.[0]?.value === key);
+    return property(entry, { ...keyNode, value: key }, placed(key, filled, home));
+  });
+  const has = (key: string): boolean => members.some((member) => member.key === key);
   // Clients start the servers of a project in its folder, and relative arguments rely on it.
   if (home.project !== undefined && home.base === home.project && has('command') && !has('cwd'))
-    properties.push(added(entry, 'cwd', { type: 'string', value: home.project }));
-  if (isOff && !has('disabled')) properties.push(added(entry, 'disabled', { type: 'boolean', value: true }));
+    properties.push(added(entry, 'cwd', home.project));
+  if (isOff && !has('disabled')) properties.push(added(entry, 'disabled', true));
   return { node: { ...entry, children: properties }, leftOut, fault: faults[0] };
 }
 
@@ -78,7 +59,7 @@ function filledIn(node: Node, fill: (node: Node, text: string) => string): Node 
 /** Makes a folder, or a command that contains a slash, absolute. A bare command is looked up in PATH. */
 function placed(key: string, node: Node, { paths, base }: EntryHome): Node {
   const text: unknown = node.value;
-  const isPath = key === 'cwd' || (key === 'command' && /[\\/]/.test(String(text)));
+  const isPath = key === 'cwd' || key === 'envFile' || (key === 'command' && /[\\/]/.test(String(text)));
   if (!isPath || base === undefined || typeof text !== 'string' || text === '' || /^(?:~|\$\{)/.test(text))
     return node;
   return { ...node, value: paths.resolve(base, text) };
@@ -88,9 +69,9 @@ function property(entry: Node, key: Node, value: Node): Node {
   return { type: 'property', offset: key.offset, length: entry.length, children: [key, value] };
 }
 
-function added(entry: Node, key: string, value: Pick<Node, 'type' | 'value'>): Node {
+function added(entry: Node, key: string, value: string | boolean): Node {
   const { offset } = entry;
-  return property(entry, { type: 'string', value: key, offset, length: 0 }, { ...value, offset, length: 0 });
+  return property(entry, { type: 'string', value: key, offset, length: 0 }, treeOf(value, offset));
 }
 
 /** The values that a client substitutes in its entries. */
@@ -113,9 +94,10 @@ interface TranslatedText {
  * folders of https://code.visualstudio.com/docs/reference/variables-reference become paths. `${NAME}` and
  * `${NAME:-default}` stay.
  */
-function fillIn(text: string, fillings: Fillings): TranslatedText {
-  let fault: string | undefined;
-  const filled = text.replace(/\$\{([^{}]*)\}/g, (whole, inner: string) => {
+function fillIn(text: string, fillings: Fillings & Dialect): TranslatedText {
+  const referred = REFERENCES[fillings.references ?? 'none'](text);
+  let fault = referred.fault;
+  const filled = referred.text.replace(/\$\{([^{}]*)\}/g, (whole, inner: string) => {
     const known = meaningOf(inner, fillings);
     if (known !== undefined) return known;
     fault ??= faultOf(inner);
@@ -123,6 +105,18 @@ function fillIn(text: string, fillings: Fillings): TranslatedText {
   });
   return { text: filled, fault };
 }
+
+/** The ways of clients to refer to variables, in ours. */
+const REFERENCES: Readonly<
+  Record<NonNullable<Dialect['references']> | 'none', (text: string) => TranslatedText>
+> = {
+  none: (text) => ({ text, fault: undefined }),
+  dollar: (text) => ({ text: text.replace(/\$([A-Za-z_]\w*)/g, '${$1}'), fault: undefined }),
+  braces: (text) => ({
+    text: text.replace(/\{env:([A-Za-z_]\w*)\}/g, '${$1}'),
+    fault: /\{file:[^}]*\}/.test(text) ? '{file:…} is filled in by that client alone' : undefined,
+  }),
+};
 
 const NAME = /^(?:env:)?([A-Za-z_]\w*)$/;
 const WITH_DEFAULT = /^[A-Za-z_]\w*:-/;
