@@ -81,7 +81,19 @@ const PACKAGES = {
   },
   'edges/cli': {
     imports: ['core', 'gateway'],
-    uses: [...PATHS, 'console', 'process', 'readline', 'tty', 'util', 'commander', '@clack/prompts', 'ansis'],
+    uses: [
+      ...PATHS,
+      'console',
+      'module',
+      'process',
+      'readline',
+      'tty',
+      'util',
+      'commander',
+      '@clack/prompts',
+      'ansis',
+      'string-width',
+    ],
   },
   // A process of its own, which speaks to Assay by messages.
   functions: {

@@ -1,6 +1,8 @@
 import ansis from 'ansis';
 import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
 import { proseOf, tableOf } from '../../src/edges/cli/output.ts';
+import { layoutTable, widthOf } from '../../src/edges/cli/table.ts';
 
 /** The lines of a table without its head. */
 function rows(cells: readonly (readonly string[])[]): readonly string[] {
@@ -29,6 +31,63 @@ describe('a table', () => {
 
   it('holds as many rows as there are', () => {
     expect(rows(Array.from({ length: 200_000 }, () => ['a', 'b']))).toHaveLength(200_000);
+  });
+});
+
+describe('a table at 80 columns', () => {
+  const linesOf = (head: readonly string[], cells: readonly (readonly string[])[]): readonly string[] =>
+    layoutTable(head, cells, { width: 80 }).split('\n');
+
+  it('is never wider, whatever its cells hold, and loses nothing', () => {
+    const word = fc.oneof(
+      fc.stringMatching(/^[a-z_.-]{1,90}$/),
+      fc.constantFrom('読み取り専用のツール', '삭제', '👩‍👩‍👧', 'é', 'https://example.com/a/b?c=d&e=f'.repeat(4)),
+    );
+    const cell = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '));
+    const table = fc.integer({ min: 1, max: 7 }).chain((columns) =>
+      fc.record({
+        head: fc.array(fc.constantFrom('NAME', 'WHAT BECOMES OF IT'), {
+          minLength: columns,
+          maxLength: columns,
+        }),
+        rows: fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { maxLength: 5 }),
+      }),
+    );
+    const charactersOf = (text: string): string => Array.from(text.replace(/\s/g, '')).sort().join('');
+    fc.assert(
+      fc.property(table, ({ head, rows: given }) => {
+        const lines = linesOf(head, given);
+        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(80);
+        expect(charactersOf(lines.join(''))).toBe(charactersOf([...head, ...given.flat()].join('')));
+      }),
+    );
+  });
+
+  it('narrows its widest columns, breaks names behind a separator, and aligns wide characters', () => {
+    const name = 'github_create_pull_request_review_comment_reply';
+    const lines = linesOf(
+      ['TOOL', 'SERVER', 'DESCRIPTION'],
+      [
+        [name, 'github', 'Replies to a comment of a review, which must exist, and returns the reply'],
+        ['読む', 'files', 'x'],
+      ],
+    );
+    expect(lines).toEqual([
+      'TOOL                                 SERVER  DESCRIPTION',
+      'github_create_pull_request_review_   github  Replies to a comment of a review,',
+      'comment_reply                                which must exist, and returns the',
+      '                                             reply',
+      '読む                                 files   x',
+    ]);
+  });
+
+  it('colours each line of a cell that wraps', () => {
+    const head = ['STATE', 'X'];
+    const cells = [['\u001b[33mneeds sign-in\u001b[39m', 'y']];
+    expect(layoutTable(head, cells, { width: 10 }).split('\n').slice(1)).toEqual([
+      '\u001b[33mneeds\u001b[39m    y',
+      '\u001b[33msign-in\u001b[39m',
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import { isColoured, layoutTable } from './table.ts';
 
 /** Writes lines to stdout. */
 export function print(text: string): void {
@@ -92,37 +93,16 @@ export function pairsIn(
   return ok(Object.fromEntries(pairs));
 }
 
-const GAP = '  ';
-const WIDEST = 200;
+const MAX_TABLE_WIDTH = 200;
 
 /**
- * Columns aligned by visible width. The last one is wrapped at words to the terminal's width. The only control sequence
- * allowed is one colour around a whole cell.
+ * A table no wider than the terminal. The only control sequence allowed in a cell is one colour around all of it. To a
+ * file or pipe, lines have up to 200 columns.
  */
 export function tableOf(head: readonly string[], given: readonly (readonly string[])[]): string {
-  const rows = given.map((row) => row.map(safeCell));
-  const widths = head.map((title, column) =>
-    rows.reduce((widest, row) => Math.max(widest, style.strip(row[column] ?? '').length), title.length),
-  );
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
-  const room = Math.max(Math.min(process.stdout.columns || WIDEST, WIDEST) - before, 30);
-  const line = (cells: readonly string[]): string => {
-    const padded = cells
-      .slice(0, -1)
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - style.strip(cell).length));
-    const [first = '', ...more] = wrapped(cells.at(-1) ?? '', room);
-    return [[...padded, first].join(GAP).trimEnd(), ...more.map((part) => ' '.repeat(before) + part)].join(
-      '\n',
-    );
-  };
-  return [style.dim(line(head)), ...rows.map(line)].join('\n');
-}
-
-// eslint-disable-next-line no-control-regex -- a colour code starts with a control character
-const COLOURED = /^(\u001b\[3\d+m)([a-z]+)(\u001b\[39m)$/;
-
-function safeCell(cell: string): string {
-  return COLOURED.test(cell) ? cell : printable(cell);
+  const rows = given.map((row) => row.map((cell) => (isColoured(cell) ? cell : printable(cell))));
+  const width = Math.min(process.stdout.columns || MAX_TABLE_WIDTH, MAX_TABLE_WIDTH);
+  return layoutTable(head, rows, { width, head: (line) => style.dim(line) });
 }
 
 const PROSE_WIDTH = 80;

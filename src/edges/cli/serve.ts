@@ -2,12 +2,11 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { offerToBegin } from './begin.ts';
-import { printComplaint, print, printError, style, tableOf } from './output.ts';
+import { printComplaint, print, printError, proseOf, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
+import { serversTable, startingServers } from './servers-table.ts';
 
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
@@ -26,9 +25,18 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
     print(serversTable(catalog));
-    print(`\n${exposed(url, equipped(), hasModes)}`);
+    print(
+      `\n${exposed(url, equipped(), hasModes)
+        .split('\n')
+        .map((line) => proseOf(line))
+        .join('\n')}`,
+    );
     const command = [...runtime.ownCommand, 'stdio', '--attach', '--config', configPath, ...homeOf(options)];
     print(clientLines({ endpoint, needsToken, command }));
+    if (startingServers(catalog).length > 0) {
+      await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), stopped]);
+      if (startingServers(catalog).length === 0) print(serversTable(catalog));
+    }
     await stopped;
   }
   // Only at a terminal: a pipe without a reader would delay the exit.
@@ -61,22 +69,6 @@ function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): 
     `No toolset is equipped, so /mcp shows ${seen}; ${url}/mcp/all shows all tools.\n` +
     'Ask your model to build a toolset, or run `assay toolset create NAME SERVER.TOOL… --equip`.'
   );
-}
-
-/** Maximum number of names shown per server. */
-const MAX_NAMES = 40;
-
-function serversTable(catalog: Catalog): string {
-  const entries = catalog.all.listing('tools').entries;
-  const rows = serverStatuses(catalog).map(({ name, state, revision = '', cause, listFaults = [] }) => {
-    const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
-    const shown = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), '…'] : names;
-    const isUp = state === 'up';
-    const faults = listFaults.map(({ cause: why }) => style.red(why));
-    const what = isUp ? [...faults, ...shown].join(', ') : (cause ?? 'it has not answered yet');
-    return [name, isUp ? style.green('up') : style.red(state), revision, String(names.length), what];
-  });
-  return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }
 
 interface ClientLines {

@@ -1,0 +1,54 @@
+import { counted } from '../../core/counted.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import { serverStatuses, type ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { style, tableOf } from './output.ts';
+
+/** The servers with their states, for a person: how many tools, their first names, or why there are none. */
+export function serversTable(catalog: Catalog): string {
+  const entries = catalog.all.listing('tools').entries;
+  const rows = serverStatuses(catalog).map((status) => {
+    const { name, cause, listFaults = [] } = status;
+    const tools = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
+    const faults = listFaults.map((fault) => fault.cause);
+    const details = faults.length > 0 ? faults.join('; ') : (cause ?? firstNames(tools));
+    return [name, shownState(status), tools.length === 0 ? '' : String(tools.length), details];
+  });
+  const starting = startingServers(catalog).length;
+  const table = tableOf(['SERVER', 'STATE', 'TOOLS', 'DETAILS'], rows);
+  return starting === 0
+    ? table
+    : `${table}\n${style.yellow(`${counted(starting, 'server')} still starting.`)} The table follows again when all have settled.`;
+}
+
+/** Servers whose first start has not ended. */
+export function startingServers(catalog: Catalog): readonly ServerStatus[] {
+  return serverStatuses(catalog).filter(({ state }) => state === 'starting');
+}
+
+function shownState({ state, listFaults = [] }: ServerStatus): string {
+  switch (state) {
+    case 'up':
+      return listFaults.length === 0 ? style.green('ready') : style.red('ready in part');
+    case 'starting':
+      return style.yellow('starting');
+    case 'unauthorized':
+      return style.yellow('needs sign-in');
+    case 'restarting':
+    case 'backoff':
+    case 'refused':
+    case 'stopped':
+      return style.red('failed');
+  }
+}
+
+/** Characters of the names shown of one server, so that it takes one line. */
+const MAX_NAMES_LENGTH = 32;
+
+function firstNames(names: readonly string[]): string {
+  let text = names[0] ?? '';
+  for (const name of names.slice(1)) {
+    if (text.length + name.length > MAX_NAMES_LENGTH) return `${text}, …`;
+    text += `, ${name}`;
+  }
+  return text;
+}

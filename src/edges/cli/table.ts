@@ -1,0 +1,145 @@
+import { createRequire } from 'node:module';
+import type stringWidth from 'string-width';
+
+const GAP = '  ';
+
+export interface TableLayout {
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Styles the head. */
+  readonly head?: (line: string) => string;
+}
+
+/**
+ * Lines of a table that is no wider than the terminal. Columns are aligned by visible width; where all do not fit, the
+ * widest ones are narrowed, and their cells wrap at words, else after a separator within a name. A cell is printable
+ * text, with at most one colour around all of it.
+ */
+export function layoutTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { width, head: styled = (line) => line }: TableLayout,
+): string {
+  const natural = head.map((title, column) =>
+    rows.reduce(
+      (widest, row) => Math.max(widest, widthOf(uncoloured(row[column] ?? '').text)),
+      widthOf(title),
+    ),
+  );
+  const widths = fitted(natural, width - GAP.length * (head.length - 1));
+  return [styled(layoutRow(head, widths)), ...rows.map((row) => layoutRow(row, widths))].join('\n');
+}
+
+/** Narrows the widest columns to one width, so that all fit. The last of them gets what is left over. */
+function fitted(natural: readonly number[], room: number): readonly number[] {
+  const sum = (most: number): number => natural.reduce((all, width) => all + Math.min(width, most), 0);
+  if (sum(Infinity) <= room) return natural;
+  let most = 1;
+  while (sum(most + 1) <= room) most += 1;
+  const last = natural.findLastIndex((width) => width > most);
+  const rest = Math.max(room - sum(most), 0);
+  return natural.map((width, column) => Math.min(width, column === last ? most + rest : most));
+}
+
+function layoutRow(row: readonly string[], widths: readonly number[]): string {
+  const cells = widths.map((width, column) => {
+    const { text, colour } = uncoloured(row[column] ?? '');
+    return { colour, width, lines: wrapped(text, width) };
+  });
+  const height = Math.max(...cells.map(({ lines }) => lines.length));
+  return Array.from({ length: height }, (_, at) =>
+    cells
+      .map(({ colour, width, lines }) => {
+        const line = lines[at] ?? '';
+        const shown = line === '' ? '' : colour(line);
+        return shown + ' '.repeat(Math.max(width - widthOf(line), 0));
+      })
+      .join(GAP)
+      .trimEnd(),
+  ).join('\n');
+}
+
+interface Uncoloured {
+  readonly text: string;
+  /** Adds the colour again, to a part of the text. */
+  readonly colour: (part: string) => string;
+}
+
+// eslint-disable-next-line no-control-regex -- a colour code starts with a control character
+const COLOURED = /^(\u001b\[3\d+m)([a-z -]+)(\u001b\[39m)$/;
+
+/** Whether a cell is one word or phrase of our own in one colour. */
+export function isColoured(cell: string): boolean {
+  return COLOURED.test(cell);
+}
+
+function uncoloured(cell: string): Uncoloured {
+  const [, begin = '', text = cell, end = ''] = COLOURED.exec(cell) ?? [];
+  return { text, colour: (part) => begin + part + end };
+}
+
+/** Lines of at most `width` columns: broken at spaces, and within words that are longer than that. */
+export function wrapped(text: string, width: number): readonly string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((one) => pieces(one, width))) {
+    const joined = line === '' ? word.text : `${line}${word.isRest ? '' : ' '}${word.text}`;
+    if (line === '' || (!word.isRest && widthOf(joined) <= width)) line = joined;
+    else {
+      lines.push(line);
+      line = word.text;
+    }
+  }
+  return [...lines, line];
+}
+
+interface Piece {
+  readonly text: string;
+  /** Whether it continues the piece before it. */
+  readonly isRest: boolean;
+}
+
+/** The rest of a name starts a line of its own. */
+const SEPARATOR = /[_\-./,:;@=&?]/;
+
+function pieces(word: string, width: number): readonly Piece[] {
+  if (widthOf(word) <= width) return [{ text: word, isRest: false }];
+  const found: string[] = [];
+  let piece = '';
+  let pieceWidth = 0;
+  /** The length of the piece behind its last separator. */
+  let breakAt = 0;
+  for (const { segment } of GRAPHEMES.segment(word)) {
+    const segmentWidth = widthOf(segment);
+    if (piece !== '' && pieceWidth + segmentWidth > width) {
+      // A break close to the start would leave most of the line empty.
+      const cut = breakAt > piece.length / 2 ? breakAt : piece.length;
+      found.push(piece.slice(0, cut));
+      piece = piece.slice(cut);
+      pieceWidth = widthOf(piece);
+      breakAt = 0;
+    }
+    piece += segment;
+    pieceWidth += segmentWidth;
+    if (SEPARATOR.test(segment)) breakAt = piece.length;
+  }
+  return [...found, piece].map((text, at) => ({ text, isRest: at > 0 }));
+}
+
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Columns of a terminal that a text takes: two for characters of East Asian scripts and emoji. */
+export function widthOf(text: string): number {
+  return /^[\u0020-\u007e]*$/.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
+}
+
+let lazyStringWidth: typeof stringWidth | undefined;
+
+/** Loaded for the first text that needs it: that takes 20 ms, and most tables are ASCII. */
+function loadStringWidth(): typeof stringWidth {
+  const { default: load } = createRequire(import.meta.url)('string-width') as {
+    readonly default: typeof stringWidth;
+  };
+  return load;
+}
