@@ -6,28 +6,65 @@ import ts from 'typescript';
 const ROOT = join(import.meta.dirname, '..');
 const KYSELY_FOLDER = join(ROOT, 'node_modules', 'kysely');
 
-// A start that reads fewer files is a shorter one: docs/adr/0027.
+/** Packages are not taken in: npm installs them, and whoever audits finds them. Kysely is bundled: docs/adr/0052. */
+const external = /^(?!kysely$)[^./]/;
+const kysely = { name: 'kysely', test: /node_modules[\\/]kysely[\\/]/ };
+/** Kysely's license asks for its text in each copy. */
+const banner = ({ name }) =>
+  name.endsWith('kysely') ? `/*!\n${readFileSync(join(KYSELY_FOLDER, 'LICENSE'), 'utf8')}*/` : '';
+
+// Each file costs a start about half a millisecond, so what a start imports is one file for each of its stages
+// (docs/adr/0056): what starts the first servers, the gateway, and the command line.
+const stages = ['early-start', 'stdio', 'program'].map((module, index) => ({
+  name: `${module}-all`,
+  // It takes in all that the module imports, but for what an earlier stage has.
+  test: new RegExp(`src[\\\\/]app[\\\\/]${module}\\.ts$`),
+  priority: 10 - index,
+}));
+
+/**
+ * Takes Node's modules by `process.getBuiltinModule`. An `import` of one reads all its exports, which loads what most
+ * programs never use, such as Web Crypto and file streams: a quarter of a warm start (docs/adr/0056).
+ */
+const builtins = {
+  name: 'builtins',
+  renderChunk: (code) =>
+    code
+      .replaceAll(
+        /^import (?:\* as )?([\w$]+) from ("node:[^"]+");$/gm,
+        'const $1 = process.getBuiltinModule($2);',
+      )
+      .replaceAll(/^import (?:([\w$]+), )?\{([^}]*)\} from ("node:[^"]+");$/gm, (_, whole, names, module) =>
+        [...(whole === undefined ? [] : [whole]), `{${names.replaceAll(' as ', ': ')}}`]
+          .map((taken) => `const ${taken} = process.getBuiltinModule(${module});`)
+          .join(' '),
+      )
+      .replaceAll(/\bimport\(("node:[^"]+")\)/g, 'Promise.resolve(process.getBuiltinModule($1))'),
+};
+
 await build({
   cwd: ROOT,
-  input: {
-    main: 'src/main.ts',
-    program: 'src/app/program.ts',
-    // The thread of SQLite is started by the name of its file.
-    'sqlite-worker': 'src/adapters/store/sqlite-worker.ts',
-  },
+  input: { main: 'src/main.ts', program: 'src/app/program.ts' },
   platform: 'node',
-  // Packages are not taken in: npm installs them, and whoever audits finds them. Kysely's 300 modules were half of a
-  // command's start: docs/adr/0052.
-  external: /^(?!kysely$)[^./]/,
+  external,
+  plugins: [builtins],
   output: {
     dir: 'dist',
     cleanDir: true,
     chunkFileNames: '[name].js',
-    codeSplitting: { groups: [{ name: 'kysely', test: /node_modules[\\/]kysely[\\/]/ }] },
-    // Its license asks for its text in each copy.
-    banner: ({ name }) =>
-      name === 'kysely' ? `/*!\n${readFileSync(join(KYSELY_FOLDER, 'LICENSE'), 'utf8')}*/` : '',
+    codeSplitting: { groups: [kysely, ...stages] },
+    banner,
   },
+});
+
+// The thread of SQLite, started by the name of its file. Built apart, so that it loads nothing of the program's.
+await build({
+  cwd: ROOT,
+  input: { 'sqlite-worker': 'src/adapters/store/sqlite-worker.ts' },
+  platform: 'node',
+  external,
+  plugins: [builtins],
+  output: { dir: 'dist', chunkFileNames: 'sqlite-[name].js', codeSplitting: { groups: [kysely] }, banner },
 });
 
 // Processes of their own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the

@@ -16,10 +16,17 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   boundYoungGeneration();
   if (RELAYS.has(process.argv[2])) (await import('./platform/pretenuring.ts')).disablePretenuring();
   await keepCompiled();
-  const { startEarly } = await import('./app/early-start.ts');
-  const early = await startEarly(process.argv);
-  const { runProgram } = await import('./app/program.ts');
-  process.exitCode = await runProgram(process.argv, early);
+  const { startEarly, stdioOptions } = await import('./app/early-start.ts');
+  const plain = stdioOptions(process.argv);
+  if (plain === undefined) {
+    const { runProgram } = await import('./app/program.ts');
+    process.exitCode = await runProgram(process.argv);
+  } else {
+    // A client waits for this start, so the command line is not loaded.
+    const early = await startEarly(plain);
+    const { runPlainStdio } = await import('./app/stdio.ts');
+    process.exitCode = await runPlainStdio(plain, early);
+  }
 }
 
 /**

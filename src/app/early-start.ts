@@ -24,12 +24,9 @@ export interface EarlyStart {
 
 /**
  * Starts the processes of the config's servers at once. Most of the time until the first list is spent starting them,
- * and the rest of Assay loads meanwhile. Undefined if that would not help: the lists are cached, or the command is not
- * a plain `assay stdio`.
+ * and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
  */
-export async function startEarly(argv: readonly string[]): Promise<EarlyStart | undefined> {
-  const options = stdioOptions(argv);
-  if (options === undefined) return undefined;
+export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
   const around = surroundings(options);
   const home = locateHome(around);
   if (await isThere(join(home, 'catalog.json'))) return undefined;
@@ -55,8 +52,8 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   };
 }
 
-/** Undefined for other commands, and for arguments that the command line will refuse or explain. */
-function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
+/** The options of a plain `assay stdio`. Undefined for all that the command line has to read, refuse or explain. */
+export function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
   const [, , command, ...args] = argv;
   if (command !== 'stdio') return undefined;
   try {

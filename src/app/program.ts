@@ -8,19 +8,14 @@ import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
-import type { EarlyStart } from './early-start.ts';
 import type { StdioStreams } from './stdio.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import type { AppOptions, StdioOptions, ViewOptions } from '../core/command-options.ts';
 
 /** Runs the program with the implementations of all ports. Resolves with the exit code. */
-export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {
-  try {
-    return await runCommandLine(argv, runtime(early));
-  } finally {
-    await early?.end();
-  }
+export function runProgram(argv: readonly string[]): Promise<number> {
+  return runCommandLine(argv, RUNTIME);
 }
 
 const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
@@ -38,7 +33,7 @@ export async function runStdio(
 }
 
 /** Modules are loaded per command, since clients wait for `assay stdio` to start. */
-const runtime = (early: EarlyStart | undefined): Runtime => ({
+const RUNTIME: Runtime = {
   ...clientConfigPorts(OWN_COMMAND),
   version: VERSION,
   ownCommand: OWN_COMMAND,
@@ -51,14 +46,14 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
   mintToken,
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
-  runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options, early),
+  runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options),
   examine: async (options) => (await import('./commands.ts')).examineForCommand(options),
   signIn: async (request, options) => (await import('./auth-commands.ts')).signInAt(request, options),
   signIns: async (options) => (await import('./auth-commands.ts')).listSignIns(options),
   signOut: async (who, options) => (await import('./auth-commands.ts')).signOutAt(who, options),
   hasBrowser,
   untilStopped,
-});
+};
 
 /** Ports for the commands that deal with other clients: `import` and `connect`. */
 function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {

@@ -2,15 +2,27 @@ import { EXIT } from '../core/errors.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { EarlyStart } from './early-start.ts';
+import { withEnvironment } from './environment.ts';
+import { openAttached, openCatalog, type OpenCatalog } from './open-catalog.ts';
+import { openToolsets } from './records.ts';
+import { stdio } from '../edges/cli/stdio.ts';
 import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
-import type { OpenCatalog } from './open-catalog.ts';
 import type { StdioOptions } from '../core/command-options.ts';
-import type { StdioServerOptions } from '../edges/mcp/stdio-server.ts';
+import { runStdioServer, type StdioServerOptions } from '../edges/mcp/stdio-server.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 
 /** Delay in ms before servers start, so that the client is answered first. */
 const START_AFTER_MS = 50;
+
+/** Runs `assay stdio` without the command line. Resolves with the exit code. */
+export async function runPlainStdio(options: StdioOptions, early: EarlyStart | undefined): Promise<number> {
+  try {
+    return await stdio({ runStdio: (given) => serveStdio(given, early) }, options);
+  } finally {
+    await early?.end();
+  }
+}
 
 /**
  * Speaks MCP on stdin and stdout until the client closes its side or a signal arrives, and all requests are answered.
@@ -40,11 +52,6 @@ export async function runStdio(
   given: StdioOptions,
   { early, ...streams }: StdioStreams,
 ): Promise<Result<undefined, Refusal>> {
-  const [{ withEnvironment }, { openAttached, openCatalog }, { runStdioServer }] = await Promise.all([
-    import('./environment.ts'),
-    import('./open-catalog.ts'),
-    import('../edges/mcp/stdio-server.ts'),
-  ]);
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
   const sole = new SoleClient();
   return withEnvironment(options, async (environment) => {
@@ -86,7 +93,6 @@ async function shownOf(
 ): Promise<Result<ShownView, Refusal>> {
   if (attached !== undefined) return ok({ view: attached });
   if (given.all === true) return ok({ view: catalog.all });
-  const { openToolsets } = await import('./records.ts');
   const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
   const read = (): void => void toolsets.ready();
   if (given.toolset === undefined) {

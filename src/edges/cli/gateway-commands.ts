@@ -1,6 +1,4 @@
-import { Console } from 'node:console';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../core/errors.ts';
 import { withConfig, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { HintsOptions } from './hints.ts';
@@ -98,14 +96,8 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
     .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
     .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
     .action(async (options: StdioOptions) => {
-      // Sends all console output, including that of libraries, to stderr: stdout carries JSON-RPC only.
-      globalThis.console = new Console(process.stderr, process.stderr);
-      const ended = await runtime.runStdio(options);
-      if (ended.ok) done(EXIT.done);
-      else {
-        const { printComplaint: complain } = await import('./output.ts');
-        done(complain(ended.error));
-      }
+      const { stdio } = await import('./stdio.ts');
+      done(await stdio(runtime, options));
     });
 }
 
