@@ -5,6 +5,7 @@ import type { NeededTools, OpenStore, OpenToolsets, ShownSettings } from '../edg
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
+import { wholeServerIn } from '../core/whole-server.ts';
 import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
@@ -62,6 +63,8 @@ function serversOf(catalog: Catalog, { refs, isFresh }: NeededTools): readonly S
         if (found.ok) return isFresh ? [found.value.server] : [];
         const { namespacedName = '' } = ref;
         const named = serverOf(namespacedName, catalog.servers);
+        const isWhole = wholeServerIn(namespacedName) !== undefined;
+        if (isWhole && !isFresh && named?.lists.isKnown('tools') === true) return [];
         return named === undefined && ref.refId !== undefined ? catalog.servers : (named ?? []);
       }),
     ),

@@ -15,6 +15,7 @@ import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry, ReadLocal } from '../gateway/ports/gateways.ts';
 import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
+import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
 import { keyPlace } from './keys.ts';
@@ -93,6 +94,7 @@ export async function openToolsets(
     nowMs: () => Date.now(),
   });
   cleanup.defer(() => views.close());
+  cleanup.defer(recordFirstTools(catalog, toolsets, environment));
   return { toolsets, views };
 }
 

@@ -125,6 +125,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TOOLSET_NOT_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOL_NOT_IN_TOOLSET: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
   TOOL_CHANGED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
+  TOOL_DRIFTED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   REF_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_DISAGREES: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },

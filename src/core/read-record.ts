@@ -2,6 +2,8 @@ import { isJsonObject } from './json-object.ts';
 import { pointerStep } from './json-place.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';
+import type { SingleTool } from './toolset.ts';
+import type { WholeServer } from './whole-server.ts';
 
 /** A record as stored in a database or file. */
 export interface RawRecord {
@@ -77,7 +79,7 @@ type Tool = RecordBodies['tool'];
 type Override = NonNullable<Tool['overrides']['readOnlyHint']>;
 type Drift = NonNullable<Tool['drift']>;
 type Toolset = RecordBodies['toolset'];
-type ToolsetTool = Toolset['tools'][number];
+type ToolsetTool = SingleTool & Omit<WholeServer, 'held'>;
 type ToolNotes = Toolset['toolNotes'][number];
 
 const override = members<Override>({
@@ -148,6 +150,8 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
       members<ToolsetTool>({
         namespacedName: text,
         held: optional(members<NonNullable<ToolsetTool['held']>>({ refId: text, digest: text, text })),
+        except: optional(list(text)),
+        known: optional(list(text)),
       }),
     ),
     toolNotes: list(

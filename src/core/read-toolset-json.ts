@@ -28,6 +28,7 @@ import {
   type ToolsetTool,
 } from './toolset.ts';
 import { parsedJson } from './json-object.ts';
+import { WHOLE_SERVER_LIMIT, wholeServer, wholeServerIn } from './whole-server.ts';
 
 /** The content of an imported toolset file. */
 export interface ReadToolsets {
@@ -158,6 +159,12 @@ function readName(ref: Place): string | { readonly label: string } {
 
 /** A refId is ignored without its definition: it could not pin the tool to anything. */
 function readTool(place: Place, namespacedName: string): ToolsetTool {
+  const server = wholeServerIn(namespacedName);
+  if (server !== undefined) {
+    const known = memberAt(place, 'known');
+    const whole = wholeServer(server, isGiven(known) ? readNames(known) : undefined);
+    return { ...whole, except: readNames(memberAt(place, 'except')) };
+  }
   const definition = memberAt(place, 'definition');
   if (!isGiven(definition)) return { namespacedName };
   const text = textAt(definition);
@@ -166,6 +173,14 @@ function readTool(place: Place, namespacedName: string): ToolsetTool {
     isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
   );
   return { namespacedName, held: { refId, digest, text } };
+}
+
+/** Names of tools of one server. */
+function readNames(place: Place): readonly string[] {
+  const names = isGiven(place) ? itemsAt(place).map(textAt) : [];
+  const most = WHOLE_SERVER_LIMIT;
+  if (names.length > most) complainAt(place, `it may have at most ${most} names`);
+  return [...new Set(names)];
 }
 
 /** Toolsets of older HyperTool versions have none. */

@@ -164,6 +164,7 @@ export type Refusal =
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'TOOL_DRIFTED'; readonly tool: string }
   | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }
   | { readonly code: 'GATEWAY_EXISTS'; readonly name: string }

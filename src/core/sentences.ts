@@ -227,6 +227,8 @@ const SENTENCES: Sentences = {
     `With this ${quote(r.tool)} would say both readOnlyHint true and destructiveHint true, by what its source declares and what you set together. What only reads destroys nothing: set one of them to false. Defaults never count.`,
   TOOL_CHANGED: (r) =>
     `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
+  TOOL_DRIFTED: (r) =>
+    `The tool ${quote(r.tool)} is withheld: its definition has changed in a dangerous way. An operator sees what changed, and accepts it, with \`assay review\`.`,
   REF_UNKNOWN: (r) =>
     [r, ...(r.others ?? [])]
       .map(

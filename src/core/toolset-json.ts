@@ -1,5 +1,6 @@
 import type { Note } from './notes.ts';
-import type { HeldDefinition, Toolset, ToolsetMaker } from './toolset.ts';
+import type { HeldDefinition, Toolset, ToolsetMaker, ToolsetTool } from './toolset.ts';
+import { isWhole } from './whole-server.ts';
 
 /** A toolset in JSON, for exports and scripts. Times are in ISO 8601. */
 export interface ToolsetJson {
@@ -18,10 +19,15 @@ export interface ToolsetJson {
 }
 
 interface ToolJson {
+  /** `server.tool`, or `server.*` for all tools of a server. */
   readonly namespacedName: string;
   readonly refId?: string;
   /** JSON text exactly as the server wrote it: parsing and rewriting it could change its numbers. */
   readonly definition?: string;
+  /** Of a whole server: tools that were removed. Absent if there are none. */
+  readonly except?: readonly string[];
+  /** Of a whole server: tools that are not new. Absent until the server has listed its tools. */
+  readonly known?: readonly string[];
 }
 
 export interface NoteJson {
@@ -52,12 +58,19 @@ export function toolsetJson(toolset: Toolset): ToolsetJson {
     version: '1.0.0',
     createdAt: new Date(createdMs).toISOString(),
     lastModified: new Date(changedMs).toISOString(),
-    tools: tools.map(({ namespacedName, held }) => ({ namespacedName, ...heldJson(held) })),
+    tools: tools.map(toolJson),
     toolNotes: toolNotes.map(({ namespacedName, notes }) => ({
       toolRef: { namespacedName },
       notes: notes.map(noteJson),
     })),
   };
+}
+
+function toolJson(tool: ToolsetTool): ToolJson {
+  const { namespacedName } = tool;
+  if (!isWhole(tool)) return { namespacedName, ...heldJson(tool.held) };
+  const { except, known } = tool;
+  return { namespacedName, ...(except.length > 0 && { except }), ...(known && { known }) };
 }
 
 function heldJson(held: HeldDefinition | undefined): Omit<ToolJson, 'namespacedName'> {

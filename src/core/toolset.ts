@@ -2,6 +2,7 @@ import { addNotes, type Addition, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import { LOCAL } from './subject.ts';
+import { includes, isWhole, without, withAgain, type WholeServer } from './whole-server.ts';
 
 /** The definition to which a tool is pinned: any other is withheld until an operator accepts it. */
 export interface HeldDefinition {
@@ -12,7 +13,10 @@ export interface HeldDefinition {
   readonly text: string;
 }
 
-export interface ToolsetTool {
+/** One tool, or all tools of a server. */
+export type ToolsetTool = SingleTool | WholeServer;
+
+export interface SingleTool {
   readonly namespacedName: string;
   /** Undefined if the tool is not pinned to a definition. */
   readonly held?: HeldDefinition | undefined;
@@ -66,28 +70,52 @@ export function descriptionFault(description: string): string | undefined {
   return description.length > max ? `it may have at most ${max} characters` : undefined;
 }
 
-/** Adds tools to a toolset. One that is already in it is replaced, so that it can be pinned to another definition. */
+/**
+ * Adds tools to a toolset. One that is already in it is replaced, so that it can be pinned to another definition. A tool
+ * of a server that is in the toolset as a whole is added only if it is pinned.
+ */
 export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
   const given = new Map(tools.map((tool) => [tool.namespacedName, tool]));
   const kept = toolset.tools.map((tool) => given.get(tool.namespacedName) ?? tool);
   const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
-  const all = [...kept, ...[...given.values()].filter(({ namespacedName }) => !there.has(namespacedName))];
+  const singles = [...given.values()].filter((tool) => !isWhole(tool));
+  const added = [...given.values()].filter(({ namespacedName }) => !there.has(namespacedName));
+  const all = [...kept, ...added].map((tool): ToolsetTool =>
+    isWhole(tool)
+      ? singles.reduce<WholeServer>((whole, { namespacedName }) => withAgain(whole, namespacedName), tool)
+      : tool,
+  );
+  const isCovered = (tool: ToolsetTool): boolean =>
+    !isWhole(tool) && tool.held === undefined && all.some((one) => includes(one, tool.namespacedName));
+  const isRedundant = new Set(added.filter(isCovered));
+  const left = all.filter((tool) => !isRedundant.has(tool));
   const limit = TOOLSET_LIMITS.tools;
-  return all.length > limit
+  return left.length > limit
     ? err({ code: 'TOOLSET_FULL', toolset: toolset.name, limit })
-    : ok({ ...toolset, tools: all });
+    : ok({ ...toolset, tools: left });
 }
 
-/** Removes a tool. Its notes are kept and reappear if the tool is added again. */
+/**
+ * Removes a tool; of a server that is in the toolset as a whole, it is left out from then on. Its notes are kept and
+ * reappear if the tool is added again.
+ */
 export function withoutTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
-  const tools = toolset.tools.filter((tool) => tool.namespacedName !== namespacedName);
-  return tools.length === toolset.tools.length
-    ? err(absentTool(toolset, namespacedName))
+  if (!hasTool(toolset, namespacedName)) return err(absentTool(toolset, namespacedName));
+  const others = toolset.tools.filter((tool) => tool.namespacedName !== namespacedName);
+  const tools = others.map((tool) => (isWhole(tool) ? without(tool, namespacedName) : tool));
+  const limit = TOOLSET_LIMITS.tools;
+  return tools.some((tool) => isWhole(tool) && tool.except.length > limit)
+    ? err({ code: 'TOOLSET_FULL', toolset: toolset.name, limit })
     : ok({ ...toolset, tools });
 }
 
+/** Whether the toolset contains a tool, by name or with its server. */
+export function hasTool({ tools }: Pick<Toolset, 'tools'>, namespacedName: string): boolean {
+  return tools.some((tool) => tool.namespacedName === namespacedName || includes(tool, namespacedName));
+}
+
 /** Pins tools of a toolset to other definitions. TOOL_NOT_IN_TOOLSET if one is no longer in it. */
-export function withHeld(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
+export function withHeld(toolset: Toolset, tools: readonly SingleTool[]): Result<Toolset, Refusal> {
   const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
   const absent = tools.find(({ namespacedName }) => !there.has(namespacedName));
   return absent === undefined ? withTools(toolset, tools) : err(absentTool(toolset, absent.namespacedName));
@@ -103,8 +131,7 @@ export function withNotes(
   namespacedName: string,
   wanted: readonly Note[],
 ): Result<{ readonly toolset: Toolset; readonly addition: Addition }, Refusal> {
-  if (!toolset.tools.some((tool) => tool.namespacedName === namespacedName))
-    return err(absentTool(toolset, namespacedName));
+  if (!hasTool(toolset, namespacedName)) return err(absentTool(toolset, namespacedName));
   const addition = addNotes(notesOf(toolset, namespacedName), wanted, namespacedName);
   if (!addition.ok) return addition;
   const { added, notes } = addition.value;
@@ -186,7 +213,8 @@ function editedParts({ name, description, tools, toolNotes }: Toolset): string {
       .filter(({ by }) => by === 'operator')
       .map(({ name: note, note: text }) => [namespacedName, note, text]),
   );
-  return JSON.stringify([name, description, tools.map(({ namespacedName }) => namespacedName), notes]);
+  const members = tools.map((tool) => [tool.namespacedName, isWhole(tool) ? tool.except : []]);
+  return JSON.stringify([name, description, members, notes]);
 }
 
 function withNotesOf(toolset: Toolset, namespacedName: string, notes: readonly Note[]): Toolset {

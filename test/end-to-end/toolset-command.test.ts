@@ -78,11 +78,11 @@ describe('assay toolset', () => {
     await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
     expect(await run('toolset', 'remove', 'dev', 'plain.echo')).toEqual({
       code: 0,
-      stdout: 'Removed 1 tool from the toolset "dev", which has 1 now.\n',
+      stdout: 'Removed 1 tool from the toolset "dev", which has 1 tool now.\n',
       stderr: 'note: 1 note on "plain.echo" will be there again when the tool is.\n',
     });
     expect((await run('toolset', 'add', 'dev', 'plain.echo', 'plain.add')).stdout).toBe(
-      'Added 1 tool to the toolset "dev", which has 2 now.\n',
+      'Added 1 tool to the toolset "dev", which has 2 tools now.\n',
     );
     const shown = await json('toolset', 'show', 'dev');
     expect(at(shown, 'tools')).toEqual([{ namespacedName: 'plain.add' }, { namespacedName: 'plain.echo' }]);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
-import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
+import { membersText } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
 import { printComplaint, print, printError, proseOf, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
@@ -61,7 +61,7 @@ function homeOf({ home }: ServeOptions): readonly string[] {
 function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): string {
   if (toolset !== undefined)
     return (
-      `/mcp shows the ${counted(toolset.tools.length, 'tool')} of the toolset "${toolset.name}"; ${url}/mcp/all shows all tools.\n` +
+      `/mcp shows the toolset "${toolset.name}" with ${membersText(toolset.tools)}; ${url}/mcp/all shows all tools.\n` +
       '`assay toolset equip NAME` equips another one, `assay toolset unequip` none.'
     );
   const seen = hasModes ? 'the configuration tools alone' : 'the configuration tools beside all tools';

@@ -9,7 +9,7 @@ import type { JsonOptions } from './with-opened.ts';
 export function toolsetCommand(runtime: Runtime, done: Done): Command {
   const toolset = new Command('toolset').description('make, change, equip and move toolsets');
   const commands = [
-    ...showing(runtime, done).map(withHome),
+    ...showing(runtime, done).map(withConfig),
     ...making(runtime, done).map(withConfig),
     ...changing(runtime, done).map(withHome),
     ...choosing(runtime, done).map(withHome),
@@ -38,7 +38,7 @@ function showing(runtime: Runtime, done: Done): readonly Command[] {
 }
 
 const REF =
-  'a namespaced name (server.tool), or a refId, which holds the tool to its definition as it is now';
+  'a namespaced name (server.tool), "server.*" for all tools of a server, or a refId, which pins the tool to its current definition';
 
 function making(runtime: Runtime, done: Done): readonly Command[] {
   return [
@@ -67,8 +67,8 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('remove')
       .argument('<name>')
-      .argument('<tools...>', 'namespaced names')
-      .description('take tools out of a toolset; notes on them stay')
+      .argument('<tools...>', 'namespaced names, or "server.*"')
+      .description('remove tools from a toolset; notes on them stay')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
         const { removeTools } = await import('./toolset-edit.ts');
         done(await removeTools(runtime, { name, refs, options }));
@@ -120,15 +120,15 @@ function reviewing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('review')
       .argument('<name>')
-      .description('show what changed in tools that are held to a definition')
+      .description('show new tools of whole servers, and what changed in pinned tools')
       .action(async (name: string, options: JsonOptions) => {
         const { reviewToolset } = await import('./toolset-review.ts');
         done(await reviewToolset(runtime, name, options));
       }),
     new Command('accept')
       .argument('<name>')
-      .argument('[refs...]', 'namespaced names or refIds (default: all that have changed)')
-      .description('hold changed tools to their definitions as they are now')
+      .argument('[refs...]', 'namespaced names or refIds (default: all new and changed tools)')
+      .description('accept new tools, and pin changed tools to their current definitions')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
         const { acceptTools } = await import('./toolset-review.ts');
         done(await acceptTools(runtime, { name, refs, options }));

@@ -12,6 +12,14 @@ import {
   withoutTool,
   withTools,
 } from '../../core/toolset.ts';
+import {
+  includes,
+  isKnown,
+  isWhole,
+  membersText,
+  wholeServer,
+  wholeServerIn,
+} from '../../core/whole-server.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { argumentFault, printComplaint, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -47,7 +55,7 @@ export async function createToolset(runtime: Runtime, input: ToolsetInput<Create
     const full = withTools(empty, tools.value);
     const created = full.ok ? await toolsets.create(full.value, { by: LOCAL.subject, equip }) : full;
     if (!created.ok) return created;
-    const what = `Saved the toolset ${quoted(name)} with ${counted(created.value.tools.length, 'tool')}.`;
+    const what = `Saved the toolset ${quoted(name)} with ${membersText(created.value.tools)}.`;
     tell(created.value, options, equip ? `${what} It is equipped.` : what);
     return created;
   });
@@ -63,11 +71,12 @@ export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput
     const changed = await change(toolsets, name, (toolset) => withTools(toolset, tools.value));
     if (!changed.ok) return changed;
     const { before, after } = changed.value;
-    const count = after.tools.length - before.tools.length;
+    const there = new Set(before.tools.map(({ namespacedName }) => namespacedName));
+    const added = after.tools.filter(({ namespacedName }) => !there.has(namespacedName));
     tell(
       after,
       options,
-      `Added ${counted(count, 'tool')} to the toolset ${quoted(name)}, which has ${after.tools.length} now.`,
+      `Added ${membersText(added)} to the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
     );
     for (const tool of released(before, tools.value))
       printError(
@@ -96,12 +105,14 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
     });
     if (!removed.ok) return removed;
     const { before, after } = removed.value;
-    const count = before.tools.length - after.tools.length;
+    const gone = [...new Set(refs)];
     tell(
       after,
       options,
-      `Removed ${counted(count, 'tool')} from the toolset ${quoted(name)}, which has ${after.tools.length} now.`,
+      `Removed ${membersText(gone.map(memberNamed))} from the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
     );
+    for (const ref of gone.filter((one) => isUnheardOf(before, one)))
+      printError(`note: ${quoted(ref)} was not among the tools of its server when those were accepted.`);
     for (const ref of new Set(refs)) {
       const notes = notesOf(after, ref).length;
       if (notes > 0)
@@ -109,6 +120,19 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
     }
     return removed;
   });
+}
+
+function memberNamed(ref: string): ToolsetTool {
+  const server = wholeServerIn(ref);
+  return server === undefined ? { namespacedName: ref } : wholeServer(server);
+}
+
+/** Whether a tool is in the toolset only with its server, which may not have it. */
+function isUnheardOf({ tools }: Toolset, ref: string): boolean {
+  return (
+    tools.every(({ namespacedName }) => namespacedName !== ref) &&
+    tools.some((tool) => isWhole(tool) && includes(tool, ref) && !isKnown(tool, ref))
+  );
 }
 
 /** `assay toolset rename` */

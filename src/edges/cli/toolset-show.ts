@@ -1,7 +1,11 @@
+import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { err, ok } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
+import { isWhole } from '../../core/whole-server.ts';
+import { select } from '../../gateway/services/toolsets/selection.ts';
+import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
 import { NOTE_HEAD, noteRow, placedNotes } from './notes.ts';
 import { print, printError, printJson, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -21,7 +25,10 @@ export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<nu
 interface Summary {
   readonly name: string;
   readonly description?: string;
+  /** Number of single tools. */
   readonly tools: number;
+  /** Number of whole servers. */
+  readonly servers?: number;
   readonly notes: number;
   /** Number of notes held for review. */
   readonly heldNotes: number;
@@ -32,11 +39,13 @@ interface Summary {
 
 function summaryOf(toolset: Toolset, equipped: Toolset | undefined): Summary {
   const notes = toolset.toolNotes.flatMap((entry) => entry.notes);
+  const servers = toolset.tools.filter(isWhole).length;
   const { name, createdAt, lastModified, description } = toolsetJson(toolset);
   return {
     name,
     ...(description !== undefined && { description }),
-    tools: toolset.tools.length,
+    tools: toolset.tools.filter((tool) => !isWhole(tool)).length,
+    ...(servers > 0 && { servers }),
     notes: notes.length,
     heldNotes: notes.filter(({ isHeld }) => isHeld).length,
     isEquipped: name === equipped?.name,
@@ -45,29 +54,55 @@ function summaryOf(toolset: Toolset, equipped: Toolset | undefined): Summary {
   };
 }
 
-function row({ name, tools, notes, heldNotes, isEquipped, description = '' }: Summary): readonly string[] {
+function row({
+  name,
+  tools,
+  servers = 0,
+  notes,
+  heldNotes,
+  isEquipped,
+  description = '',
+}: Summary): readonly string[] {
   const held = heldNotes === 0 ? '' : ` (${heldNotes} held)`;
-  return [name, String(tools), `${notes}${held}`, isEquipped ? style.green('yes') : 'no', description];
+  const count = servers === 0 ? String(tools) : `${tools} + ${counted(servers, 'server')}`;
+  return [name, count, `${notes}${held}`, isEquipped ? style.green('yes') : 'no', description];
 }
 
 /** `assay toolset show`: the stored toolset, without starting servers. */
 export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, ({ toolsets }) => {
+  return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
     const toolset = toolsets.find(name);
-    if (toolset === undefined) return Promise.resolve(err(toolsets.unknown(name)));
+    if (toolset === undefined) return err(toolsets.unknown(name));
     const isEquipped = toolsets.equipped?.name === name;
-    if (options.json === true) printJson({ ...toolsetJson(toolset), isEquipped });
-    else print(pageOf(toolset, isEquipped));
-    return Promise.resolve(ok(undefined));
+    // Needs no server: what was listed last is enough.
+    const index = toolset.tools.some(isWhole) ? await tools({ refs: [], isFresh: false }) : undefined;
+    const fresh =
+      index?.ok === true
+        ? select(toolset, { index: index.value, ...circumstances() }).fresh.map(nameIn)
+        : undefined;
+    if (options.json === true)
+      printJson({ ...toolsetJson(toolset), isEquipped, ...(fresh && { new: fresh }) });
+    else print(pageOf(toolset, isEquipped, fresh ?? []));
+    return ok(undefined);
   });
 }
 
-function pageOf(toolset: Toolset, isEquipped: boolean): string {
+function pageOf(toolset: Toolset, isEquipped: boolean, fresh: readonly string[]): string {
   const { name, description, tools } = toolset;
   const about = description === undefined ? '' : `: ${description}`;
   const head = printable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
-  const held = tools.map((tool) => [tool.namespacedName, tool.held?.refId ?? 'no definition']);
+  const held = tools.flatMap((tool) => [
+    [tool.namespacedName, tool.held?.refId ?? 'no definition'],
+    ...(isWhole(tool) ? tool.except.map((one) => [`  without ${one}`, '']) : []),
+  ]);
   const notes = placedNotes([toolset]).map((note) => noteRow(note).slice(1));
   const parts = [head, tableOf(['TOOL', 'HELD TO'], held)];
-  return [...parts, ...(notes.length === 0 ? [] : [tableOf(NOTE_HEAD.slice(1), notes)])].join('\n\n');
+  if (notes.length > 0) parts.push(tableOf(NOTE_HEAD.slice(1), notes));
+  if (fresh.length > 0) parts.push(newText(name, fresh));
+  return parts.join('\n\n');
+}
+
+function newText(name: string, fresh: readonly string[]): string {
+  const lines = fresh.map((tool) => `  ${printable(tool)}`).join('\n');
+  return `New since you accepted the tools of their servers:\n${lines}\n\`assay toolset review ${name}\` shows them; \`assay toolset accept ${name}\` accepts them.`;
 }

@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import { type Toolset, type ToolsetTool, withTools } from '../../core/toolset.ts';
+import { isWhole } from '../../core/whole-server.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { indexFor } from '../../gateway/services/configuration-tools/context.ts';
 import { toolOf } from '../../gateway/services/toolsets/holding.ts';
@@ -10,7 +11,7 @@ import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { type Failure, fieldError } from './failure.ts';
 import { type Call, route, type Route } from './route.ts';
-import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
+import { DESCRIPTION, EXAMPLE, type MemberRef, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
 const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
 
@@ -59,6 +60,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
         'REF_AMBIGUOUS',
         'REF_DISAGREES',
         'TOOL_DISABLED',
+        'SERVER_UNKNOWN',
       ],
     },
     async (call) => {
@@ -103,7 +105,7 @@ function changedBy(call: Changes, toolset: Toolset, { named, shown }: Before): R
   for (const [at, ref] of refs.entries()) {
     const tool = keptBy(toolset, ref) ?? named[at];
     if (tool?.ok === false) return err({ refusal: tool.error, pointer: call.pointerTo('tools', at) });
-    if (tool !== undefined) tools.push(tool.value);
+    if (tool !== undefined) tools.push(withExcept(tool.value, ref));
   }
   return withTools({ ...changed, tools: [] }, tools);
 }
@@ -119,12 +121,20 @@ function keptBy(
   return kept && ok(kept);
 }
 
+/** A whole server leaves out what the ref names; if it names nothing, what it has left out so far. */
+function withExcept(tool: ToolsetTool, { except }: MemberRef): ToolsetTool {
+  return isWhole(tool) && except !== undefined ? { ...tool, except: [...new Set(except)] } : tool;
+}
+
 /** Resolves refs to toolset entries, once the lists of servers are known. */
 export async function toolsNamed(
   catalog: Catalog,
-  refs: readonly ToolRef[],
+  refs: readonly MemberRef[],
 ): Promise<readonly Result<ToolsetTool, Refusal>[]> {
   if (refs.length === 0) return [];
   const index = await indexFor({ catalog }, refs);
-  return refs.map((ref) => toolOf(index, ref));
+  return refs.map((ref) => {
+    const tool = toolOf(ref, { index, servers: catalog.servers });
+    return tool.ok ? ok(withExcept(tool.value, ref)) : tool;
+  });
 }

@@ -6,7 +6,11 @@ import { TOOLSET_LIMITS, toolsetNameFault, type Toolset } from '../../core/tools
 /** A toolset in the REST API: its export format without the pinned tool definitions. */
 export interface ShownToolset extends Omit<ToolsetJson, 'tools' | 'version'> {
   readonly isEquipped: boolean;
-  readonly tools: readonly { readonly namespacedName: string; readonly refId?: string }[];
+  readonly tools: readonly {
+    readonly namespacedName: string;
+    readonly refId?: string;
+    readonly except?: readonly string[];
+  }[];
 }
 
 export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): ShownToolset {
@@ -18,9 +22,10 @@ export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): S
     isEquipped: equipped?.name === name,
     createdAt,
     lastModified,
-    tools: tools.map(({ namespacedName, refId }) => ({
+    tools: tools.map(({ namespacedName, refId, except }) => ({
       namespacedName,
       ...(refId !== undefined && { refId }),
+      ...(except !== undefined && { except }),
     })),
     toolNotes,
   };
@@ -28,6 +33,11 @@ export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): S
 
 const REF_ID = z.string().openapi({
   description: 'The tool is held to the definition of this id: where that changes, the tool is withheld.',
+});
+
+const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_LIMITS.tools).openapi({
+  description:
+    'Where namespacedName is "server.*": the server’s own names of tools that are left out of the toolset.',
 });
 
 const NOTE = z.object({
@@ -50,7 +60,9 @@ export const TOOLSET: z.ZodType = z
     isEquipped: z.boolean().openapi({ description: 'Whether it is what clients see at /mcp.' }),
     createdAt: z.iso.datetime(),
     lastModified: z.iso.datetime(),
-    tools: z.array(z.object({ namespacedName: z.string(), refId: REF_ID.optional() })),
+    tools: z.array(
+      z.object({ namespacedName: z.string(), refId: REF_ID.optional(), except: EXCEPT.optional() }),
+    ),
     toolNotes: z.array(z.object({ toolRef: z.object({ namespacedName: z.string() }), notes: z.array(NOTE) })),
   })
   .openapi('Toolset');
@@ -81,13 +93,22 @@ export const EXAMPLE: ShownToolset = {
   ],
 };
 
-/** A tool in a body: `server.tool`, or an object with namespacedName, refId or both. */
-export const REF: z.ZodType<ToolRef> = z
+/** A ref of a tool, or of all tools of a server but some. */
+export interface MemberRef extends ToolRef {
+  readonly except?: readonly string[] | undefined;
+}
+
+/** A tool in a body: `server.tool`, `server.*`, or an object with namespacedName, refId or both. */
+export const REF: z.ZodType<MemberRef> = z
   .union([
     z.string().min(1),
-    z.object({ namespacedName: z.string().min(1).optional(), refId: z.string().min(1).optional() }),
+    z.object({
+      namespacedName: z.string().min(1).optional(),
+      refId: z.string().min(1).optional(),
+      except: EXCEPT.optional(),
+    }),
   ])
-  .transform((given): ToolRef => (typeof given === 'string' ? refOf(given) : given))
+  .transform((given): MemberRef => (typeof given === 'string' ? refOf(given) : given))
   .refine(({ namespacedName, refId }) => namespacedName !== undefined || refId !== undefined, {
     error: 'it must have namespacedName or refId',
   });
@@ -102,4 +123,4 @@ export const NAME: z.ZodType<string> = z
 
 export const DESCRIPTION: z.ZodString = z.string().max(TOOLSET_LIMITS.descriptionLength);
 
-export const REFS: z.ZodType<readonly ToolRef[]> = z.array(REF).max(TOOLSET_LIMITS.tools);
+export const REFS: z.ZodType<readonly MemberRef[]> = z.array(REF).max(TOOLSET_LIMITS.tools);

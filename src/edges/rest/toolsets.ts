@@ -2,20 +2,19 @@ import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
-import { indexOf } from '../../gateway/services/toolsets/tool-index.ts';
-import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/services/toolsets/unserved.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute, toolsNamed } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
+import { toolsetStateRoutes } from './toolset-state.ts';
 
 export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
   return [
     listRoute(deps),
     createRoute(deps),
     getRoute(deps),
-    unservedRoute(deps),
+    ...toolsetStateRoutes(deps),
     changeToolsetRoute(deps),
     deleteRoute(deps),
     equipRoute(deps),
@@ -65,7 +64,8 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       path: '/toolsets',
       id: 'createToolset',
       summary: 'Save a toolset',
-      about: 'A tool that is named by refId is held to its definition as it is now.',
+      about:
+        'A tool that is named by refId is pinned to its current definition. `server.*` stands for all tools of a server, also those that appear later.',
       body: {
         schema: CREATE_INPUT,
         wrapper: 'toolset',
@@ -80,6 +80,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
         'REF_AMBIGUOUS',
         'REF_DISAGREES',
         'TOOL_DISABLED',
+        'SERVER_UNKNOWN',
       ],
     },
     async (call) => {
@@ -126,41 +127,6 @@ async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Pro
   return toolset === undefined
     ? err(toolsets.unknown(call.param('name')))
     : ok(replyOf(toolset, toolsets.equipped));
-}
-
-const UNSERVED = z.object({
-  unserved: z.array(
-    z.object({ tool: z.string(), reason: z.enum(Object.keys(UNSERVED_TEXTS) as [UnservedReason]) }),
-  ),
-});
-
-/** Kept apart from the toolset, whose ETag must not change when a server starts or stops. */
-function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
-  return route(
-    {
-      method: 'get',
-      path: '/toolsets/{name}/unserved',
-      id: 'listUnservedTools',
-      summary: 'The tools of a toolset that clients do not get now, and why',
-      answer: {
-        about: 'The tools, in the order of the toolset.',
-        schema: UNSERVED,
-        example: { unserved: [{ tool: 'linear.list_issues', reason: 'server_down' }] },
-      },
-      refusals: ['TOOLSET_UNKNOWN'],
-    },
-    async (call) => {
-      const ready = await toolsets.ready();
-      if (!ready.ok) return ready;
-      const name = call.param('name');
-      const toolset = toolsets.find(name);
-      if (toolset === undefined) return err(toolsets.unknown(name));
-      const index = indexOf(catalog.all.listing('tools'));
-      const showsChanged = preferences.running['toolsets.changed'] === 'show';
-      const unserved = unservedIn(toolset, { index, servers: catalog.servers, showsChanged });
-      return ok({ kind: 'one', body: { unserved } });
-    },
-  );
 }
 
 function deleteRoute({ toolsets }: AdminDeps): Route {

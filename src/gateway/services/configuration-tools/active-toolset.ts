@@ -23,6 +23,7 @@ export const ACTIVE: JsonObject = {
       absent: NAMES,
       contested: NAMES,
       changed: NAMES,
+      new: NAMES,
       unserved: {
         type: 'array',
         items: {
@@ -38,7 +39,18 @@ export const ACTIVE: JsonObject = {
       notes: { type: 'integer' },
       context: { type: 'object', properties: { tokens: { type: 'integer' } }, required: ['tokens'] },
     },
-    required: ['name', 'tools', 'absent', 'contested', 'changed', 'unserved', 'servers', 'notes', 'context'],
+    required: [
+      'name',
+      'tools',
+      'absent',
+      'contested',
+      'changed',
+      'new',
+      'unserved',
+      'servers',
+      'notes',
+      'context',
+    ],
   },
 };
 
@@ -95,7 +107,8 @@ function resultOf(
       sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
     0,
   );
-  const changed = selection.changed.map(nameIn);
+  const changed = [...selection.changed, ...selection.drifted].map(nameIn);
+  const fresh = selection.fresh.map(nameIn);
   const notes = toolset.toolNotes.reduce((sum, { notes: some }) => sum + some.length, 0);
   const text = [
     `The toolset "${toolset.name}" is equipped${toolset.description === undefined ? '' : `: ${toolset.description}`}.`,
@@ -104,7 +117,8 @@ function resultOf(
     ...[...Map.groupBy(unserved, ({ reason }) => reason)].map(
       ([reason, some]) => `${UNSERVED_TEXTS[reason]}: ${some.map(({ tool }) => tool).join(', ')}.`,
     ),
-    ...(changed.length === 0
+    ...(fresh.length === 0 ? [] : [`New, and not accepted by an operator yet: ${fresh.join(', ')}.`]),
+    ...(selection.changed.length + fresh.length === 0
       ? []
       : [`An operator sees what changed with \`assay toolset review ${toolset.name}\`.`]),
   ].join('\n');
@@ -115,6 +129,7 @@ function resultOf(
     absent,
     contested,
     changed,
+    new: fresh,
     unserved,
     servers: servers.map(({ spec }) => spec.name),
     notes,

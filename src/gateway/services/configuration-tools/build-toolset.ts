@@ -1,4 +1,3 @@
-import { counted } from '../../../core/counted.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
@@ -9,6 +8,7 @@ import {
   type Toolset,
   withTools,
 } from '../../../core/toolset.ts';
+import { membersText } from '../../../core/whole-server.ts';
 import { toolOf } from '../toolsets/holding.ts';
 import { resolveAll } from '../toolsets/tool-index.ts';
 import { indexFor, type ConfigurationContext } from './context.ts';
@@ -21,7 +21,8 @@ export const TOOL_REF_OBJECT: JsonObject = {
   properties: {
     namespacedName: {
       type: 'string',
-      description: "Tool reference by namespaced name (e.g., 'linear.create_issue')",
+      description:
+        "Tool reference by namespaced name (e.g., 'linear.create_issue'). Where a toolset is built, 'linear.*' means all tools of that server, also those that appear later",
     },
     refId: { type: 'string', description: 'Tool reference by unique hash identifier' },
   },
@@ -83,7 +84,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
         ? 'It is equipped: list the tools again to see them.'
         : 'equip-toolset makes its tools visible.';
       return ok({
-        text: `The toolset "${name}" is saved with ${counted(tools.length, 'tool')}. ${next}`,
+        text: `The toolset "${name}" is saved with ${membersText(tools)}. ${next}`,
         structured: { name, tools: tools.map(({ namespacedName }) => namespacedName), isEquipped },
       });
     },
@@ -113,7 +114,7 @@ async function buildToolset(
   const refs = readToolRefs(wanted.tools, 'arguments.tools');
   if (!refs.ok) return refs;
   const index = await indexFor(context, refs.value);
-  const tools = resolveAll(refs.value, (ref) => toolOf(index, ref));
+  const tools = resolveAll(refs.value, (ref) => toolOf(ref, { index, servers: context.catalog.servers }));
   if (!tools.ok) return tools;
   const maker = { by: 'model', subject } as const;
   const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };

@@ -1,5 +1,6 @@
 import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
+import { isWhole } from '../../../core/whole-server.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
 import { objectionTo, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
@@ -51,15 +52,20 @@ function shownToolset(
   equipped: string | undefined,
 ): {
   readonly name: string;
-  readonly tools: readonly { readonly namespacedName: string; readonly refId?: string }[];
+  readonly tools: readonly {
+    readonly namespacedName: string;
+    readonly refId?: string;
+    readonly except?: readonly string[];
+  }[];
   readonly isEquipped: boolean;
 } {
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    tools: tools.map(({ namespacedName, held }) => ({
-      namespacedName,
-      ...(held === undefined ? {} : { refId: held.refId }),
+    tools: tools.map((tool) => ({
+      namespacedName: tool.namespacedName,
+      ...(tool.held === undefined ? {} : { refId: tool.held.refId }),
+      ...(isWhole(tool) && tool.except.length > 0 && { except: tool.except }),
     })),
     ...{ notes: toolNotes.reduce((sum, { notes }) => sum + notes.length, 0) },
     isEquipped: name === equipped,

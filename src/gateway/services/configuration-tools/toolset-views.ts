@@ -195,6 +195,7 @@ export class ToolsetViews {
     const selection = this.#selected(toolset);
     if (selection?.changed.includes(entry) === true)
       return { code: 'TOOL_CHANGED', tool: name, toolset: toolset.name };
+    if (selection?.drifted.includes(entry) === true) return { code: 'TOOL_DRIFTED', tool: name };
     const ref = nameIn(entry);
     if (selection?.contested.includes(ref) !== true)
       return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };

@@ -1,14 +1,25 @@
 import { jsonChanges, type JsonChange } from '../../../core/json-changes.ts';
 import type { HeldDefinition, Toolset } from '../../../core/toolset.ts';
+import { includes, isWhole, withKnown } from '../../../core/whole-server.ts';
 import { digestOf, isWithheld } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { holdingOf } from './holding.ts';
-import type { SelectOptions } from './selection.ts';
-import { refIdIn } from './tool-index.ts';
+import { select, type SelectOptions } from './selection.ts';
+import { nameIn, refIdIn } from './tool-index.ts';
 import { unservedReason, type UnservedReason } from './unserved.ts';
 
 /** How a tool compares with the definition that a toolset pins it to. */
-export type Review = Reviewed &
+export type Review = PinnedReview | NewReview;
+
+/** A tool of a whole server that appeared after an operator accepted those of the server. */
+export interface NewReview {
+  readonly state: 'new';
+  readonly namespacedName: string;
+  /** The current definition. */
+  readonly now: HeldDefinition;
+}
+
+export type PinnedReview = Reviewed &
   (
     | {
         readonly state: 'absent' | 'disabled' | 'withheld';
@@ -34,8 +45,8 @@ interface Reviewed {
 export function reviewsOf(
   toolset: Pick<Toolset, 'tools'>,
   among: Pick<SelectOptions, 'index' | 'servers'>,
-): readonly Review[] {
-  return toolset.tools.flatMap(({ namespacedName, held }): readonly Review[] => {
+): readonly PinnedReview[] {
+  return toolset.tools.flatMap(({ namespacedName, held }): readonly PinnedReview[] => {
     if (held === undefined) return [];
     const named = among.index.named(namespacedName);
     if (named.length > 0) {
@@ -47,7 +58,37 @@ export function reviewsOf(
   });
 }
 
-function reviewOf(entry: Entry, reviewed: Reviewed, isContested: boolean): Review {
+/** Tools of whole servers that are new. */
+export function newReviewsOf(toolset: Toolset, options: SelectOptions): readonly NewReview[] {
+  return select(toolset, options).fresh.map((entry) => ({
+    state: 'new',
+    namespacedName: nameIn(entry),
+    now: holdingOf(entry),
+  }));
+}
+
+/** The toolset after an operator accepted tools of its whole servers, by namespaced name; without names, all. */
+export function withAccepted(
+  toolset: Toolset,
+  fresh: readonly Entry[],
+  names?: ReadonlySet<string>,
+): Toolset {
+  const tools = toolset.tools.map((tool) => {
+    if (!isWhole(tool)) return tool;
+    const accepted = fresh.filter(
+      (entry) => includes(tool, nameIn(entry)) && (names === undefined || names.has(nameIn(entry))),
+    );
+    return accepted.length === 0
+      ? tool
+      : withKnown(
+          tool,
+          accepted.map(({ name }) => name),
+        );
+  });
+  return tools.every((tool, at) => tool === toolset.tools[at]) ? toolset : { ...toolset, tools };
+}
+
+function reviewOf(entry: Entry, reviewed: Reviewed, isContested: boolean): PinnedReview {
   if (digestOf(entry.definition) !== reviewed.held.digest) {
     const now = holdingOf(entry);
     const changes = jsonChanges(reviewed.held.text, now.text);

@@ -1,9 +1,10 @@
 import { notesText } from '../../../core/notes.ts';
-import type { HeldDefinition, Toolset } from '../../../core/toolset.ts';
+import type { HeldDefinition, SingleTool, Toolset } from '../../../core/toolset.ts';
+import { isWhole, serverOfWhole, type WholeServer } from '../../../core/whole-server.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
-import { refIdIn, type ToolIndex } from './tool-index.ts';
+import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 
 /** A toolset applied to the tools that are currently listed. */
 export interface Selection {
@@ -15,6 +16,10 @@ export interface Selection {
   readonly contested: readonly string[];
   /** Tools whose definition differs from the pinned one. */
   readonly changed: readonly Entry[];
+  /** Tools of whole servers whose definition has changed dangerously since it was accepted. */
+  readonly drifted: readonly Entry[];
+  /** Shown tools of whole servers that appeared since an operator accepted those of the server. */
+  readonly fresh: readonly Entry[];
   /** The servers of all its tools. */
   readonly servers: readonly Server[];
 }
@@ -43,30 +48,83 @@ function isSame(one: SelectOptions, other: SelectOptions): boolean {
   );
 }
 
-function selectionOf(toolset: Toolset, { index, servers, showsChanged }: SelectOptions): Selection {
-  const entries: Entry[] = [];
-  const absent: string[] = [];
-  const contested: string[] = [];
-  const changed: Entry[] = [];
+function selectionOf(toolset: Toolset, options: SelectOptions): Selection {
+  const { servers } = options;
+  const found: Found = { entries: [], absent: [], contested: [], changed: [], drifted: [], fresh: [] };
   const chosen = new Set<Server>();
   const notesOn = new Map(toolset.toolNotes.map((entry) => [entry.namespacedName, entry.notes]));
-  for (const { namespacedName, held } of toolset.tools) {
-    const named = index.named(namespacedName);
-    const entry = meant(named, held);
-    if (entry === undefined) {
-      (named.length === 0 ? absent : contested).push(namespacedName);
-      const server = named.length === 0 ? serverOf(namespacedName, servers) : undefined;
-      if (server !== undefined) chosen.add(server);
-      continue;
-    }
-    chosen.add(entry.server);
-    const isChanged = held !== undefined && digestOf(entry.definition) !== held.digest;
-    if (isChanged) changed.push(entry);
-    const notes = notesText(notesOn.get(namespacedName) ?? []);
-    if (!isChanged || showsChanged) entries.push(notes === undefined ? entry : { ...entry, notes });
+  const noted = (entry: Entry): Entry => {
+    const notes = notesText(notesOn.get(nameIn(entry)) ?? []);
+    return notes === undefined ? entry : { ...entry, notes };
+  };
+  for (const tool of toolset.tools) {
+    const some = isWhole(tool) ? selectWhole(tool, toolset, options) : selectSingle(tool, options);
+    const server = some.server ?? serverOf(tool.namespacedName, servers);
+    if (server !== undefined && some.contested.length === 0) chosen.add(server);
+    found.entries.push(...some.entries.map(noted));
+    for (const kind of ['absent', 'contested'] as const) found[kind].push(...some[kind]);
+    for (const kind of ['changed', 'drifted', 'fresh'] as const) found[kind].push(...some[kind]);
   }
-  const chosenServers = servers.filter((server) => chosen.has(server));
-  return { entries, absent, contested, changed, servers: chosenServers };
+  return { ...found, servers: servers.filter((server) => chosen.has(server)) };
+}
+
+interface Found {
+  readonly entries: Entry[];
+  readonly absent: string[];
+  readonly contested: string[];
+  readonly changed: Entry[];
+  readonly drifted: Entry[];
+  readonly fresh: Entry[];
+}
+
+/** What one member of a toolset selects. `server` is undefined if no tool of it is listed. */
+type Part = Omit<Selection, 'servers'> & { readonly server: Server | undefined };
+
+const NONE: Part = {
+  entries: [],
+  absent: [],
+  contested: [],
+  changed: [],
+  drifted: [],
+  fresh: [],
+  server: undefined,
+};
+
+function selectSingle({ namespacedName, held }: SingleTool, { index, showsChanged }: SelectOptions): Part {
+  const named = index.named(namespacedName);
+  const entry = meant(named, held);
+  if (entry === undefined)
+    return named.length === 0
+      ? { ...NONE, absent: [namespacedName] }
+      : { ...NONE, contested: [namespacedName] };
+  const isChanged = held !== undefined && digestOf(entry.definition) !== held.digest;
+  return {
+    ...NONE,
+    server: entry.server,
+    entries: !isChanged || showsChanged ? [entry] : [],
+    changed: isChanged ? [entry] : [],
+  };
+}
+
+/** All tools of a server, apart from those removed and those that are in the toolset themselves. */
+function selectWhole(whole: WholeServer, toolset: Toolset, { index, showsChanged }: SelectOptions): Part {
+  const listed = index.ofServer(serverOfWhole(whole));
+  if (listed.length === 0) return { ...NONE, absent: [whole.namespacedName] };
+  const own = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
+  const except = new Set(whole.except);
+  const included = listed.filter((entry) => !except.has(entry.name) && !own.has(nameIn(entry)));
+  const drifted = included.filter(hasDangerousDrift);
+  const isWithheld = new Set(showsChanged ? [] : drifted);
+  const entries = included.filter((entry) => !isWithheld.has(entry));
+  const known = new Set(whole.known);
+  const fresh = whole.known === undefined ? [] : entries.filter(({ name }) => !known.has(name));
+  return { ...NONE, server: listed[0]?.server, entries, drifted, fresh };
+}
+
+function hasDangerousDrift({ server: { claims, spec }, definition }: Entry): boolean {
+  // Most tools have not drifted, and need no digest here.
+  const { drift } = claims.toolRecordOf(spec, definition) ?? {};
+  return drift !== undefined && claims.driftOf(spec, definition)?.severity === 'dangerous';
 }
 
 /**

@@ -12,6 +12,7 @@ export class ToolIndex {
   readonly #byName = new Map<string, Entry[]>();
   readonly #disabled: readonly Entry[];
   readonly #disabledNames: ReadonlySet<string>;
+  #byServer: ReadonlyMap<string, readonly Entry[]> | undefined;
   #byRefId: ReadonlyMap<string, Entry> | undefined;
 
   constructor(listing: Listing) {
@@ -37,6 +38,17 @@ export class ToolIndex {
     // No namespaced name is a public one: every namespaced name has a dot, and no public name has one.
     const entry = this.#listing.find(name);
     return entry === undefined ? [] : [entry];
+  }
+
+  /** All tools of a server. */
+  ofServer(server: string): readonly Entry[] {
+    this.#byServer ??= Map.groupBy(this.entries, (entry) => entry.server.spec.name);
+    return this.#byServer.get(server) ?? [];
+  }
+
+  /** Namespaced names of the server's tools that the operator hides from clients. */
+  disabledOf(server: string): readonly string[] {
+    return this.#disabled.filter((entry) => entry.server.spec.name === server).map(nameIn);
   }
 
   /** Whether a server offers the tool but the operator hides it from clients. */

@@ -1,6 +1,8 @@
 import { allowsTool } from '../../../core/tool-filter.ts';
 import type { Toolset } from '../../../core/toolset.ts';
+import { includes, isWhole, serverOfWhole, type WholeServer } from '../../../core/whole-server.ts';
 import { isWithheld } from '../../catalog/definition-facts.ts';
+import type { Server } from '../../catalog/server.ts';
 import { select, serverOf, type SelectOptions } from './selection.ts';
 import { nameIn } from './tool-index.ts';
 
@@ -9,6 +11,7 @@ export type UnservedReason =
   | 'disabled'
   | 'withheld'
   | 'definition_changed'
+  | 'definition_dangerous'
   | 'name_collision'
   | 'server_starting'
   | 'server_down'
@@ -27,6 +30,7 @@ export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   disabled: 'Disabled by an operator',
   withheld: 'Withheld, as clients cannot read the definition',
   definition_changed: 'Changed since they were put in',
+  definition_dangerous: 'Changed in a dangerous way',
   name_collision: 'Not shown, as several servers have tools of these names',
   server_starting: 'Not listed yet, as the server is starting',
   server_down: 'Absent, as the server is down',
@@ -40,6 +44,8 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   disabled: 'an operator has disabled it',
   withheld: 'clients cannot read its definition',
   definition_changed: 'its definition has changed',
+  definition_dangerous:
+    'its definition has changed in a dangerous way, which `assay review` shows and accepts',
   name_collision: 'several servers have a tool of this name',
   server_starting: 'its server is starting',
   server_down: 'its server is down',
@@ -50,13 +56,41 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
 
 /** The toolset's tools that are not served, in its order. */
 export function unservedIn(toolset: Toolset, options: SelectOptions): readonly Unserved[] {
-  const { contested, changed } = select(toolset, options);
+  const { contested, changed, drifted } = select(toolset, options);
   const collided = new Set(contested);
   const held = new Set(options.showsChanged ? [] : changed.map(nameIn));
-  return toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
+  const dangerous = new Set(options.showsChanged ? [] : drifted.map(nameIn));
+  const own = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
+  return toolset.tools.flatMap((member): readonly Unserved[] => {
+    if (isWhole(member)) return unservedOf(member, { ...options, dangerous, own });
+    const { namespacedName: tool } = member;
     if (collided.has(tool)) return [{ tool, reason: 'name_collision' }];
     if (held.has(tool)) return [{ tool, reason: 'definition_changed' }];
     const reason = unservedReason(tool, options);
+    return reason === undefined ? [] : [{ tool, reason }];
+  });
+}
+
+interface WithinToolset extends Pick<SelectOptions, 'index' | 'servers'> {
+  readonly dangerous: ReadonlySet<string>;
+  /** Tools that are in the toolset themselves. */
+  readonly own: ReadonlySet<string>;
+}
+
+/** The server if it lists nothing, else its tools that are not served. */
+function unservedOf(
+  whole: WholeServer,
+  { index, servers, dangerous, own }: WithinToolset,
+): readonly Unserved[] {
+  const server = serverOfWhole(whole);
+  const names = [...index.ofServer(server).map(nameIn), ...index.disabledOf(server)];
+  if (names.length === 0) {
+    const reason = absenceOf(servers.find(({ spec }) => spec.name === server));
+    return reason === 'tool_gone' ? [] : [{ tool: whole.namespacedName, reason }];
+  }
+  return names.flatMap((tool): readonly Unserved[] => {
+    if (own.has(tool) || !includes(whole, tool)) return [];
+    const reason = dangerous.has(tool) ? 'definition_dangerous' : unservedReason(tool, { index, servers });
     return reason === undefined ? [] : [{ tool, reason }];
   });
 }
@@ -71,13 +105,15 @@ export function unservedReason(
     return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
   if (index.isDisabled(namespacedName)) return 'disabled';
   const server = serverOf(namespacedName, servers);
-  if (server === undefined) return 'server_unknown';
-  const {
-    spec,
-    state: { state },
-  } = server;
-  const name = namespacedName.slice(spec.name.length + 1);
-  if (spec.toolFilter !== undefined && !allowsTool(spec.toolFilter, name)) return 'tool_filtered';
+  const filter = server?.spec.toolFilter;
+  const name = namespacedName.slice((server?.spec.name.length ?? 0) + 1);
+  return filter !== undefined && !allowsTool(filter, name) ? 'tool_filtered' : absenceOf(server);
+}
+
+/** Why a server lists nothing, or not this tool. */
+function absenceOf(server: Server | undefined): UnservedReason {
+  const state = server?.state.state;
+  if (state === undefined) return 'server_unknown';
   if (state === 'up') return 'tool_gone';
   return state === 'starting' ? 'server_starting' : 'server_down';
 }

@@ -1,0 +1,46 @@
+import { ok } from '../../../core/result.ts';
+import { sentenceOf } from '../../../core/sentences.ts';
+import type { Toolset } from '../../../core/toolset.ts';
+import { isWhole, serverOfWhole, withKnown } from '../../../core/whole-server.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Log } from '../../ports/link.ts';
+import { toolNamesOf } from './holding.ts';
+import type { Changing, Toolsets } from './toolsets.ts';
+
+/**
+ * Records the first tools of servers that were put into a toolset as a whole before they listed any: only tools that
+ * appear after these are new. Returns a function that stops it.
+ */
+export function recordFirstTools(
+  catalog: Catalog,
+  toolsets: Toolsets,
+  { log }: { readonly log: Log },
+): () => void {
+  const record = (): void => {
+    for (const { name } of toolsets.all.filter((toolset) => withFirst(toolset, catalog) !== toolset)) {
+      const changing: Changing<undefined> = (toolset) =>
+        ok({ toolset: withFirst(toolset, catalog), value: undefined });
+      void toolsets.change(name, changing, 'assay').then((done) => {
+        if (!done.ok && done.error.code !== 'TOOLSET_UNKNOWN')
+          log.warn('the first tools of a server could not be recorded', {
+            toolset: name,
+            cause: sentenceOf(done.error),
+          });
+      });
+    }
+  };
+  const stops = [catalog.all.onChange(record), toolsets.onChange(record)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+function withFirst(toolset: Toolset, { servers }: Catalog): Toolset {
+  const tools = toolset.tools.map((tool) => {
+    if (!isWhole(tool) || tool.known !== undefined) return tool;
+    const server = servers.find(({ spec }) => spec.name === serverOfWhole(tool));
+    const names = server && toolNamesOf(server);
+    return names === undefined ? tool : withKnown(tool, names);
+  });
+  return tools.every((tool, at) => tool === toolset.tools[at]) ? toolset : { ...toolset, tools };
+}
