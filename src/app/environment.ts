@@ -8,13 +8,14 @@ import { traceStarter } from '../adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
 import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { openTracer, type TracerOptions } from '../adapters/telemetry/tracer.ts';
+import { RecentTraffic } from '../adapters/telemetry/traffic-log.ts';
 import { VERSION } from '../core/identity.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { Log } from '../gateway/ports/link.ts';
 import type { Store } from '../gateway/ports/store.ts';
-import type { Meter, Telemetry } from '../gateway/ports/telemetry.ts';
+import type { Meter, Telemetry, TrafficLog } from '../gateway/ports/telemetry.ts';
 import { Cleanup } from '../platform/cleanup.ts';
 import { type ExposedFile, exposedFiles, makePrivate, unsafePath } from '../platform/path-safety.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -105,11 +106,18 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   await hide(exposed, log);
   const { transport, meter } = options;
   const tracer = await openTracer({ version: VERSION, transport });
-  const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
+  const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };
   const cleanup = new Cleanup();
   const store = homeStore({ home, around, log, cleanup });
   const records = recordsOf({ home, around, log, store, cleanup });
   return ok({ options, around, home, log, secrets, telemetry, store, records, cleanup });
+}
+
+/** Undefined if the level hides its lines: then calls are not even counted for it. */
+function trafficLog(log: Log, level: string): TrafficLog | undefined {
+  if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf('info')) return undefined;
+  const later = (work: () => void, afterMs: number): void => void setTimeout(work, afterMs).unref();
+  return new RecentTraffic({ log, nowMs: () => performance.now(), later });
 }
 
 /** Files of a home that must be private; the store holds hashes and operators' records. */

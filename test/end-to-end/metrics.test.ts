@@ -4,7 +4,7 @@ import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
-import { at } from '../support/json.ts';
+import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernCall, modernStream } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
@@ -51,6 +51,32 @@ describe('/metrics after calls of both eras', () => {
     await single.call('label');
     await modernStream(assay.url, 'subscriptions/listen', { params: { notifications: {} } });
     samples = await metricsOf(assay);
+  });
+
+  it('the log has a line for each client and each call, with its outcome', async () => {
+    const lines = await until('the last call is logged', () => {
+      const all = assay.stderr().split('\n').slice(0, -1).map(parseJson);
+      return all.some((line) => at(line, 'tool') === 'label') ? all : undefined;
+    });
+    const shown = (msg: string, keys: readonly string[]): readonly string[] =>
+      lines
+        .filter((line) => at(line, 'msg') === msg)
+        .map((line) => keys.map((key) => String(at(line, key))).join(' '));
+    expect(shown('call', ['tool', 'outcome'])).toEqual([
+      'plain_echo ok',
+      'plain_fails tool_error',
+      'plain_echo ok',
+      'web_echo ok',
+      'plain_refuses error',
+      'plain_sleep SERVER_TIMEOUT',
+      'no_such_tool TOOL_UNKNOWN',
+      'label ok',
+    ]);
+    expect(shown('client connected', ['client', 'revision', 'endpoint'])).toEqual([
+      'test 1 2025-11-25 /mcp/all',
+      'test 1 2026-07-28 /mcp/all',
+      'test 1 2025-11-25 /mcp/servers/odd%20%22name%22',
+    ]);
   });
 
   it('counts requests by server, method and outcome', () => {

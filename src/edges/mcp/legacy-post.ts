@@ -12,6 +12,7 @@ import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
 import { batchFault, handleNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
 import { readBatch } from './read-message.ts';
+import { pathOf } from './request-path.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -93,6 +94,14 @@ function beginSession(post: Post, message: RequestMessage): void {
     refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
     return;
   }
+  post.view.telemetry?.traffic?.connected({
+    client: session.clientInfo,
+    transport: 'http',
+    revision: session.version,
+    endpoint: pathOf(post.request),
+    subject: session.subject,
+    isStateless: false,
+  });
   const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
   const outcome = { pieces: [resultMessage(idText, result)], status: 200 };
   openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });

@@ -1,5 +1,9 @@
+import type { Socket } from 'node:net';
 import type { Refusal } from '../../core/refusal.ts';
+import { profileIn } from '../../gateway/catalog/link-choice.ts';
+import type { TrafficLog } from '../../gateway/ports/telemetry.ts';
 import type { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
+import { PROTOCOL_VERSION } from '../../protocol/headers.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { clientOf } from './client-load.ts';
@@ -14,6 +18,7 @@ import {
   type Post,
 } from './http-request.ts';
 import { missingEnvelope, postFault } from './modern-rules.ts';
+import { pathOf } from './request-path.ts';
 import { Subscription } from './subscription.ts';
 
 /** Answers a request of the modern era, in which requests are self-contained. */
@@ -25,6 +30,8 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
   }
   const load = post.loads.of(clientOf(post.request, post.identity.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return undefined;
+  const traffic = post.view.telemetry?.traffic;
+  if (traffic !== undefined) logClient(traffic, post, message);
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message, load.quota);
     return undefined;
@@ -44,6 +51,23 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
     caller,
     identity,
     inFlight: undefined,
+  });
+}
+
+/** Connections on which a client was logged; asking for each request would cost more. */
+const LOGGED = new WeakSet<Socket>();
+
+function logClient(traffic: TrafficLog, { request, identity }: Post, message: RequestMessage): void {
+  const { socket } = request;
+  if (LOGGED.has(socket)) return;
+  LOGGED.add(socket);
+  traffic.connected({
+    client: profileIn(message, identity.subject).clientInfo,
+    transport: 'http',
+    revision: String(request.headers[PROTOCOL_VERSION]),
+    endpoint: pathOf(request),
+    subject: identity.subject,
+    isStateless: true,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { LOCAL } from '../../core/subject.ts';
-import type { ClientSession } from '../../gateway/catalog/client-session.ts';
+import type { ClientSession, SoleClient } from '../../gateway/catalog/client-session.ts';
 import type { Log, ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
 import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
@@ -104,4 +104,16 @@ export class StdioOutput {
     if (output.destroyed) return Promise.resolve();
     return new Promise((resolve) => output.write('', () => resolve()));
   }
+}
+
+/** Makes the client known to servers that are told of it, and to the log. */
+export function introduce(
+  { sole, view }: { readonly sole: SoleClient; readonly view: View },
+  profile: ClientProfile,
+  { revision, session }: { readonly revision: string; readonly session?: StdioClient },
+): void {
+  sole.introduce(profile, session);
+  const { clientInfo: client, subject } = profile;
+  const stdio = { transport: 'stdio', endpoint: view.endpoint, isStateless: false } as const;
+  view.telemetry?.traffic?.connected({ ...stdio, client, revision, subject });
 }

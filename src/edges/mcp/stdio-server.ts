@@ -22,7 +22,7 @@ import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { readBatch, readFromClient } from './read-message.ts';
 import { initialization } from './self.ts';
-import { StdioClient, StdioOutput } from './stdio-client.ts';
+import { introduce, StdioClient, StdioOutput } from './stdio-client.ts';
 import { Subscription } from './subscription.ts';
 
 export interface StdioServerOptions {
@@ -177,7 +177,8 @@ class StdioServer {
     if (isEnveloped(message)) {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
-      if (!this.#isIntroduced) this.#options.sole.introduce(profileIn(message, LOCAL.subject));
+      if (!this.#isIntroduced)
+        introduce(this.#options, profileIn(message, LOCAL.subject), { revision: MODERN_VERSION });
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
       return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view });
@@ -207,7 +208,7 @@ class StdioServer {
       quota: this.#quota,
       questionMs: this.#options.settings['limits.questionMs'],
     });
-    this.#options.sole.introduce(profile, this.#legacy);
+    introduce(this.#options, profile, { revision: version.value, session: this.#legacy });
     const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
@@ -248,8 +249,7 @@ class StdioServer {
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.notify(bytes);
-    const { subject } = LOCAL;
-    const opened = Subscription.open({ view, subject, message, quota: this.#quota, send });
+    const opened = Subscription.open({ view, subject: LOCAL.subject, message, quota: this.#quota, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;

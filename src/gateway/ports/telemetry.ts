@@ -78,10 +78,42 @@ export interface Span {
   end(end: TracedEnd): void;
 }
 
+/** A `tools/call` that has ended. */
+export interface LoggedCall {
+  /** JSON text of the client's name and version. */
+  readonly client: string | undefined;
+  /** The name that the client called. */
+  readonly tool: string;
+  readonly ms: number;
+  /** `tool_error`: the tool ran and reported an error. */
+  readonly outcome: RelayEnding | 'tool_error';
+}
+
+export interface ConnectedClient {
+  /** JSON text of its name and version. */
+  readonly client: string | undefined;
+  readonly transport: 'http' | 'stdio';
+  readonly revision: string;
+  /** The path, or the view of a stdio server. */
+  readonly endpoint: string;
+  readonly subject: string;
+  /** Whether it has no handshake, so that each of its requests could be the first. */
+  readonly isStateless: boolean;
+}
+
+/** Logs clients and calls for the operator. Exists only if the log shows them. */
+export interface TrafficLog {
+  /** Counts a call; returns whether its line is wanted. */
+  admitsCall(nowMs: number, hasFailed: boolean): boolean;
+  call(ended: LoggedCall): void;
+  connected(client: ConnectedClient): void;
+}
+
 /** Observes requests without taking part in them. */
 export interface Telemetry {
   readonly meter: Meter | undefined;
   readonly tracer: Tracer | undefined;
+  readonly traffic?: TrafficLog | undefined;
   /** Starts a trace if neither the client nor a span has one. */
   readonly newTrace?: (() => TraceContext) | undefined;
   /** Masks secrets in text from a peer. */

@@ -5,8 +5,9 @@ import type { RequestMessage, ResponseMessage } from '../../protocol/message.ts'
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { hasTrace, type TraceContext } from '../../protocol/trace-context.ts';
 import { nameOf } from '../../protocol/translate.ts';
+import { profileIn } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
-import type { RelayEnding, Telemetry, TracedEnd, TracedRequest } from '../ports/telemetry.ts';
+import type { RelayEnding, Telemetry, TracedEnd, TracedRequest, TrafficLog } from '../ports/telemetry.ts';
 import { type Answer, type Call, refused } from './call.ts';
 
 /** Records one call from when it is carried out to its end. */
@@ -24,13 +25,15 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
   const { telemetry } = call.view;
   if (telemetry === undefined) return undefined;
   const { meter, tracer, mask } = telemetry;
+  const traffic = call.method === 'tools/call' ? telemetry.traffic : undefined;
   const tally = meter?.of(server?.spec.name ?? NO_SERVER, call.method);
-  const beganMs = tally?.begin() ?? 0;
+  const beganMs = tally?.begin() ?? (traffic === undefined ? 0 : performance.now());
   const span = tracer?.begin(tracedRequest(call, server));
   const end = (answer: Answer): Answer => {
     const masked: Answer = answer.kind === 'refused' ? refused(maskedRefusal(answer.refusal, mask)) : answer;
     tally?.end(endingOf(masked), beganMs);
     span?.end(tracedEnd(masked, mask));
+    if (traffic !== undefined) logCall(traffic, call, { ended: masked, beganMs });
     return masked;
   };
   const fail = (error: unknown): never => {
@@ -38,6 +41,23 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
     throw error;
   };
   return { trace: span?.context, end, fail };
+}
+
+function logCall(
+  traffic: TrafficLog,
+  { message, era, clientInfo, subject }: Call,
+  { ended, beganMs }: { readonly ended: Answer; readonly beganMs: number },
+): void {
+  const nowMs = performance.now();
+  const ending = endingOf(ended);
+  if (!traffic.admitsCall(nowMs, ending !== 'ok')) return;
+  const isToolFailure = ended.kind === 'relayed' && isToolError(ended.reply.message);
+  traffic.call({
+    client: era === 'modern' ? profileIn(message, subject).clientInfo : clientInfo,
+    tool: textOf(message.bytes, nameOf(message)) ?? '',
+    ms: nowMs - beganMs,
+    outcome: isToolFailure ? 'tool_error' : ending,
+  });
 }
 
 /** Records a call that was refused before it was sent. `server` is undefined if it was not resolved. */

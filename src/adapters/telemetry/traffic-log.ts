@@ -1,0 +1,111 @@
+import { parsedObject } from '../../core/json-object.ts';
+import type { Log } from '../../gateway/ports/link.ts';
+import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
+
+export interface TrafficLogOptions {
+  readonly log: Log;
+  readonly nowMs: () => number;
+  /** Schedules `work` once; must not keep the process alive. */
+  readonly later: (work: () => void, afterMs: number) => void;
+}
+
+/** Lines per second, on average and at once. */
+const LINES_PER_SECOND = 2;
+const MAX_BURST = 20;
+const SUMMARY_AFTER_MS = 10_000;
+/** A modern client, which does not connect but only makes requests, is logged again after this many ms. */
+const FORGOTTEN_AFTER_MS = 600_000;
+const MAX_CLIENTS = 500;
+const MAX_NAME_LENGTH = 80;
+
+/**
+ * Logs clients and their calls, one line each. Beyond a rate, calls are only counted, and a summary says how many; so a
+ * load of calls costs a count each. Lines are written after the event that they are about.
+ */
+export class RecentTraffic implements TrafficLog {
+  readonly #options: TrafficLogOptions;
+  readonly #seenMs = new Map<string, number>();
+  #lines = MAX_BURST;
+  #filledMs: number;
+  #omitted = { calls: 0, failed: 0, clients: 0 };
+  #isSummaryDue = false;
+
+  constructor(options: TrafficLogOptions) {
+    this.#options = options;
+    this.#filledMs = options.nowMs();
+  }
+
+  admitsCall(nowMs: number, hasFailed: boolean): boolean {
+    if (this.#takesLine(nowMs)) return true;
+    this.#omitted.calls += 1;
+    if (hasFailed) this.#omitted.failed += 1;
+    this.#summarizeLater();
+    return false;
+  }
+
+  call({ client, tool, ms, outcome }: LoggedCall): void {
+    const fields = { client: nameOf(client), tool: cut(tool), ms: Math.round(ms), outcome };
+    setImmediate(() => this.#options.log.info('call', fields));
+  }
+
+  connected({ client, transport, revision, endpoint, subject, isStateless }: ConnectedClient): void {
+    const nowMs = this.#options.nowMs();
+    const shown = nameAndVersion(client);
+    if (isStateless && !this.#isNew(`${shown} ${subject} ${endpoint}`, nowMs)) return;
+    if (!this.#takesLine(nowMs)) {
+      this.#omitted.clients += 1;
+      this.#summarizeLater();
+      return;
+    }
+    const fields = { client: shown, transport, revision, endpoint, ...(subject !== 'local' && { subject }) };
+    setImmediate(() => this.#options.log.info('client connected', fields));
+  }
+
+  #takesLine(nowMs: number): boolean {
+    this.#lines = Math.min(MAX_BURST, this.#lines + ((nowMs - this.#filledMs) * LINES_PER_SECOND) / 1_000);
+    this.#filledMs = nowMs;
+    if (this.#lines < 1) return false;
+    this.#lines -= 1;
+    return true;
+  }
+
+  #isNew(key: string, nowMs: number): boolean {
+    const seenMs = this.#seenMs.get(key);
+    if (seenMs !== undefined && nowMs - seenMs < FORGOTTEN_AFTER_MS) return false;
+    if (this.#seenMs.size >= MAX_CLIENTS) this.#seenMs.clear();
+    this.#seenMs.set(key, nowMs);
+    return true;
+  }
+
+  #summarizeLater(): void {
+    if (this.#isSummaryDue) return;
+    this.#isSummaryDue = true;
+    this.#options.later(() => {
+      const { calls, failed, clients } = this.#omitted;
+      this.#omitted = { calls: 0, failed: 0, clients: 0 };
+      this.#isSummaryDue = false;
+      const { log } = this.#options;
+      const seconds = SUMMARY_AFTER_MS / 1_000;
+      if (calls > 0) log.info(`${grouped(calls)} more calls in the last ${seconds} s`, { failed });
+      if (clients > 0) log.info(`${grouped(clients)} more clients connected in the last ${seconds} s`);
+    }, SUMMARY_AFTER_MS);
+  }
+}
+
+function nameOf(client: string | undefined): string {
+  const { name } = parsedObject(client ?? '{}');
+  return typeof name === 'string' ? cut(name) : 'unnamed';
+}
+
+function nameAndVersion(client: string | undefined): string {
+  const { version } = parsedObject(client ?? '{}');
+  return typeof version === 'string' ? `${nameOf(client)} ${cut(version)}` : nameOf(client);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
