@@ -1,8 +1,12 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
+import { textIn } from '../support/clients.ts';
+import { endLater } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, namesAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
+import { META, modernAsk } from '../support/modern.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 
 const LONG = 'a_tool_whose_name_is_so_long_that_no_client_would_take_it_with_a_prefix';
@@ -91,6 +95,24 @@ describe('public names', () => {
     await turned.settled();
     const other = namesAt(await (await openSession(turned.url)).ask('tools/list'), 'result', 'tools');
     expect([...other].sort()).toEqual([...names].sort());
+  });
+
+  it('are shorter for a client that cannot use long ones, which may call by either name', async () => {
+    const client = new Client({ name: 'cursor-vscode', version: '1' });
+    endLater(() => client.close());
+    await client.connect(new StreamableHTTPClientTransport(new URL(assay.url)));
+    const shown = (await client.listTools()).tools.map(({ name }) => name);
+    expect(shown.filter((name) => name.length > 54)).toEqual([]);
+    const modern = await modernAsk(assay.url, 'tools/list', {
+      meta: { [`${META}clientInfo`]: { name: 'Cursor', version: '2' } },
+    });
+    expect(namesAt(modern, 'result', 'tools')).toEqual(shown);
+    const changed = names.flatMap((name, index) => (name === shown[index] ? [] : [index]));
+    expect(changed.map((index) => names[index]?.slice(0, 11))).toEqual(['long_a_tool', 'long_a_tool']);
+    for (const index of changed) {
+      const called = await client.callTool({ name: shown[index] ?? '' });
+      expect(textIn(called)).toBe(await session.call(names[index] ?? ''));
+    }
   });
 
   it('of prompts follow the same rules', async () => {

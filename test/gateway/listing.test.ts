@@ -11,7 +11,7 @@ function listing(servers: readonly Server[], kind: ListKind = 'tools', isAggrega
 }
 
 function page(list: Listing, era: Era = 'legacy', cursor?: string): Json | string {
-  const made = list.page(era, cursor);
+  const made = list.page(era, { cursor });
   return made.ok ? parseJson(made.value.toString()) : made.error.code;
 }
 
@@ -123,7 +123,7 @@ describe('pages', () => {
     const names: string[] = [];
     let cursor: string | undefined;
     do {
-      const made = list.page('legacy', cursor);
+      const made = list.page('legacy', { cursor });
       if (!made.ok) throw new Error(made.error.code);
       expect(made.value.length).toBeLessThan(5.1 * 1024 * 1024);
       const answer = parseJson(made.value.toString()) as Readonly<Record<string, Json>>;

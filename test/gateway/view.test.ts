@@ -172,12 +172,12 @@ describe('a tool', () => {
 describe('the page of a server alone', () => {
   it('is refused with the cause where the server never stood', async () => {
     const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err({ code: 'START_FAILED' })) }));
-    const page = await viewOf([a], false).page('tools', 'legacy', undefined);
+    const page = await viewOf([a], false).page('tools', 'legacy', {});
     expect(page).toEqual({
       ok: false,
       error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: { code: 'START_FAILED' } },
     });
-    expect((await viewOf([a]).page('tools', 'legacy', undefined)).ok).toBe(true);
+    expect((await viewOf([a]).page('tools', 'legacy', {})).ok).toBe(true);
     await a.stop();
   });
 });

@@ -72,6 +72,14 @@ export function profileIn(message: RequestMessage, subject: string): ClientProfi
   return { capabilities: capabilitiesIn(message), clientInfo, subject };
 }
 
+/** JSON text of a client's name and version, however its era declares them. */
+export function clientInfoOf(
+  { era, clientInfo }: Pick<LinkUser, 'era' | 'clientInfo'>,
+  message: RequestMessage,
+): string | undefined {
+  return era === 'modern' ? inEnvelope(message, 'io.modelcontextprotocol/clientInfo') : clientInfo;
+}
+
 function inEnvelope({ bytes, params }: RequestMessage, key: string): string | undefined {
   const member = memberOf(memberOf(params, '_meta')?.object, key);
   return member === undefined || member.end - member.start > MAX_ENVELOPE_BYTES

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { allowsTool } from '../../core/tool-filter.ts';
+import { NAME_BUDGETS, shortNames } from '../../core/name-budget.ts';
 import { publicNames } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { changedDefinition } from '../../protocol/definition.ts';
@@ -47,6 +48,12 @@ export interface ListingContent {
   readonly reports?: readonly ListReport[];
 }
 
+export interface PageOptions {
+  readonly cursor?: string | undefined;
+  /** For clients that cannot use tools with longer names. Undefined: names stay as they are. */
+  readonly maxNameLength?: number | undefined;
+}
+
 /** One list as clients of one endpoint see it. Immutable; a change builds a new one. */
 export class Listing {
   readonly entries: readonly Entry[];
@@ -60,6 +67,7 @@ export class Listing {
   readonly #contested: ReadonlyMap<string, readonly string[]>;
   readonly #shown: Partial<Record<Era, readonly ListedEntry[]>> = {};
   readonly #pages = new Map<string, Buffer>();
+  readonly #shortened = new Map<number, Listing>();
   /** Starts of the pages reachable from the first page. */
   readonly #starts = new Set<string>();
 
@@ -88,6 +96,31 @@ export class Listing {
     return this.disabled.some((entry) => entry.key === key);
   }
 
+  /** The same list with shorter names for tools whose names are longer. Itself if there are none. */
+  #within(maxNameLength: number): Listing {
+    const known = this.#shortened.get(maxNameLength);
+    if (known !== undefined) return known;
+    const short = shortNames(
+      this.entries.map(({ key }) => key),
+      maxNameLength,
+    );
+    const renamed = (entry: Entry): Entry => ({ ...entry, key: short.get(entry.key) ?? entry.key });
+    const { disabled, own, reports } = this;
+    const contested = this.#contested;
+    const entries = this.entries.map(renamed);
+    const listing =
+      short.size === 0 ? this : new Listing({ kind: this.#kind, entries, disabled, own, contested, reports });
+    this.#shortened.set(maxNameLength, listing);
+    return listing;
+  }
+
+  /** The tool with a name that some clients are shown instead of its own. */
+  findShortened(key: string): Entry | undefined {
+    return NAME_BUDGETS.map((maxLength) => this.#within(maxLength).find(key)).find(
+      (entry) => entry !== undefined,
+    );
+  }
+
   /** Whether clients would see no difference from another listing. */
   isSame(other: Listing): boolean {
     const [these, those] = [this.#all, other.#all];
@@ -114,7 +147,9 @@ export class Listing {
   }
 
   /** The list's result as JSON text, starting after the entry that the cursor names. Cached. */
-  page(era: Era, cursor: string | undefined): Result<Buffer, Refusal> {
+  page(era: Era, { cursor, maxNameLength }: PageOptions = {}): Result<Buffer, Refusal> {
+    if (maxNameLength !== undefined && this.#kind === 'tools')
+      return this.#within(maxNameLength).page(era, { cursor });
     const shown = (this.#shown[era] ??= this.#all.filter(
       (e) => e.definition.fitness[era].kind !== 'withheld',
     ));

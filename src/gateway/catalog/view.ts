@@ -6,7 +6,7 @@ import type { Era } from '../../protocol/eras.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
-import { listingOf, type Entry, type Listing } from './listing.ts';
+import { listingOf, type Entry, type Listing, type PageOptions } from './listing.ts';
 import type { ConfigurationTool } from './configuration-tool.ts';
 import type { ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
@@ -96,7 +96,7 @@ export class View {
   }
 
   /** One page of a list as JSON text. The first lists wait until the servers have had a chance to start. */
-  async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
+  async page(kind: ListKind, era: Era, options: PageOptions): Promise<Result<Buffer, Refusal>> {
     await this.#settled(kind);
     const only = this.isAggregated ? undefined : this.servers[0];
     if (only !== undefined && !isListable(only))
@@ -104,7 +104,7 @@ export class View {
     const listing = this.listing(kind);
     // A client that reads the first list need not be notified of it.
     this.#announced[kind] ??= listing;
-    return listing.page(era, cursor);
+    return listing.page(era, options);
   }
 
   /** Returns a promise only if it has to wait. */
@@ -117,7 +117,10 @@ export class View {
   async #toolLater(name: string, pending: Pending): Promise<Result<Entry, Refusal>> {
     const known = pending && (await pending);
     if (known?.ok === false) return known;
-    const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
+    const entry =
+      this.listing('tools').find(name) ??
+      (await this.#afterStart('tools', name)) ??
+      this.listing('tools').findShortened(name);
     if (entry !== undefined) return callable(entry);
     if (this.listing('tools').isDisabled(name)) return err({ code: 'TOOL_DISABLED', tool: name });
     const absence = this.#filter?.absence(name);

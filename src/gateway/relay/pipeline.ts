@@ -1,8 +1,10 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
+import { nameBudgetOf } from '../../core/name-budget.ts';
 import { parameterFault } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
+import { clientInfoOf } from '../catalog/link-choice.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
@@ -38,11 +40,15 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...TASK_METHODS.map((method): [string, Handler] => [method, (call) => answerTask(call, carryOut)]),
 ]);
 
-async function list({ view, message, era }: Call, kind: ListKind): Promise<Answer> {
+async function list(call: Call, kind: ListKind): Promise<Answer> {
+  const { view, message, era } = call;
   const member = memberOf(message.params, 'cursor');
   const cursor = textOf(message.bytes, member);
   if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
-  const page = await view.page(kind, era, cursor);
+  const page = await view.page(kind, era, {
+    cursor,
+    maxNameLength: nameBudgetOf(clientInfoOf(call, message)),
+  });
   // Modern clients get an error for undeclared capabilities (2026-07-28, server/discover); older ones get an empty
   // list.
   if (era === 'modern' && !view.has(LISTS[kind].capability))

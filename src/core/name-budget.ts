@@ -1,0 +1,64 @@
+import { shortHash } from './digest.ts';
+import { parsedObject } from './json-object.ts';
+
+/**
+ * Clients that leave out or fail on tools whose name is too long together with what they put before it. Counted with
+ * the name "assay", by which `assay connect` enters itself.
+ */
+const BUDGETS: readonly (readonly [client: RegExp, maxLength: number])[] = [
+  // 60 characters with the server's name: https://github.com/ComposioHQ/composio/issues/2788
+  [/^cursor/i, 60 - 'assay:'.length],
+  // 64 characters with the prefix, in a reference to a tool: https://github.com/cloudflare/skills/issues/11
+  [/^claude-code$/i, 64 - 'mcp__assay__'.length],
+];
+
+export const NAME_BUDGETS: readonly number[] = BUDGETS.map(([, maxLength]) => maxLength);
+
+/** The longest tool name that a client can use. `info`: JSON text of its name and version. Undefined: any length. */
+export function nameBudgetOf(info: string | undefined): number | undefined {
+  if (info === undefined) return undefined;
+  const { name } = parsedObject(info);
+  return typeof name === 'string' ? BUDGETS.find(([client]) => client.test(name))?.[1] : undefined;
+}
+
+/**
+ * Shorter names for those that are longer than `maxLength`. Words in the middle are left out: the server's name and a
+ * verb tend to come first, the object last. If that leaves too little, or the same of two, the name ends in a hash.
+ * Depends on the set of names only, so that each keeps its short name.
+ */
+export function shortNames(names: readonly string[], maxLength: number): ReadonlyMap<string, string> {
+  const taken = new Map<string, number>();
+  const long = names.filter((name) => name.length > maxLength);
+  const wanted = long.map((name) => withoutMiddle(name, maxLength));
+  for (const name of [...names, ...wanted])
+    if (name !== undefined) taken.set(name, (taken.get(name) ?? 0) + 1);
+  return new Map(
+    long.map((name, index) => {
+      const short = wanted[index];
+      return [name, short !== undefined && taken.get(short) === 1 ? short : hashed(name, maxLength, taken)];
+    }),
+  );
+}
+
+const HEAD_WORDS = 2;
+const MIN_TAIL_WORDS = 2;
+
+function withoutMiddle(name: string, maxLength: number): string | undefined {
+  const words = name.split('_');
+  const head = words.slice(0, HEAD_WORDS).join('_');
+  for (let from = HEAD_WORDS + 1; from <= words.length - MIN_TAIL_WORDS; from += 1) {
+    const short = `${head}_${words.slice(from).join('_')}`;
+    if (short.length <= maxLength) return short;
+  }
+  return undefined;
+}
+
+const HASH_DIGITS = 6;
+
+function hashed(name: string, maxLength: number, taken: ReadonlyMap<string, number>): string {
+  for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
+    const suffix = `_${shortHash(name, digits)}`;
+    const short = name.slice(0, maxLength - suffix.length) + suffix;
+    if (!taken.has(short) || digits >= 30) return short;
+  }
+}
