@@ -14,7 +14,6 @@ import {
 } from './results.ts';
 import type { LockRound } from './lock.ts';
 import type { StartRound } from './start.ts';
-import { callsRatio } from './call-pairs.ts';
 import { median } from './statistics.ts';
 import { drawBox, drawMarkdown, type Table } from './table.ts';
 import { verdictsOf } from './verdicts.ts';
@@ -124,11 +123,12 @@ function notesOf(results: Results): readonly string[] {
       const refresh = `a refresh of ${wholeNumber(found.refreshedTools)} tools ${twoDigits(found.refreshP50Ms)} ms (p50)`;
       return `${pages}; ${refresh}; overrides on ${wholeNumber(found.overrides)} tools`;
     }),
-    told('sources', sources, (found) => {
-      const ceiling = `a plain reverse proxy reaches ${twoDigits(callsRatio(found.ceiling) ?? NaN)} of a direct call`;
-      const imported = `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`;
-      return `${ceiling}; ${imported}`;
-    }),
+    told(
+      'sources',
+      sources,
+      (found) =>
+        `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`,
+    ),
   ];
 }
 

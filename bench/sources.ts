@@ -12,10 +12,8 @@ const SCHEMA_COUNT = 200;
 const IMPORTS = 5;
 
 export interface SourceCost {
-  /** A REST tool, compared with a server called directly. */
+  /** A REST tool, compared with a server behind a plain reverse proxy. */
   readonly rest: readonly CallPair[];
-  /** The same behind a plain reverse proxy: the cost of any second hop. */
-  readonly ceiling: readonly CallPair[];
   readonly operations: number;
   /** Duration of the whole command. */
   readonly importP50Ms: number;
@@ -27,14 +25,13 @@ export async function measureSources(
   bench: { readonly load: LoadProcess; readonly plan: Plan },
 ): Promise<SourceCost> {
   const api = await place.peer('rest-echo.ts', []);
-  const direct = await place.echo(10);
-  const ceiling = await place.peer('ceiling.ts', [direct.endpoint]);
+  const echo = await place.echo(10);
+  const ceiling = await place.peer('ceiling.ts', [echo.endpoint]);
   const tools = { echo: { url: api.endpoint.replace(/\/mcp$/, '/echo'), method: 'POST' } };
   const assay = await place.assay('sources', { tools, settings: { 'http.allowLoopback': true } });
   await untilEchoes({ endpoint: assay.endpoint, proxy: assay.running, behind: [] }, 'modern', 'echo');
   return {
-    rest: await callsInPairs(assay.endpoint, direct.endpoint, bench),
-    ceiling: await callsInPairs(ceiling.endpoint, direct.endpoint, bench),
+    rest: await callsInPairs(assay.endpoint, ceiling.endpoint, bench),
     operations: OPERATION_COUNT,
     importP50Ms: await importP50Ms(place),
   };

@@ -10,7 +10,7 @@ import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-place.ts';
 import type { ReachFaults } from '../gateway/ports/gateways.ts';
 import type { Connect, Connectors, Log } from '../gateway/ports/link.ts';
-import { type Reach, reachesOf } from '../platform/addresses.ts';
+import { reachesOf } from '../platform/addresses.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
 
@@ -86,15 +86,12 @@ export function reachIn(
 }
 
 /** Names that do not resolve pass: they may resolve later and are checked again on each connection. */
-export function reachFaultsBy(
-  rules: ReachRules,
-  resolve: (hostname: string) => Promise<readonly Reach[]> = reachesOf,
-): ReachFaults {
+export function reachFaultsBy(rules: ReachRules): ReachFaults {
   return async (spec, entry, former = {}) => {
     const faults: EntryFault[] = [];
     for (const { field, url } of namedUrls(spec)) {
       if (entry[field] === undefined || entry[field] === former[field]) continue;
-      const reaches = await resolve(url.hostname);
+      const reaches = await reachesOf(url.hostname);
       if (reaches.length === 0 || reaches.some((reach) => rules.operator.has(reach))) continue;
       const reason = `It leads to a ${reaches.join(' and ')} address: ${reachRemedy(reaches, 'operator')}.`;
       faults.push({ field, reason });
