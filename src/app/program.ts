@@ -64,6 +64,11 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
       const configPath = located(options).path;
       return importServers(request, { ...neighbourhood(options, ownCommand), configPath });
     },
+    moveServers: async (request, options) => {
+      const { moveServers } = await import('../adapters/config/client-configs/move-servers.ts');
+      const configPath = located(options).path;
+      return moveServers(request, { ...neighbourhood(options, ownCommand), configPath });
+    },
     connectClient: async (request, options) => {
       const { connectClient } = await import('../adapters/config/client-configs/connect-client.ts');
       const around = neighbourhood(options, ownCommand);

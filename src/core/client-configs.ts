@@ -72,6 +72,19 @@ export interface ConnectRequest {
   readonly dryRun: boolean;
 }
 
+export interface MoveRequest {
+  readonly client: string;
+  readonly project: string | undefined;
+  /** Names of servers whose entries stay. */
+  readonly except: readonly string[];
+}
+
+/** The entries taken out of a client's files, because Assay has the same servers. */
+export interface MoveReport {
+  readonly client: string;
+  readonly files: readonly { readonly path: string; readonly names: readonly string[] }[];
+}
+
 export interface UndoRequest {
   readonly client: string;
   readonly project: string | undefined;
@@ -91,6 +104,8 @@ export interface ConnectReport {
   readonly isDryRun: boolean;
   /** Names of the entries written or removed. */
   readonly names: readonly string[];
+  /** Names of the client's own entries that an undo put back. */
+  readonly restored: readonly string[];
   /** Added lines with their numbers, and removed lines; empty if nothing changes. */
   readonly preview: readonly string[];
   readonly warnings: readonly string[];

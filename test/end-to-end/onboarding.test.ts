@@ -68,7 +68,8 @@ describe('the first hour', () => {
 
   it('setup imports, equips and connects, and asks nothing where there is no terminal', async () => {
     const user = newUser();
-    const before = user.write(JSON.stringify({ mcpServers: { plain: fixture('plain') } }), ...CURSOR);
+    const before = JSON.stringify({ mcpServers: { plain: fixture('plain') } });
+    const path = user.write(before, ...CURSOR);
     const asked = await user.assay('setup');
     expect([asked.code, asked.stdout]).toEqual([2, '']);
     expect(asked.stderr).toContain('there is no terminal to ask at; --yes does every step');
@@ -77,7 +78,11 @@ describe('the first hour', () => {
     expect(done.code).toBe(0);
     expect(done.stdout).toContain('Saved the toolset "cursor" with ');
     expect(done.stdout).toMatch(/^Cursor will see \d+ tools: the toolset "cursor", which is equipped/m);
-    expect(done.stdout).toContain(`Cursor now starts Assay as "assay": ${before}`);
+    expect(done.stdout).toContain(`Cursor now starts Assay as "assay": ${path}`);
+    expect(done.stdout).toContain(`Took plain out of ${path}; \`assay connect cursor --undo\` restores`);
+    expect(Object.keys(at(user.json(...CURSOR), 'mcpServers') ?? {})).toEqual(['assay']);
+    await user.assay('connect', 'cursor', '--undo');
+    expect(user.read(...CURSOR)).toBe(before);
   });
 
   it('--no-equip copies servers and does nothing else', async () => {

@@ -18,6 +18,7 @@ function setupCommand(runtime: Runtime, done: Done): Command {
     .description('step by step: import the servers of the clients on this machine, and connect these')
     .option('--client <client...>', 'these clients only (default: all that have servers)')
     .option('--yes', 'do every step without asking')
+    .option('--no-move', 'leave the imported entries in the files of the clients, too')
     .action(async (options: SetupOptions) => {
       const { setup } = await import('./setup.ts');
       done(await setup(runtime, options));
@@ -33,6 +34,7 @@ function importCommand(runtime: Runtime, done: Done): Command {
     .option('--overwrite', 'replace what has the same name here')
     .option('--toolset <name>', 'name of the toolset made of the servers (default: that of the client)')
     .option('--no-equip', 'copy the servers only: start none, and make no toolset of them')
+    .option('--move', 'take the imported entries out of the file of the client, until `connect --undo`')
     .option('--dry-run', 'show what would happen, write nothing')
     .option('--apply', 'of an export: do what is planned')
     .option('--keep', 'of an export: leave what is here and differs as it is')
@@ -75,7 +77,7 @@ function connectCommand(runtime: Runtime, done: Done): Command {
       'whatever is equipped (default, unless another toolset than the one named after the client is)',
     )
     .option('--project <folder>', 'in the file of this project')
-    .option('--undo', 'take it out again; a file that nobody edited since becomes what it was')
+    .option('--undo', 'undo what Assay did to the file; one that was not edited since becomes what it was')
     .option('--force', 'also where the client seems not to be installed, or the name is taken')
     .option('--dry-run', 'show what would be written, write nothing')
     .option('--json', 'as JSON')

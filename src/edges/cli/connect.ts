@@ -16,6 +16,8 @@ export interface ConnectOptions extends AppOptions, WantedView {
   readonly undo?: boolean;
   readonly force?: boolean;
   readonly json?: boolean;
+  /** Part of `assay setup`, which gives the tips as questions. */
+  readonly isStep?: boolean;
 }
 
 const USUAL_ADDRESS = 'http://127.0.0.1:4444/mcp';
@@ -71,7 +73,7 @@ function tell(
   if (!report.isDryRun && report.change !== 'same') printError(`next: ${report.next}`);
   if (seen?.next !== undefined) printError(`next: ${seen.next}`);
   const { client, facts } = chosen ?? {};
-  if (client === undefined) return EXIT.done;
+  if (client === undefined || options.isStep === true) return EXIT.done;
   for (const line of tips(report, options, { id: client.id, servers: facts?.servers ?? [] }))
     printError(proseOf(printable(line), { isTerminal: process.stderr.isTTY }));
   return EXIT.done;
@@ -89,14 +91,17 @@ function tips(
   return [
     ...(twice.length === 0
       ? []
-      : [`tip: ${client} shows the tools of ${twice.join(', ')} twice: remove these entries from its file.`]),
+      : [
+          `tip: ${client} shows the tools of ${twice.join(', ')} twice: \`assay import ${id}${folder} --move\` takes these entries out of its file.`,
+        ]),
     ...(rest.length === 0
       ? []
       : [`tip: ${client} has more servers there (${rest.join(', ')}): assay import ${id}${folder}`]),
   ];
 }
 
-function reportText({ client, path, change, isDryRun, names }: ConnectReport): string {
+function reportText(report: ConnectReport): string {
+  const { client, path, change, isDryRun, names } = report;
   const file = printable(path);
   const entries = names.map((name) => JSON.stringify(name)).join(' and ');
   const lead = isDryRun ? 'Dry run: ' : '';
@@ -110,8 +115,18 @@ function reportText({ client, path, change, isDryRun, names }: ConnectReport): s
     case 'removed':
       return `${lead}${file} ${isDryRun ? 'would be' : 'is'} removed: Assay had made it.`;
     case 'taken out':
-      return `${lead}${file} was edited since, so only ${entries} ${isDryRun ? 'would be' : 'was'} taken out.`;
+      return `${lead}${file} ${undoneText(report)}`;
   }
+}
+
+/** What was undone in a file that was edited since. */
+function undoneText({ names, restored, isDryRun }: ConnectReport): string {
+  const verb = isDryRun ? 'would be' : 'was';
+  const listed = (all: readonly string[], between: string): string =>
+    all.map((name) => JSON.stringify(name)).join(between);
+  const taken = names.length === 0 ? 'Assay' : listed(names, ' and ');
+  const back = restored.length === 0 ? '' : ` Put back: ${listed(restored, ', ')}.`;
+  return `was edited since, so only ${taken} ${verb} taken out.${back}`;
 }
 
 function coloured(line: string): string {

@@ -1,8 +1,9 @@
 import { EXIT } from '../../core/errors.ts';
-import type { ImportOutcome, FoundServer, ImportReport } from '../../core/client-configs.ts';
+import type { ImportOutcome, FoundServer, ImportReport, MoveReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
+import { ok } from '../../core/result.ts';
 import { toolsetNameFault } from '../../core/toolset.ts';
-import { downLines, equipImported, toolsetLines } from './imported-toolset.ts';
+import { downIn, downLines, equipImported, type Equipped, toolsetLines } from './imported-toolset.ts';
 import {
   argumentFault,
   printComplaint,
@@ -14,7 +15,7 @@ import {
   tableOf,
 } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { ClientConfigPorts } from './runtime.ts';
+import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
 export interface ImportOptions extends AppOptions {
   readonly project?: string;
@@ -25,8 +26,12 @@ export interface ImportOptions extends AppOptions {
   /** Name of the toolset; defaults to the client's. */
   readonly toolset?: string;
   readonly json?: boolean;
+  /** Take the imported entries out of the client's own file. */
+  readonly move?: boolean;
   /** Part of `assay setup`, which goes on by itself. */
   readonly isStep?: boolean;
+  /** Receives the names of the servers that could not be started. */
+  readonly onDown?: (names: readonly string[]) => void;
 }
 
 /**
@@ -37,33 +42,77 @@ export async function importFrom(
   from: string,
   options: ImportOptions,
 ): Promise<number> {
-  const { project, overwrite = false, dryRun = false, json = false } = options;
+  const { project, overwrite = false, dryRun = false, json = false, move = false } = options;
   const client = runtime.clients.find(({ id }) => id === from);
   const name = options.toolset ?? client?.id ?? 'imported';
-  const wrong = argumentFault('--toolset', toolsetNameFault(name));
+  const wrong =
+    argumentFault('--toolset', toolsetNameFault(name)) ??
+    argumentFault('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
   if (wrong !== undefined) return printComplaint(wrong);
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return printComplaint(done.error);
   const report = done.value;
   if (!json) tellImport(report);
-  const servers = report.servers.filter(isUsable).map((server) => server.name);
+  const servers = [...new Set(report.servers.filter(isUsable).map((server) => server.name))];
   const isEquipping = options.equip !== false && !dryRun && servers.length > 0;
   const equipped = isEquipping
-    ? await equipImported(runtime, { name, servers: [...new Set(servers)], isSilent: json }, options)
-    : undefined;
+    ? await equipImported(runtime, { name, servers, isSilent: json }, options)
+    : ok(undefined);
+  // The entries stay with the client unless everything else is done.
+  const isMoving = move && !dryRun && equipped.ok;
+  const except = equipped.ok ? downIn(equipped.value) : [];
+  options.onDown?.(except);
+  const moved = isMoving
+    ? await runtime.moveServers({ client: from, project, except }, options)
+    : ok(undefined);
   if (json) {
-    const { servers: started, toolset } = equipped?.ok === true ? equipped.value : {};
-    printJson({ ...report, ...(started && { started }), ...(toolset && { toolset }) });
+    const toolset = equipped.ok ? equipped.value : undefined;
+    const files = moved.ok ? moved.value?.files : undefined;
+    printJson({
+      ...report,
+      ...(toolset && { started: toolset.servers }),
+      ...(toolset?.toolset && { toolset: toolset.toolset }),
+      ...(files && { moved: files }),
+    });
   }
-  if (equipped === undefined) return EXIT.done;
   if (!equipped.ok) return printComplaint(equipped.error);
-  if (json) return EXIT.done;
-  const isTerminal = process.stderr.isTTY;
-  const lines = toolsetLines(equipped.value, client);
-  print(`\n${proseOf(lines.done)}`);
-  for (const line of downLines(equipped.value)) printError(proseOf(printable(line), { isTerminal }));
-  if (options.isStep !== true) printError(`next: ${lines.next}`);
+  if (!moved.ok) return printComplaint(moved.error);
+  if (!json) tellOutcome({ client, options, equipped: equipped.value, moved: moved.value });
   return EXIT.done;
+}
+
+interface Outcome {
+  readonly client: KnownClient | undefined;
+  readonly options: ImportOptions;
+  readonly equipped: Equipped | undefined;
+  readonly moved: MoveReport | undefined;
+}
+
+/** What the import changed about what clients see and have, and the next command. */
+function tellOutcome({ client, options, equipped, moved }: Outcome): void {
+  const isTerminal = process.stderr.isTTY;
+  const lines = equipped && toolsetLines(equipped, client);
+  if (lines !== undefined) print(`\n${proseOf(lines.done)}`);
+  const { project } = options;
+  if (moved !== undefined && client !== undefined)
+    for (const line of movedLines(moved, { id: client.id, project })) print(proseOf(printable(line)));
+  const isAfterwards = options.dryRun === true && options.move === true;
+  if (isAfterwards) printError('note: --move would then take these entries out of the file.');
+  for (const line of equipped === undefined ? [] : downLines(equipped))
+    printError(proseOf(printable(line), { isTerminal }));
+  if (lines !== undefined && options.isStep !== true) printError(`next: ${lines.next}`);
+}
+
+/** Says what left the client's files, and how it comes back. Also for `assay setup`. */
+export function movedLines(
+  { client, files }: MoveReport,
+  { id, project }: { readonly id: string; readonly project?: string | undefined },
+): readonly string[] {
+  if (files.length === 0) return [`${client} has no entries of servers that Assay has too.`];
+  const undo = `assay connect ${id}${project === undefined ? '' : ` --project ${project}`} --undo`;
+  return files.map(
+    ({ path, names }) => `Took ${names.join(', ')} out of ${path}; \`${undo}\` restores the file.`,
+  );
 }
 
 /** Whether Assay runs a server of this name after the import. */

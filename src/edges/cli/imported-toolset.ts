@@ -80,6 +80,12 @@ function progressLine(status: ServerStatus, width: number): string {
   return `  ${printable(name).padEnd(width)}  ${text.slice(indent.length)}`;
 }
 
+/** Names of the servers that could not be started: their entries stay with the client, where they may work. */
+export function downIn(equipped: Equipped | undefined): readonly string[] {
+  const servers = equipped?.servers ?? [];
+  return servers.filter(({ state }) => state !== 'up').map(({ name }) => name);
+}
+
 /** Names the servers that showed no tools, with the command that explains them. */
 export function downLines({ servers, toolset }: Equipped): readonly string[] {
   const down = servers.filter((status) => missingFrom(status) !== undefined).map(({ name }) => name);

@@ -13,6 +13,8 @@ import type {
   FoundClient,
   ImportReport,
   ImportRequest,
+  MoveReport,
+  MoveRequest,
   UndoRequest,
 } from '../../core/client-configs.ts';
 import type { Result } from '../../core/result.ts';
@@ -157,6 +159,7 @@ export interface ClientConfigPorts {
   readonly clients: readonly KnownClient[];
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
   connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
+  moveServers(request: MoveRequest, options: AppOptions): Promise<Result<MoveReport, Refusal>>;
   undoConnect(request: UndoRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
   /** Whether Assay's config file exists. */
   hasConfig(options: AppOptions): Promise<boolean>;

@@ -7,7 +7,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { confirm, isInteractive } from './ask.ts';
 import { connect } from './connect.ts';
-import { importFrom } from './import.ts';
+import { importFrom, movedLines } from './import.ts';
 import { print, printComplaint, printError, proseOf, style } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
@@ -16,6 +16,8 @@ export interface SetupOptions extends AppOptions {
   readonly client?: readonly string[];
   /** Answers all questions with yes. */
   readonly yes?: boolean;
+  /** False with `--no-move`: the imported entries stay in the client's file, too. */
+  readonly move?: boolean;
 }
 
 /**
@@ -58,15 +60,24 @@ async function chosenClients(
 async function setUp(
   runtime: ClientConfigPorts,
   { id, label, servers, isConnected }: FoundClient,
-  { yes = false, ...options }: SetupOptions,
+  { yes = false, move = true, ...options }: SetupOptions,
 ): Promise<number | undefined> {
   const name = printable(label);
   const asked = async (question: string): Promise<boolean> => yes || (await confirm(question, 'yes'));
   print(`\n${style.bold(name)}: ${printable(servers.join(', '))}`);
   if (!(await asked(`Import ${counted(servers.length, 'server')} from ${name}?`))) return undefined;
-  const imported = await importFrom(runtime, id, { ...options, isStep: true });
+  let except: readonly string[] = [];
+  const onDown = (names: readonly string[]): void => void (except = names);
+  const imported = await importFrom(runtime, id, { ...options, isStep: true, onDown });
   if (imported !== EXIT.done) return imported;
   if (isConnected) printError(`${name} is connected to Assay already.`);
   else if (!(await asked(`Write Assay into the config file of ${name}?`))) return undefined;
-  return connect(runtime, id, { ...options, name: 'assay' });
+  const connected = await connect(runtime, id, { ...options, name: 'assay', isStep: true });
+  if (connected !== EXIT.done || !move) return connected;
+  const question = `Take the imported servers out of that file? ${name} would show their tools twice.`;
+  if (!(await asked(question))) return EXIT.done;
+  const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
+  if (!moved.ok) return printComplaint(moved.error);
+  for (const line of movedLines(moved.value, { id })) print(proseOf(printable(line)));
+  return EXIT.done;
 }

@@ -6,6 +6,7 @@ import {
   type ConnectEnvironment,
 } from '../../../src/adapters/config/client-configs/connect-client.ts';
 import { importServers } from '../../../src/adapters/config/client-configs/import-servers.ts';
+import { moveServers } from '../../../src/adapters/config/client-configs/move-servers.ts';
 import { undoConnect } from '../../../src/adapters/config/client-configs/undo-connect.ts';
 import { tempDir } from '../../support/place.ts';
 
@@ -122,4 +123,33 @@ it("what is written into Assay's own config during an import is kept, else the i
   expect(readdirSync(join(dirname(config), 'backups'))).toEqual([]);
   expect(await importServers(request, around(counter(config, 1)))).toMatchObject({ ok: true });
   expect(read(config)).toMatchObject({ starts: 1, mcpServers: { a: { command: 'a' } } });
+});
+
+it('entries that Assay has too leave the file of a client, and an undo brings them back byte for byte', async () => {
+  const before =
+    '{ // mine\n  "mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "own": {"command": "c"}}}';
+  writeFileSync(path, before);
+  writeFileSync(config, '{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}');
+  const moved = await moveServers({ client: 'cursor', project: undefined, except: ['b'] }, around());
+  expect(moved).toEqual({ ok: true, value: { client: 'Cursor', files: [{ path, names: ['a'] }] } });
+  expect(readFileSync(path, 'utf8')).toBe(before.replace('"a": {"command": "a"},', ''));
+  await connectClient(CONNECT, around());
+  expect(await undoConnect(UNDO, around())).toMatchObject({ ok: true, value: { change: 'restored' } });
+  expect(readFileSync(path, 'utf8')).toBe(before);
+});
+
+it('entries that were taken out come back beside what the client wrote since', async () => {
+  writeFileSync(path, '{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}');
+  writeFileSync(config, '{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}');
+  await connectClient(CONNECT, around());
+  await moveServers({ client: 'cursor', project: undefined, except: [] }, around(counter(path, 1)));
+  writeFileSync(path, JSON.stringify({ ...read(path), b: 'new', starts: 9 }));
+  expect(await undoConnect(UNDO, around())).toMatchObject({
+    value: { change: 'taken out', names: ['assay'], restored: ['a', 'b'] },
+  });
+  expect(read(path)).toEqual({
+    starts: 9,
+    b: 'new',
+    mcpServers: { a: { command: 'a' }, b: { command: 'b' } },
+  });
 });

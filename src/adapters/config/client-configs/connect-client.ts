@@ -5,12 +5,12 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, isFolder, isThere } from '../../../platform/files.ts';
 import { expandHome } from '../expand.ts';
 import type { Edited } from '../json-edit.ts';
-import { membersOf } from '../json-tree.ts';
 import { CLIENTS, type Client } from './clients.ts';
-import { hashOf, readRecord, restoreRecord, saveRecord, type ConnectRecord } from './connect-record.ts';
-import { FORMATS, objectAt } from './file-formats.ts';
+import { hashOf, readRecord, restoreRecord, saveRecord } from './connect-record.ts';
+import { FORMATS } from './file-formats.ts';
+import { formerOf, isOwn, serversIn } from './former-state.ts';
 import { projectFileOf, userFilesOf, type ClientFile, type Machine } from './locate-client.ts';
-import { addressOf, isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
+import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
 import {
   invalidSettings,
   readSettings,
@@ -21,7 +21,6 @@ import {
   type ConcurrentChange,
   type SettingsFile,
 } from './settings-file.ts';
-import { valueOf } from './translate-entry.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 /** Process state needed to connect a client. */
@@ -77,12 +76,13 @@ async function connectOnce(
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
   if (request.dryRun) return done;
-  const kept = formerOf(record, settings, { client, around });
+  const kept = formerOf(record, settings, { client, ownCommand: around.ownCommand });
   const saved = await saveRecord(
     {
       client: client.id,
       path: file.path,
       entries: new Map([...kept.entries, [name, entry]]),
+      moved: kept.moved,
       former: kept.former,
       written: hashOf({ ...settings, text: edited.value.text }),
       savedMs: around.nowMs,
@@ -171,60 +171,6 @@ function emptyFile({ file, isOfProject }: Target): SettingsFile {
   return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
 }
 
-interface Servers {
-  /** Where an entry is added. */
-  readonly path: readonly string[];
-  readonly entries: readonly (readonly [string, JsonObject])[];
-}
-
-/** The servers in a text. One that cannot be parsed counts as empty; it is rejected when it is edited. */
-function serversIn(text: string, { format, keys: [usual = [], ...others] }: Client): Servers {
-  const tree = text.trim() === '' ? undefined : FORMATS[format].parse(text);
-  const root = tree?.ok === true ? tree.value : undefined;
-  const path = others.findLast((one) => root !== undefined && objectAt(root, one) !== undefined) ?? usual;
-  const servers = root && objectAt(root, path);
-  const entries = (servers === undefined ? [] : membersOf(servers)).map(({ key: name, value }) => {
-    const entry: JsonObject = value.type === 'object' ? (valueOf(value) as JsonObject) : {};
-    return [name, entry] as const;
-  });
-  return { path, entries };
-}
-
-/** Whether Assay wrote an entry, even if it was extended since; another entry may have taken its name. */
-function isOwn(present: JsonObject, written: JsonObject | undefined, ownCommand: OwnCommand): boolean {
-  const address = addressOf(written ?? {});
-  return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
-}
-
-/** Removes the entries that Assay wrote into a text. */
-export function withoutOwn(
-  text: string,
-  { entries }: ConnectRecord,
-  { client, around }: { readonly client: Client; readonly around: ConnectEnvironment },
-): string {
-  const servers = serversIn(text, client);
-  const own = servers.entries.filter(
-    ([name, entry]) => entries.has(name) && isOwn(entry, entries.get(name), around.ownCommand),
-  );
-  const { withoutMember } = FORMATS[client.format];
-  return own.reduce((rest, [name]) => withoutMember(rest, [...servers.path, name]) ?? rest, text);
-}
-
-/**
- * What an undo restores: the file before Assay's first entry, or, if it was edited after that, its current content
- * without Assay's entries.
- */
-function formerOf(
-  record: ConnectRecord | undefined,
-  present: SettingsFile,
-  context: { readonly client: Client; readonly around: ConnectEnvironment },
-): Pick<ConnectRecord, 'former' | 'entries'> {
-  if (present.isNew) return { former: undefined, entries: new Map() };
-  if (record?.written === hashOf(present)) return record;
-  const text = record === undefined ? present.text : withoutOwn(present.text, record, context);
-  return { former: present.mark + text, entries: new Map() };
-}
-
 interface ReportInput {
   readonly request: ConnectRequest;
   readonly around: ConnectEnvironment;
@@ -249,6 +195,7 @@ function reportOf(
     change: 'connected',
     isDryRun: request.dryRun,
     names: [request.name],
+    restored: [],
     preview: [],
     warnings: [...twins, ...(request.url === undefined ? warningsOf(around) : [])],
     others: others.filter((one) => !isItself(one)).map(([name]) => name),

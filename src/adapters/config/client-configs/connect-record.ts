@@ -12,11 +12,19 @@ export interface ConnectRecord {
   readonly path: string;
   /** The entries written, by name. */
   readonly entries: ReadonlyMap<string, JsonObject>;
-  /** Content of the file before the first of them. Undefined if the file did not exist. */
+  /** The client's own entries that were taken out, in order. */
+  readonly moved: readonly MovedEntry[];
+  /** Content of the file before the first change. Undefined if the file did not exist. */
   readonly former: string | undefined;
   /** Hash of the file as Assay wrote it. */
   readonly written: string;
   readonly savedMs: number;
+}
+
+/** An entry of the client that Assay has too, and its place in the file. */
+export interface MovedEntry {
+  readonly path: readonly string[];
+  readonly value: JsonObject;
 }
 
 /** Identifies a record by file, and locates Assay's home. */
@@ -42,10 +50,18 @@ export async function saveRecord(
   record: ConnectRecord,
   assayHome: string,
 ): Promise<Result<undefined, Refusal>> {
-  const { former, savedMs, written, entries, client, path } = record;
+  const { former, savedMs, written, entries, moved, client, path } = record;
   const bytes = former === undefined ? ABSENT : Buffer.from(former, 'utf8').toString('base64');
   const savedAt = new Date(savedMs).toISOString();
-  const stored = { client, path, entries: Object.fromEntries(entries), savedAt, written, former: bytes };
+  const stored = {
+    client,
+    path,
+    entries: Object.fromEntries(entries),
+    moved,
+    savedAt,
+    written,
+    former: bytes,
+  };
   const file = fileOf({ ...record, assayHome });
   const folder = await ensureFolder(folderOf(assayHome));
   const saved = folder.ok
@@ -78,11 +94,13 @@ function fileOf({ assayHome, client, path }: RecordKey): string {
 function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
   try {
     const stored = JSON.parse(text) as JsonObject;
-    const { client, entries, former, written, savedAt } = stored;
+    const { client, entries, moved = [], former, written, savedAt } = stored;
     const isWhole =
       typeof client === 'string' &&
       isJsonObject(entries) &&
       Object.values(entries).every(isJsonObject) &&
+      Array.isArray(moved) &&
+      moved.every(isMoved) &&
       typeof former === 'string' &&
       typeof written === 'string' &&
       stored['path'] === path;
@@ -91,6 +109,7 @@ function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
       client,
       path,
       entries: new Map(Object.entries(entries as Readonly<Record<string, JsonObject>>)),
+      moved,
       former: former === ABSENT ? undefined : Buffer.from(former, 'base64').toString('utf8'),
       written,
       savedMs: Date.parse(String(savedAt)),
@@ -98,4 +117,10 @@ function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isMoved(value: unknown): value is MovedEntry {
+  if (!isJsonObject(value)) return false;
+  const { path, value: entry } = value;
+  return Array.isArray(path) && path.every((key) => typeof key === 'string') && isJsonObject(entry);
 }

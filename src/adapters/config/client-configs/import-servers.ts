@@ -89,6 +89,23 @@ async function copyOnce(
   return backup.ok ? ok({ ...report, backup: backup.value }) : backup;
 }
 
+/** The entries of which Assay's config has the same server. */
+export async function knownEntries(
+  { client, project }: { readonly client: string; readonly project: string | undefined },
+  around: ImportEnvironment,
+): Promise<Result<readonly SourceEntry[], Refusal>> {
+  const request = { from: client, project, overwrite: false, dryRun: true };
+  const sources = await sourcesFor(request, around);
+  if (!sources.ok) return sources;
+  const read = await readSources(sources.value, around.platform);
+  if (!read.ok) return read;
+  const own = await readSettings(around.configPath);
+  if (!own.ok) return own;
+  const plan = planFor(read.value.entries, own.value, { request, around });
+  if (!plan.ok) return plan;
+  return ok(read.value.entries.filter((_, index) => plan.value.servers[index]?.outcome === 'same'));
+}
+
 async function sourcesFor(
   { from, project: given }: ImportRequest,
   around: ImportEnvironment,

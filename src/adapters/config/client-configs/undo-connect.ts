@@ -1,9 +1,9 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/client-configs.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { targetsOf, withoutOwn, type ConnectEnvironment, type Target } from './connect-client.ts';
-import type { Client } from './clients.ts';
+import { targetsOf, type ConnectEnvironment, type Target } from './connect-client.ts';
 import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
+import { restoredText, type FileContext } from './former-state.ts';
 import {
   readSettings,
   removeSettings,
@@ -15,8 +15,8 @@ import {
 } from './settings-file.ts';
 
 /**
- * Removes Assay from a client's config file. An unmodified file is restored byte for byte; if it was edited since, only
- * Assay's entries are removed. NOTHING_TO_UNDO if nothing was written or nothing of it is left.
+ * Undoes what Assay did to a client's config file. An unmodified file is restored byte for byte; if it was edited since,
+ * Assay's entries are removed and the moved ones put back. NOTHING_TO_UNDO if nothing was written or nothing of it is left.
  */
 export async function undoConnect(
   request: UndoRequest,
@@ -38,7 +38,9 @@ async function undoOnce(
     if (record === undefined) continue;
     const present = await readSettings(path);
     if (!present.ok) return present;
-    const step = present.value && stepFor(record, present.value, { client: target.client, around });
+    const step =
+      present.value &&
+      stepFor(record, present.value, { client: target.client, ownCommand: around.ownCommand });
     if (step === undefined) break;
     const done = dryRun ? ok(undefined) : await take(step);
     if (!done.ok) return done;
@@ -56,16 +58,12 @@ interface Step {
 }
 
 /** Undefined if the file contains nothing of Assay any more. */
-function stepFor(
-  record: ConnectRecord,
-  settings: SettingsFile,
-  context: { readonly client: Client; readonly around: ConnectEnvironment },
-): Step | undefined {
+function stepFor(record: ConnectRecord, settings: SettingsFile, context: FileContext): Step | undefined {
   if (record.written === hashOf(settings)) {
     const whole = record.former;
     return { change: whole === undefined ? 'removed' : 'restored', settings, whole };
   }
-  const text = withoutOwn(settings.text, record, context);
+  const text = restoredText(settings.text, record, context);
   if (text === settings.text) return undefined;
   return { change: 'taken out', settings, whole: wholeOf({ ...settings, text }) };
 }
@@ -81,11 +79,23 @@ interface Done {
 
 function reportOf(
   { client, file }: Target,
-  { entries }: ConnectRecord,
+  { entries, moved }: ConnectRecord,
   { change, isDryRun }: Done,
 ): ConnectReport {
   const { label, next } = client;
   const { path } = file;
   const names = [...entries.keys()];
-  return { client: label, path, change, isDryRun, names, preview: [], warnings: [], others: [], next };
+  const restored = moved.map((entry) => entry.path.at(-1) ?? '');
+  return {
+    client: label,
+    path,
+    change,
+    isDryRun,
+    names,
+    restored,
+    preview: [],
+    warnings: [],
+    others: [],
+    next,
+  };
 }

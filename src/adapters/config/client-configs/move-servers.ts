@@ -1,0 +1,89 @@
+import type { MoveReport, MoveRequest } from '../../../core/client-configs.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { isJsonObject } from '../../../core/json-object.ts';
+import { CLIENTS, type Client } from './clients.ts';
+import { hashOf, readRecord, restoreRecord, saveRecord, type MovedEntry } from './connect-record.ts';
+import { FORMATS } from './file-formats.ts';
+import { formerOf } from './former-state.ts';
+import { knownEntries, type ImportEnvironment } from './import-servers.ts';
+import {
+  readSettings,
+  retryOnChange,
+  wholeOf,
+  writeSettings,
+  type ConcurrentChange,
+} from './settings-file.ts';
+import { valueOf } from './translate-entry.ts';
+import type { SourceEntry } from './sources.ts';
+
+/**
+ * Takes those entries out of a client's files of which Assay's config has the same server, and records them, so that an
+ * undo restores the files. CLIENT_UNKNOWN, CONFIG_UNREADABLE, CONFIG_INVALID or FILE_UNWRITABLE on failure.
+ */
+export async function moveServers(
+  { client: id, project, except }: MoveRequest,
+  around: ImportEnvironment,
+): Promise<Result<MoveReport, Refusal>> {
+  const client = CLIENTS.find((one) => one.id === id);
+  if (client === undefined)
+    return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
+  const files: { path: string; names: readonly string[] }[] = [];
+  const moved = await retryOnChange(async () => {
+    const known = await knownEntries({ client: id, project }, around);
+    if (!known.ok) return known;
+    const leaving = known.value.filter(({ member }) => !except.includes(member.key));
+    for (const path of new Set(leaving.map(({ source }) => source.file))) {
+      const entries = leaving.filter(({ source }) => source.file === path);
+      const names = await takeOut(path, entries, { client, around });
+      if (!names.ok) return names;
+      files.push({ path, names: names.value });
+    }
+    return ok(undefined);
+  });
+  return moved.ok ? ok({ client: client.label, files }) : moved;
+}
+
+interface Context {
+  readonly client: Client;
+  readonly around: ImportEnvironment;
+}
+
+/** Takes entries out of one file, unless it changed since they were read. Returns their names. */
+async function takeOut(
+  path: string,
+  entries: readonly SourceEntry[],
+  { client, around }: Context,
+): Promise<Result<readonly string[], Refusal | ConcurrentChange>> {
+  const read = await readSettings(path);
+  if (!read.ok) return read;
+  const settings = read.value;
+  const isUnchanged = settings !== undefined && entries.every((entry) => entry.text === settings.text);
+  if (!isUnchanged) return err({ code: 'DISTURBED', path });
+  const { withoutMember } = FORMATS[client.format];
+  const moved: MovedEntry[] = [];
+  let { text } = settings;
+  for (const { path: place, member } of entries) {
+    const [value, without] = [valueOf(member.value), withoutMember(text, place)];
+    if (without === undefined || !isJsonObject(value)) continue;
+    text = without;
+    moved.push({ path: place, value });
+  }
+  const key = { assayHome: around.assayHome, client: client.id, path };
+  const record = await readRecord(key);
+  const kept = formerOf(record, settings, { client, ownCommand: around.ownCommand });
+  const saved = await saveRecord(
+    {
+      ...{ client: client.id, path, former: kept.former, savedMs: around.nowMs },
+      // They stay in the file.
+      entries: record?.entries ?? new Map(),
+      moved: [...kept.moved, ...moved],
+      written: hashOf({ ...settings, text }),
+    },
+    around.assayHome,
+  );
+  const put = saved.ok ? await writeSettings(settings, wholeOf({ ...settings, text })) : saved;
+  if (put.ok) return ok(moved.map((entry) => entry.path.at(-1) ?? ''));
+  if (put.error.code === 'DISTURBED') await restoreRecord(key, record);
+  return put;
+}
