@@ -24,7 +24,8 @@ const stages = ['early-start', 'stdio', 'program'].map((module, index) => ({
 
 /**
  * Takes Node's modules by `process.getBuiltinModule`. An `import` of one reads all its exports, which loads what most
- * programs never use, such as Web Crypto and file streams: a quarter of a warm start (docs/adr/0056).
+ * programs never use, such as Web Crypto and file streams: a quarter of a warm start (docs/adr/0056). A chunk may have a
+ * `process` of its own, imported from "node:process".
  */
 const builtins = {
   name: 'builtins',
@@ -32,14 +33,14 @@ const builtins = {
     code
       .replaceAll(
         /^import (?:\* as )?([\w$]+) from ("node:[^"]+");$/gm,
-        'const $1 = process.getBuiltinModule($2);',
+        'const $1 = globalThis.process.getBuiltinModule($2);',
       )
       .replaceAll(/^import (?:([\w$]+), )?\{([^}]*)\} from ("node:[^"]+");$/gm, (_, whole, names, module) =>
         [...(whole === undefined ? [] : [whole]), `{${names.replaceAll(' as ', ': ')}}`]
-          .map((taken) => `const ${taken} = process.getBuiltinModule(${module});`)
+          .map((taken) => `const ${taken} = globalThis.process.getBuiltinModule(${module});`)
           .join(' '),
       )
-      .replaceAll(/\bimport\(("node:[^"]+")\)/g, 'Promise.resolve(process.getBuiltinModule($1))'),
+      .replaceAll(/\bimport\(("node:[^"]+")\)/g, 'Promise.resolve(globalThis.process.getBuiltinModule($1))'),
 };
 
 await build({
