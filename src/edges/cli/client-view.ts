@@ -90,7 +90,7 @@ export function seenLines(
   if (seen === undefined) return undefined;
   const { tools, unread } = seen;
   const more =
-    unread.length === 0 ? '' : ` Not counted, as Assay has not started them yet: ${unread.join(', ')}.`;
+    unread.length === 0 ? '' : ` Not counted, as their tools are not known yet: ${unread.join(', ')}.`;
   const line = printable(`${client.label} will see ${whatOf(seen)}${more}`);
   return { seen: line, next: tools + unread.length === 0 ? remedy(seen, facts, client) : undefined };
 }

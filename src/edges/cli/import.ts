@@ -70,8 +70,7 @@ export async function importFrom(
     const files = moved.ok ? moved.value?.files : undefined;
     printJson({
       ...report,
-      ...(toolset && { started: toolset.servers }),
-      ...(toolset?.toolset && { toolset: toolset.toolset }),
+      ...(toolset && { started: toolset.servers, toolset: { ...toolset.toolset, tools: toolset.tools } }),
       ...(files && { moved: files }),
     });
   }

@@ -3,16 +3,13 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
+import { wholeServer } from '../../core/whole-server.ts';
 import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
-import {
-  type ImportedMembers,
-  type ImportedToolset,
-  saveImported,
-} from '../../gateway/services/toolsets/imported-toolset.ts';
-import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
+import { seenByClient } from '../../gateway/services/seen-by-client.ts';
+import { type ImportedToolset, saveImported } from '../../gateway/services/toolsets/imported-toolset.ts';
 import { printError, proseOf, quoted } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
-import type { ClientConfigPorts, OpenOnboarding } from './runtime.ts';
+import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
 
 export interface EquipRequest {
   /** Name of the toolset. */
@@ -26,11 +23,12 @@ export interface EquipRequest {
 /** What became of imported servers: their state, and the toolset made of them. */
 export interface Equipped {
   readonly servers: readonly ServerStatus[];
-  /** Undefined if no server has a tool. */
-  readonly toolset: ImportedToolset | undefined;
+  readonly toolset: ImportedToolset;
+  /** Number of tools that it shows now. */
+  readonly tools: number;
 }
 
-/** Starts imported servers to read their tools, and saves these as a toolset. A server that fails costs only its own. */
+/** Saves imported servers as a toolset and starts them, so that their tools are known. One that fails is in it, too. */
 export async function equipImported(
   runtime: Pick<ClientConfigPorts, 'openOnboarding'>,
   request: EquipRequest,
@@ -55,19 +53,20 @@ async function equipIn(open: OpenOnboarding, request: EquipRequest): Promise<Res
   const servers = await open.startServers(names, (status) => {
     if (!isSilent) printError(progressLine(status, width));
   });
-  const members = membersOf(catalog, names);
-  if (members.size === 0) return ok({ servers, toolset: undefined });
+  const members = new Map(
+    names.map((server) => [server, [wholeServer(server, toolNamesOf(catalog, server))]]),
+  );
   const saved = await saveImported(toolsets, { name, members, by: LOCAL.subject });
-  return saved.ok ? ok({ servers, toolset: saved.value }) : saved;
+  if (!saved.ok) return saved;
+  const tools = seenByClient(open, { toolset: name })?.tools ?? 0;
+  return ok({ servers, toolset: saved.value, tools });
 }
 
-function membersOf({ all }: OpenOnboarding['catalog'], names: readonly string[]): ImportedMembers {
-  const entries = all.listing('tools').entries;
-  const members = names.map((name) => {
-    const tools = entries.filter(({ server }) => server.spec.name === name);
-    return [name, tools.map((entry) => ({ namespacedName: nameIn(entry) }))] as const;
-  });
-  return new Map(members.filter(([, tools]) => tools.length > 0));
+/** The names of the tools of a server. Undefined if they were never read. */
+function toolNamesOf({ servers }: OpenOnboarding['catalog'], name: string): readonly string[] | undefined {
+  const server = servers.find(({ spec }) => spec.name === name);
+  if (server?.lists.isKnown('tools') !== true) return undefined;
+  return server.inventory.tools.flatMap(({ key }) => (key === undefined ? [] : [key]));
 }
 
 function progressLine(status: ServerStatus, width: number): string {
@@ -87,38 +86,35 @@ export function downIn(equipped: Equipped | undefined): readonly string[] {
 }
 
 /** Names the servers that showed no tools, with the command that explains them. */
-export function downLines({ servers, toolset }: Equipped): readonly string[] {
+export function downLines({ servers }: Equipped): readonly string[] {
   const down = servers.filter((status) => missingFrom(status) !== undefined).map(({ name }) => name);
-  if (down.length === 0 || toolset === undefined) return [];
+  if (down.length === 0) return [];
   const which = down.length === 1 ? 'server is' : 'servers are';
   return [
-    `note: ${down.length} ${which} not ready (${down.join(', ')}): \`assay doctor\` says what to do; then import again to add the tools.`,
+    `note: ${down.length} ${which} not ready (${down.join(', ')}): \`assay doctor\` says what to do; their tools appear once they are ready.`,
   ];
 }
 
-/** What the import changed about what clients see, and the next command. `client`: its id and label. */
+/** What the import changed about what clients see, and the next command. */
 export function toolsetLines(
-  { toolset }: Equipped,
-  client: { readonly id: string; readonly label: string } | undefined,
+  { toolset, tools }: Equipped,
+  client: KnownClient | undefined,
 ): { readonly done: string; readonly next: string } {
-  const connect = `assay connect ${client?.id ?? 'CLIENT'}`;
-  if (toolset === undefined)
-    return {
-      done: 'No server has shown a tool yet, so there is no toolset of them.',
-      next: '`assay doctor` says what is wrong with the servers; then import again.',
-    };
   const { name, equipped } = toolset;
-  const done = `${changeText(toolset)} ${equippedText(toolset)}`;
-  if (equipped === name) return { done, next: connect };
-  return { done, next: `${connect} --toolset ${name}` };
+  const connect = `assay connect ${client?.id ?? 'CLIENT'}`;
+  return {
+    done: `${changeText(toolset, tools)} ${equippedText(toolset)}`,
+    next: equipped === name ? connect : `${connect} --toolset ${name}`,
+  };
 }
 
-function changeText({ name, change, added, members }: ImportedToolset): string {
+function changeText({ name, change, added, members }: ImportedToolset, tools: number): string {
+  const now = `${counted(tools, 'tool')} now`;
   switch (change) {
     case 'created':
-      return `Saved the toolset ${quoted(name)} with ${counted(members, 'tool')}.`;
+      return `Saved the toolset ${quoted(name)}: all tools of ${counted(members, 'server')}, ${now}.`;
     case 'extended':
-      return `Added ${counted(added, 'tool')} to the toolset ${quoted(name)}, which has ${members} now.`;
+      return `Added all tools of ${counted(added, 'server')} to the toolset ${quoted(name)}, which shows ${now}.`;
     case 'same':
       return `The toolset ${quoted(name)} has tools of these servers already and stays as it is.`;
   }

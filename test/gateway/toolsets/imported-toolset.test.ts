@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../src/core/result.ts';
 import { withoutTool, type ToolsetTool } from '../../../src/core/toolset.ts';
+import { wholeServer } from '../../../src/core/whole-server.ts';
 import { saveImported } from '../../../src/gateway/services/toolsets/imported-toolset.ts';
 import { Toolsets } from '../../../src/gateway/services/toolsets/toolsets.ts';
 import { memoryCache, MemoryRecords, replicaOf } from '../../support/memory-records.ts';
@@ -10,8 +11,9 @@ function opened(): Toolsets {
 }
 
 function members(given: Readonly<Record<string, readonly string[]>>): Map<string, readonly ToolsetTool[]> {
-  const tools = (server: string, names: readonly string[]): readonly ToolsetTool[] =>
-    names.map((name) => ({ namespacedName: `${server}.${name}` }));
+  const tools = (server: string, names: readonly string[]): readonly ToolsetTool[] => [
+    wholeServer(server, names),
+  ];
   return new Map(Object.entries(given).map(([server, names]) => [server, tools(server, names)]));
 }
 
@@ -26,9 +28,9 @@ describe('the toolset of an import', () => {
   it('is saved and equipped where none is equipped', async () => {
     const toolsets = opened();
     expect(await saved(toolsets, 'cursor', { git: ['log', 'diff'], web: ['get'] })).toEqual(
-      ok({ name: 'cursor', change: 'created', added: 3, members: 3, equipped: 'cursor' }),
+      ok({ name: 'cursor', change: 'created', added: 2, members: 2, equipped: 'cursor' }),
     );
-    expect(namesIn(toolsets, 'cursor')).toEqual(['git.log', 'git.diff', 'web.get']);
+    expect(namesIn(toolsets, 'cursor')).toEqual(['git.*', 'web.*']);
     expect(toolsets.equipped?.maker).toEqual({ by: 'operator', subject: 'local' });
   });
 
@@ -43,11 +45,10 @@ describe('the toolset of an import', () => {
   it('gets new servers the next time, and nothing back that an operator took out', async () => {
     const toolsets = opened();
     await saved(toolsets, 'cursor', { git: ['log', 'diff'] });
-    const trim = { namespacedName: 'git.diff' };
     await toolsets.change(
       'cursor',
       (toolset) => {
-        const after = withoutTool(toolset, trim.namespacedName);
+        const after = withoutTool(toolset, 'git.diff');
         return after.ok ? ok({ toolset: after.value, value: undefined }) : after;
       },
       'local',
@@ -56,7 +57,7 @@ describe('the toolset of an import', () => {
     expect(await saved(toolsets, 'cursor', { git: ['log', 'diff'], web: ['get'] })).toEqual(
       ok({ name: 'cursor', change: 'extended', added: 1, members: 2, equipped: 'cursor' }),
     );
-    expect(namesIn(toolsets, 'cursor')).toEqual(['git.log', 'web.get']);
+    expect(toolsets.find('cursor')?.tools[0]).toMatchObject({ namespacedName: 'git.*', except: ['diff'] });
     expect(await saved(toolsets, 'cursor', { git: ['log', 'diff'], web: ['get'] })).toMatchObject({
       value: { change: 'same', added: 0 },
     });
