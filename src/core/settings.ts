@@ -17,6 +17,7 @@ export interface Settings extends LimitSettings {
   readonly 'auth.publicUrl': string;
   readonly enableConfigToolsMenu: boolean;
   readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
+  readonly 'mode.scope': 'process' | 'session';
   readonly 'toolsets.changed': 'withhold' | 'show';
   readonly 'toolsets.modelsMayChange': ModelRights;
   readonly 'notes.review': 'auto' | 'always' | 'never';
@@ -83,6 +84,13 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], defaultValue: 'configuration-mode' },
     about:
       'What the tools that switch modes are called: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
+  },
+  'mode.scope': {
+    env: 'ASSAY_MODE_SCOPE',
+    changedBy: 'admin',
+    kind: { type: 'choice', of: ['process', 'session'], defaultValue: 'process' },
+    about:
+      'Which clients of /mcp share a mode. process: all of them. session: each HTTP client has its own, by its session or by its token and client name.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',

@@ -87,6 +87,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'auth.publicUrl': 'startup',
   enableConfigToolsMenu: 'admin',
   'modes.names': 'admin',
+  'mode.scope': 'admin',
   'toolsets.changed': 'admin',
   'toolsets.modelsMayChange': 'admin',
   'notes.review': 'admin',

@@ -71,7 +71,7 @@ function find(
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
-  return session?.view === view && isSameHolder(session.holder, identity)
+  return session?.endpoint === view && isSameHolder(session.holder, identity)
     ? ok(session)
     : err({ code: 'SESSION_UNKNOWN' });
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Refusal } from '../../core/refusal.ts';
 import { profileIn } from '../../gateway/catalog/link-choice.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import type { TrafficLog } from '../../gateway/ports/telemetry.ts';
 import type { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import { PROTOCOL_VERSION } from '../../protocol/headers.ts';
@@ -17,7 +18,7 @@ import {
   type OpenSubscription,
   type Post,
 } from './http-request.ts';
-import { missingEnvelope, postFault } from './modern-rules.ts';
+import { clientKeyOf, missingEnvelope, postFault } from './modern-rules.ts';
 import { pathOf } from './request-path.ts';
 import { Subscription } from './subscription.ts';
 
@@ -36,7 +37,8 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
     openSubscription(post, message, load.quota);
     return undefined;
   }
-  const { view, request } = post;
+  const { request } = post;
+  const view = viewFor(post, message);
   const headerLines = (): HeaderLines => request.headersDistinct;
   const caller: Caller = {
     era: 'modern',
@@ -71,6 +73,10 @@ function logClient(traffic: TrafficLog, { request, identity }: Post, message: Re
   });
 }
 
+function viewFor({ view, identity }: Post, message: RequestMessage): View {
+  return view.forClient(() => clientKeyOf(message, identity.subject));
+}
+
 /**
  * Answers a message whose header names a modern revision but whose body has no envelope. The headers of notifications
  * are not defined (2026-07-28, basic/transports/streamable-http#sending-messages), and no notification needs handling.
@@ -95,7 +101,7 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);
   const opened = Subscription.open({
-    view: post.view,
+    view: viewFor(post, message),
     subject: post.identity.subject,
     message,
     quota,

@@ -11,6 +11,16 @@ const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
+/** Identifies a client to which no session is bound: by its token and its name. */
+export function clientKeyOf(message: RequestMessage, subject: string): string {
+  const info = memberOf(metaOf(message), CLIENT_KEY)?.object;
+  const name = textOf(message.bytes, memberOf(info, 'name')) ?? '';
+  return JSON.stringify([subject, name.slice(0, LONGEST_NAME)]);
+}
+
+/** A longer client name is cut off. */
+const LONGEST_NAME = 200;
+
 /** Whether the envelope of a message declares its revision: the mark of the modern era. */
 export function isEnveloped(message: RequestMessage | NotificationMessage): boolean {
   return memberOf(metaOf(message), VERSION_KEY) !== undefined;

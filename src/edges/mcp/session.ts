@@ -29,6 +29,8 @@ export class Session implements Caller, ClientSession {
   readonly id: string = crypto.randomUUID();
   readonly era = 'legacy';
   readonly view: View;
+  /** The view of its endpoint, which clients may see differently. */
+  readonly endpoint: View;
   readonly subject: string;
   /** A request with another token does not find the session. */
   readonly holder: Holder;
@@ -46,10 +48,16 @@ export class Session implements Caller, ClientSession {
   lastUsedMs: number = performance.now();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, version, profile, holder }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
+  constructor(
+    { view: endpoint, version, profile, holder }: SessionOptions,
+    limits: SessionLimits,
+    space: ReplaySpace,
+  ) {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
-    this.view = view;
+    this.endpoint = endpoint;
+    this.view = endpoint.forClient(() => this.id);
+    const { view } = this;
     this.subject = profile.subject;
     this.holder = holder;
     this.version = version;

@@ -62,7 +62,7 @@ export class Catalog {
   #servers: readonly Server[] = [];
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
-  /** Filtered views, by endpoint. */
+  /** Filtered views, by key. */
   readonly #choices = new Map<string, View>();
   readonly #deps: CatalogDeps;
   readonly #ending = new Map<ServerSpec, Promise<void>>();
@@ -118,8 +118,8 @@ export class Catalog {
     return this.#views.get(server);
   }
 
-  /** Opens a filtered view that follows the servers like the others. Replaces an earlier one of this endpoint. */
-  open(endpoint: string, choice: OpenFilter): View {
+  /** Opens a filtered view that follows the servers like the others. Replaces an earlier one of this key. */
+  open(endpoint: string, choice: OpenFilter, key: string = endpoint): View {
     const { telemetry, calls, tasks } = this.#deps;
     const { servers, settled } = choice;
     const view = new View({
@@ -132,12 +132,12 @@ export class Catalog {
       tasks,
       filter: choice,
     });
-    this.#choices.set(endpoint, view);
+    this.#choices.set(key, view);
     return view;
   }
 
-  forget(endpoint: string): void {
-    this.#choices.delete(endpoint);
+  forget(key: string): void {
+    this.#choices.delete(key);
   }
 
   start(only: readonly Server[] = this.#servers): void {

@@ -123,6 +123,7 @@ export class Listing {
 
   /** Whether clients would see no difference from another listing. */
   isSame(other: Listing): boolean {
+    if (other === this) return true;
     const [these, those] = [this.#all, other.#all];
     return (
       these.length === those.length &&

@@ -1,7 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { publicPrefix } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { declares } from '../../protocol/capabilities.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
@@ -12,6 +11,7 @@ import type { ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
+import { isListable, mayHave } from './server-abilities.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
 import { templateFits } from './uri-template.ts';
 import { causeOf } from './wait-refusal.ts';
@@ -44,6 +44,10 @@ export interface ViewFilter {
   /** What a request must wait for, even if a list need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
+  /** The view of one client, if clients see different things at this endpoint. */
+  readonly forClient?: (client: string) => View;
+  /** Called when the client of this view is gone. */
+  readonly left?: () => void;
 }
 
 /** What one endpoint shows: some servers, under public names or their own. */
@@ -73,6 +77,11 @@ export class View {
 
   get servers(): readonly Server[] {
     return this.#servers();
+  }
+
+  /** What one client sees at this endpoint. `client` is its identity, asked for only if clients differ. */
+  forClient(client: () => string): View {
+    return this.#filter?.forClient?.(client()) ?? this;
   }
 
   /** The servers whose capabilities the view declares, whether it currently shows anything of them or not. */
@@ -211,6 +220,7 @@ export class View {
   /** Closes what servers opened for a client that is gone. */
   forget(session: string): void {
     for (const { privateLinks } of this.capable) privateLinks.end(session, { code: 'CLIENT_GONE' });
+    this.#filter?.left?.();
   }
 
   /** Calls back with the lists that have changed for clients of this view. Returns a function that unsubscribes. */
@@ -271,13 +281,6 @@ export class View {
   }
 }
 
-function mayHave({ capabilities }: Server, capability: string, member?: string): boolean {
-  if (capabilities === undefined) return true;
-  return member === undefined
-    ? capabilities[capability] !== undefined
-    : declares(capabilities, capability, member);
-}
-
 type MaybePromise<T> = T | Promise<T>;
 
 type Pending = ReturnType<NonNullable<ViewFilter['pending']>>;
@@ -287,11 +290,6 @@ function callable(entry: Entry): Result<Entry, Refusal> {
   return legacy.kind === 'withheld' && modern.kind === 'withheld'
     ? err({ code: 'TOOL_WITHHELD', name: entry.key, reason: legacy.reason })
     : ok(entry);
-}
-
-/** A server that is down and never listed anything has no list; an empty one would be wrong. */
-function isListable({ state: life, capabilities }: Server): boolean {
-  return capabilities !== undefined || !('nextMs' in life);
 }
 
 function schemeOf(uri: string): string {

@@ -80,6 +80,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
       if (!built.ok) return built;
       const { name, tools } = built.value;
       const isEquipped = wanted.autoEquip === true;
+      if (isEquipped) context.mode.set('normal');
       const next = isEquipped
         ? 'It is equipped: list the tools again to see them.'
         : 'equip-toolset makes its tools visible.';

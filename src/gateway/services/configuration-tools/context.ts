@@ -7,7 +7,7 @@ import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { BuildSearch } from '../../ports/search.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
-import type { ProcessMode } from '../toolsets/mode.ts';
+import type { CurrentMode } from '../toolsets/mode.ts';
 import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
@@ -18,7 +18,7 @@ export interface ConfigurationContext {
   readonly settings: Settings;
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
-  readonly mode: ProcessMode;
+  readonly mode: CurrentMode;
   /** Tokens of a text as a large language model counts them. */
   readonly countTokens: (text: string) => number;
   readonly buildSearch: BuildSearch;

@@ -91,6 +91,7 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     run: async ({ name }, subject) => {
       const equipped = await context.toolsets.equip(String(name), subject);
       if (!equipped.ok) return equipped;
+      context.mode.set('normal');
       const { text, structured } = await activeToolset(context);
       return ok({ text: `${text}\nList the tools again to see them.`, structured });
     },

@@ -1,20 +1,15 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import type { Toolset } from '../../../core/toolset.ts';
-import { addAnnotationTool } from './add-tool-annotation.ts';
-import { getActiveTool } from './active-toolset.ts';
-import { buildTool } from './build-toolset.ts';
+import { ClientViews } from './client-views.ts';
 import type { ConfigurationContext } from './context.ts';
-import { listAvailableTool } from './list-available.ts';
-import { enterTool, exitTool } from './mode-tools.ts';
-import { ownTool, type OwnToolSpec } from './own-tool.ts';
-import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
+import { MENU_INSTRUCTIONS, menuTools, modedTools, type Own, ownIn, shownIn } from './menu.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import { Listing, type Entry } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
-import { ProcessMode } from '../toolsets/mode.ts';
+import { type CurrentMode, type Mode, ProcessMode } from '../toolsets/mode.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
@@ -32,6 +27,10 @@ export class ToolsetViews {
   readonly #menuTools: ReadonlyMap<string, ConfigurationTool>;
   /** The same tools, refused in normal mode, plus those that switch modes. */
   readonly #ownTools: ReadonlyMap<string, ConfigurationTool>;
+  /** Undefined if all clients of the process share its mode. */
+  readonly #clients: ClientViews | undefined;
+  /** What clients with modes of their own see, by mode. Their lists are shared. */
+  readonly #byMode: ReadonlyMap<Mode, View>;
   readonly #endListening: () => void;
 
   constructor(given: Omit<ConfigurationContext, 'mode'>) {
@@ -39,15 +38,14 @@ export class ToolsetViews {
     this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
     this.#context = { ...given, mode: this.#mode };
     const { catalog, toolsets } = this.#context;
-    const specs = menuOf(this.#context);
-    const made = (some: readonly OwnToolSpec[]): readonly ConfigurationTool[] =>
-      some.map((spec) => ownTool(spec, this.#context));
-    const byName = (tools: readonly ConfigurationTool[]): ReadonlyMap<string, ConfigurationTool> =>
-      new Map(tools.map((tool) => [tool.key, tool]));
-    this.#menuTools = byName(made(specs));
-    const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#context, spec.name) }));
-    this.#ownTools = byName(made([...moded, ...switchesOf(this.#context, specs)]));
-    this.current = catalog.open('equipped', this.#currentChoice());
+    this.#menuTools = menuTools(this.#context);
+    this.#ownTools = modedTools(this.#context);
+    this.#byMode = this.#openModes();
+    this.#clients = this.#byMode.size === 0 ? undefined : this.#openClients();
+    this.current = catalog.open('equipped', {
+      ...this.#choiceIn(this.#mode, () => ({ tools: this.#ownTools, view: this.current })),
+      ...(this.#clients && { forClient: (client) => this.#clients?.of(client) ?? this.current }),
+    });
     this.menu = catalog.open('configuration', this.#menuChoice());
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
@@ -92,6 +90,8 @@ export class ToolsetViews {
       this.current.invalidate();
     } else if (mode !== this.#mode.current) this.#mode.set(mode);
     else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
+    for (const view of this.#byMode.values()) view.invalidate();
+    this.#clients?.refresh(isEquipping);
   }
 
   /** The filter of one toolset. `toolset` returns undefined once it is gone. */
@@ -108,10 +108,46 @@ export class ToolsetViews {
     };
   }
 
-  #currentChoice(): OpenFilter {
+  /** One view per mode if clients have modes of their own. */
+  #openModes(): ReadonlyMap<Mode, View> {
+    const { settings, catalog } = this.#context;
+    const { names } = this.#mode;
+    if (names === undefined || settings['mode.scope'] === 'process') return new Map();
+    const open = (current: Mode): readonly [Mode, View] => {
+      const mode: CurrentMode = { names, current, set: () => undefined };
+      const choice = this.#choiceIn(mode, () => ({ tools: this.#ownTools, view }));
+      const view: View = catalog.open('equipped', choice, `mode ${current}`);
+      return [current, view];
+    };
+    return new Map([open('configuration'), open('normal')]);
+  }
+
+  #openClients(): ClientViews {
+    const { catalog, toolsets } = this.#context;
+    return new ClientViews({
+      catalog,
+      names: this.#mode.names,
+      otherwise: () => (toolsets.equipped === undefined ? 'configuration' : 'normal'),
+      choiceIn: (mode, view) => {
+        let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
+        // Most clients never call one.
+        const own = (): Own => ({
+          tools: (tools ??= modedTools({ ...this.#context, mode })),
+          view: view(),
+        });
+        const choice = this.#choiceIn(mode, own);
+        return {
+          ...choice,
+          listing: (kind) => this.#byMode.get(mode.current)?.listing(kind) ?? choice.listing(kind),
+        };
+      },
+    });
+  }
+
+  #choiceIn(mode: CurrentMode, own: () => Own): OpenFilter {
     const { toolsets, catalog } = this.#context;
-    const hasModes = this.#mode.names !== undefined;
-    const isMenu = (): boolean => hasModes && this.#mode.current === 'configuration';
+    const hasModes = mode.names !== undefined;
+    const isMenu = (): boolean => hasModes && mode.current === 'configuration';
     const ofToolset = this.#choiceOf(() => toolsets.equipped);
     const isAll = (): boolean => !hasModes && toolsets.isRecalled && toolsets.equipped === undefined;
     const servers = (): readonly Server[] =>
@@ -122,12 +158,12 @@ export class ToolsetViews {
       settled: this.#settled(servers),
       listing: (kind) => {
         const chosen = isMenu() ? undefined : isAll() ? catalog.all.listing(kind) : ofToolset.listing(kind);
-        const own = kind === 'tools' ? this.#shownOwn() : [];
-        const taken = new Set(own.map(({ key }) => key));
+        const shown = kind === 'tools' ? shownIn(mode, this.#ownTools) : [];
+        const taken = new Set(shown.map(({ key }) => key));
         const entries = chosen?.entries.filter(({ key }) => !taken.has(key)) ?? [];
-        return new Listing({ kind, entries, own });
+        return new Listing({ kind, entries, own: shown });
       },
-      configurationTool: (name) => this.#own(name),
+      configurationTool: (name) => (this.#ownTools.has(name) ? ownIn(own(), name) : undefined),
       instructions: () => (isMenu() ? MENU_INSTRUCTIONS : undefined),
       absence: (name) => (isMenu() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name)),
     };
@@ -153,18 +189,6 @@ export class ToolsetViews {
       if (!toolsets.isRecalled) await toolsets.ready();
       await catalog.listed(servers(), kind);
     };
-  }
-
-  /** A listed server tool takes precedence over an unlisted configuration tool. */
-  #own(name: string): ConfigurationTool | undefined {
-    const own = this.#ownTools.get(name);
-    return own === undefined || this.current.listing('tools').find(name) !== undefined ? undefined : own;
-  }
-
-  #shownOwn(): readonly ConfigurationTool[] {
-    const { names, current } = this.#mode;
-    const isMenu = names === undefined || current === 'configuration';
-    return [...this.#ownTools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);
   }
 
   #listing(kind: ListKind, selection: Selection | undefined): Listing {
@@ -213,35 +237,4 @@ export class ToolsetViews {
   #known(name: string): Entry | undefined {
     return this.#context.catalog.all.listing('tools').find(name);
   }
-}
-
-const MENU_INSTRUCTIONS =
-  'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
-
-/** In the order of the requirements document. */
-function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
-  return [
-    listAvailableTool(context),
-    buildTool(context),
-    listSavedTool(context),
-    equipTool(context),
-    deleteTool(context),
-    unequipTool(context),
-    getActiveTool(context),
-    addAnnotationTool(context),
-  ];
-}
-
-/** The tools that leave and enter configuration mode. Empty if there are no modes. */
-function switchesOf(context: ConfigurationContext, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
-  const { names } = context.mode;
-  if (names === undefined) return [];
-  const exit = exitTool(context, names);
-  return [exit, enterTool(context, names, [...menu, exit])];
-}
-
-function outOfMode({ mode }: ConfigurationContext, tool: string): Refusal | undefined {
-  return mode.names === undefined || mode.current === 'configuration'
-    ? undefined
-    : { code: 'MODE_DIFFERS', tool, mode: 'normal', switch: mode.names.enter };
 }

@@ -13,8 +13,46 @@ const NAMES: Readonly<Record<Settings['modes.names'], SwitchNames>> = {
   'toolset-menu': { enter: 'open-toolset-menu', exit: 'close-toolset-menu' },
 };
 
+/** The mode of the process, or of one client. */
+export interface CurrentMode {
+  /** Undefined if modes are disabled. */
+  readonly names: SwitchNames | undefined;
+  readonly current: Mode;
+  set(mode: Mode): void;
+}
+
+/** The mode of one client. It follows the others until the client switches. Not persisted. */
+export class ClientMode implements CurrentMode {
+  readonly names: SwitchNames | undefined;
+  readonly #otherwise: () => Mode;
+  readonly #changed: () => void;
+  #own: Mode | undefined;
+
+  /** `otherwise` is the mode of clients that have not switched. `changed` is called after each change. */
+  constructor(names: SwitchNames | undefined, otherwise: () => Mode, changed: () => void) {
+    this.names = names;
+    this.#otherwise = otherwise;
+    this.#changed = changed;
+  }
+
+  get current(): Mode {
+    return this.#own ?? this.#otherwise();
+  }
+
+  set(mode: Mode): void {
+    const before = this.current;
+    this.#own = mode === this.#otherwise() ? undefined : mode;
+    if (before !== mode) this.#changed();
+  }
+
+  /** Follows the others again after a toolset was equipped or unequipped, unless the client is configuring. */
+  follow(): void {
+    if (this.#own === 'normal') this.#own = undefined;
+  }
+}
+
 /** The mode of this process, shared by all its clients and not persisted. */
-export class ProcessMode {
+export class ProcessMode implements CurrentMode {
   /** Undefined if modes are disabled. */
   readonly names: SwitchNames | undefined;
   readonly #changed: () => void;

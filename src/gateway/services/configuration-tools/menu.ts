@@ -1,0 +1,82 @@
+import type { Refusal } from '../../../core/refusal.ts';
+import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
+import type { View } from '../../catalog/view.ts';
+import type { CurrentMode } from '../toolsets/mode.ts';
+import { getActiveTool } from './active-toolset.ts';
+import { addAnnotationTool } from './add-tool-annotation.ts';
+import { buildTool } from './build-toolset.ts';
+import type { ConfigurationContext } from './context.ts';
+import { listAvailableTool } from './list-available.ts';
+import { enterTool, exitTool } from './mode-tools.ts';
+import { ownTool, type OwnToolSpec } from './own-tool.ts';
+import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
+
+export const MENU_INSTRUCTIONS: string =
+  'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
+
+/** The tools of the menu endpoint, which has no modes. */
+export function menuTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+  return toolsOf(menuOf(context), context);
+}
+
+/** The configuration tools of a view. */
+export interface Own {
+  readonly tools: ReadonlyMap<string, ConfigurationTool>;
+  readonly view: View;
+}
+
+/** A listed server tool takes precedence over an unlisted configuration tool. */
+export function ownIn({ tools, view }: Own, name: string): ConfigurationTool | undefined {
+  const own = tools.get(name);
+  return own === undefined || view.listing('tools').find(name) !== undefined ? undefined : own;
+}
+
+export function shownIn(
+  { names, current }: CurrentMode,
+  tools: ReadonlyMap<string, ConfigurationTool>,
+): readonly ConfigurationTool[] {
+  const isMenu = names === undefined || current === 'configuration';
+  return [...tools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);
+}
+
+function toolsOf(
+  specs: readonly OwnToolSpec[],
+  context: ConfigurationContext,
+): ReadonlyMap<string, ConfigurationTool> {
+  return new Map(specs.map((spec) => [spec.name, ownTool(spec, context)]));
+}
+
+/** The configuration tools, refused in normal mode, and those that switch modes. */
+export function modedTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+  const specs = menuOf(context);
+  const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(context, spec.name) }));
+  return toolsOf([...moded, ...switchesOf(context, specs)], context);
+}
+
+/** In the order of the requirements document. */
+function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
+  return [
+    listAvailableTool(context),
+    buildTool(context),
+    listSavedTool(context),
+    equipTool(context),
+    deleteTool(context),
+    unequipTool(context),
+    getActiveTool(context),
+    addAnnotationTool(context),
+  ];
+}
+
+/** The tools that leave and enter configuration mode. Empty if there are no modes. */
+function switchesOf(context: ConfigurationContext, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
+  const { names } = context.mode;
+  if (names === undefined) return [];
+  const exit = exitTool(context, names);
+  return [exit, enterTool(context, names, [...menu, exit])];
+}
+
+function outOfMode({ mode }: ConfigurationContext, tool: string): Refusal | undefined {
+  return mode.names === undefined || mode.current === 'configuration'
+    ? undefined
+    : { code: 'MODE_DIFFERS', tool, mode: 'normal', switch: mode.names.enter };
+}
