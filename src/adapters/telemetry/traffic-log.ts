@@ -29,6 +29,9 @@ export class RecentTraffic implements TrafficLog {
   #filledMs: number;
   #omitted = { calls: 0, failed: 0, clients: 0 };
   #isSummaryDue = false;
+  /** The first client of an endpoint whose clients share a mode. */
+  #firstSharing: string | undefined;
+  #isSharingKnown = false;
 
   constructor(options: TrafficLogOptions) {
     this.#options = options;
@@ -48,9 +51,11 @@ export class RecentTraffic implements TrafficLog {
     setImmediate(() => this.#options.log.info('call', fields));
   }
 
-  connected({ client, transport, revision, endpoint, subject, isStateless }: ConnectedClient): void {
+  connected(connected: ConnectedClient): void {
+    const { client, transport, revision, endpoint, subject, isStateless } = connected;
     const nowMs = this.#options.nowMs();
     const shown = nameAndVersion(client);
+    if (connected.sharesMode === true) this.#warnOfSharedMode(`${shown} ${subject}`, endpoint);
     if (isStateless && !this.#isNew(`${shown} ${subject} ${endpoint}`, nowMs)) return;
     if (!this.#takesLine(nowMs)) {
       this.#omitted.clients += 1;
@@ -59,6 +64,15 @@ export class RecentTraffic implements TrafficLog {
     }
     const fields = { client: shown, transport, revision, endpoint, ...(subject !== 'local' && { subject }) };
     setImmediate(() => this.#options.log.info('client connected', fields));
+  }
+
+  /** Once, when a second client arrives: what it sees may change without its doing. */
+  #warnOfSharedMode(client: string, endpoint: string): void {
+    this.#firstSharing ??= client;
+    if (this.#isSharingKnown || client === this.#firstSharing) return;
+    this.#isSharingKnown = true;
+    const message = `all clients of ${endpoint} share one mode: while one of them is in configuration mode, none sees the tools of servers; the setting "mode.scope": "session" gives each its own mode`;
+    setImmediate(() => this.#options.log.info(message));
   }
 
   #takesLine(nowMs: number): boolean {

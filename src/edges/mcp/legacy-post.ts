@@ -101,6 +101,7 @@ function beginSession(post: Post, message: RequestMessage): void {
     endpoint: pathOf(post.request),
     subject: session.subject,
     isStateless: false,
+    sharesMode: post.view.sharesMode,
   });
   const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
   const outcome = { pieces: [resultMessage(idText, result)], status: 200 };

@@ -59,7 +59,8 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
 /** Connections on which a client was logged; asking for each request would cost more. */
 const LOGGED = new WeakSet<Socket>();
 
-function logClient(traffic: TrafficLog, { request, identity }: Post, message: RequestMessage): void {
+function logClient(traffic: TrafficLog, post: Post, message: RequestMessage): void {
+  const { request, identity } = post;
   const { socket } = request;
   if (LOGGED.has(socket)) return;
   LOGGED.add(socket);
@@ -70,6 +71,7 @@ function logClient(traffic: TrafficLog, { request, identity }: Post, message: Re
     endpoint: pathOf(request),
     subject: identity.subject,
     isStateless: true,
+    sharesMode: post.view.sharesMode,
   });
 }
 

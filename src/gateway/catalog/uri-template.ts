@@ -86,3 +86,8 @@ function gapOf(expression: string): Gap {
 function wider(a: Gap, b: Gap): Gap {
   return WIDTH.indexOf(a) > WIDTH.indexOf(b) ? a : b;
 }
+
+/** In lower case. Empty if there is none. */
+export function schemeOf(uri: string): string {
+  return uri.slice(0, Math.max(uri.indexOf(':'), 0)).toLowerCase();
+}

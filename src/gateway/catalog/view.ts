@@ -13,7 +13,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { isListable, mayHave } from './server-abilities.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
-import { templateFits } from './uri-template.ts';
+import { schemeOf, templateFits } from './uri-template.ts';
 import { causeOf } from './wait-refusal.ts';
 
 export interface ViewOptions {
@@ -44,6 +44,7 @@ export interface ViewFilter {
   /** What a request must wait for, even if a list need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
+  readonly sharesMode?: boolean;
   /** The view of one client, if clients see different things at this endpoint. */
   readonly forClient?: (client: string) => View;
   /** Called when the client of this view is gone. */
@@ -57,6 +58,8 @@ export class View {
   readonly isAggregated: boolean;
   readonly telemetry: Telemetry | undefined;
   readonly tasks: TaskAccess | undefined;
+  /** Whether one client can change what all clients of this endpoint see. */
+  readonly sharesMode: boolean;
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
   readonly #filter: ViewFilter | undefined;
@@ -73,6 +76,7 @@ export class View {
     this.telemetry = options.telemetry;
     this.tasks = options.tasks;
     this.#filter = options.filter;
+    this.sharesMode = options.filter?.sharesMode === true;
   }
 
   get servers(): readonly Server[] {
@@ -290,8 +294,4 @@ function callable(entry: Entry): Result<Entry, Refusal> {
   return legacy.kind === 'withheld' && modern.kind === 'withheld'
     ? err({ code: 'TOOL_WITHHELD', name: entry.key, reason: legacy.reason })
     : ok(entry);
-}
-
-function schemeOf(uri: string): string {
-  return uri.slice(0, Math.max(uri.indexOf(':'), 0)).toLowerCase();
 }

@@ -99,6 +99,8 @@ export interface ConnectedClient {
   readonly subject: string;
   /** Whether it has no handshake, so that each of its requests could be the first. */
   readonly isStateless: boolean;
+  /** Whether its mode is that of the process, so that clients change what others see. */
+  readonly sharesMode?: boolean;
 }
 
 /** Logs clients and calls for the operator. Exists only if the log shows them. */

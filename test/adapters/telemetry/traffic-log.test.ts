@@ -16,8 +16,9 @@ function opened() {
       if (traffic.admitsCall(nowMs, outcome !== 'ok'))
         traffic.call({ client, tool: 'a_b', ms: 1.6, outcome });
     },
-    connect: (client: string, isStateless: boolean) =>
+    connect: (client: string, isStateless: boolean, sharesMode = false) =>
       traffic.connected({
+        sharesMode,
         ...{ client, isStateless, transport: 'http', revision: '2025-11-25', endpoint: '/mcp' },
         subject: 'local',
       }),
@@ -74,5 +75,18 @@ describe('the log of clients and calls', () => {
     connect(CLIENT, false);
     connect(CLIENT, false);
     expect(await taken()).toHaveLength(3);
+  });
+
+  it('says once that clients share a mode, when a second one connects', async () => {
+    const { connect, taken } = opened();
+    const said = async (): Promise<number> =>
+      (await taken()).filter(([message]) => message.includes('mode.scope')).length;
+    connect(CLIENT, true, true);
+    connect(CLIENT, false, true);
+    connect('{"name":"elsewhere"}', true, false);
+    expect(await said()).toBe(0);
+    connect('{"name":"cursor"}', true, true);
+    connect('{"name":"zed"}', true, true);
+    expect(await said()).toBe(1);
   });
 });

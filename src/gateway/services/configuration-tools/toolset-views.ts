@@ -44,6 +44,7 @@ export class ToolsetViews {
     this.#clients = this.#byMode.size === 0 ? undefined : this.#openClients();
     this.current = catalog.open('equipped', {
       ...this.#choiceIn(this.#mode, () => ({ tools: this.#ownTools, view: this.current })),
+      sharesMode: this.#mode.names !== undefined && this.#clients === undefined,
       ...(this.#clients && { forClient: (client) => this.#clients?.of(client) ?? this.current }),
     });
     this.menu = catalog.open('configuration', this.#menuChoice());

@@ -1,0 +1,89 @@
+// `mode.scope: session`: a client that configures does not take tools away from the others.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect, it } from 'vitest';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { startGateway } from '../support/gateway.ts';
+import { fixture } from '../support/place.ts';
+import { MENU, type Era } from '../support/toolsets.ts';
+
+interface Seen {
+  tools(): Promise<readonly string[]>;
+  call(name: string, args?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Number of notifications that the list of tools has changed. */
+  changes(): number;
+}
+
+async function meetAs(name: string, url: string, era: Era): Promise<Seen> {
+  let changes = 0;
+  const pin = era === 'modern' ? { mode: { pin: '2026-07-28' } } : { mode: 'legacy' as const };
+  const client = new Client({ name, version: '1' }, { versionNegotiation: pin });
+  endLater(() => client.close());
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    changes += 1;
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  if (era === 'modern') await client.listen({ toolsListChanged: true });
+  return {
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    call: async (tool, args = {}) => JSON.stringify(await client.callTool({ name: tool, arguments: args })),
+    changes: () => changes,
+  };
+}
+
+const NORMAL = ['enter-configuration-mode', 'plain_echo'];
+
+it.each(['legacy', 'modern'] as const)('each HTTP client has its own mode, %s', async (era) => {
+  const assay = await startGateway({
+    servers: { plain: fixture('plain') },
+    env: { ASSAY_MODE_SCOPE: 'session' },
+  });
+  const url = `http://127.0.0.1:${assay.port}/mcp`;
+  const [one, other] = [await meetAs('one', url, era), await meetAs('other', url, era)];
+  expect([await one.tools(), await other.tools()]).toEqual([MENU, MENU]);
+
+  // Equipping is shared: both leave the mode that they had because nothing was equipped, and each hears of it.
+  await one.call('build-toolset', {
+    name: 'dev',
+    tools: [{ namespacedName: 'plain.echo' }],
+    autoEquip: true,
+  });
+  expect([await one.tools(), await other.tools()]).toEqual([NORMAL, NORMAL]);
+  await until('both are told', () => (one.changes() === 1 && other.changes() === 1 ? true : undefined));
+
+  await one.call('enter-configuration-mode');
+  expect([await one.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
+  expect(await other.call('plain_echo', { a: 1 })).toContain('{\\"a\\":1}');
+  await expect(one.call('plain_echo', {})).rejects.toThrow(/configuration mode/);
+  expect(await other.call('list-saved-toolsets')).toContain('normal mode');
+  await until('the one that switched is told', () => (one.changes() === 2 ? true : undefined));
+
+  // Another client that equips does not end the configuration of this one.
+  await other.call('enter-configuration-mode');
+  await other.call('equip-toolset', { name: 'dev' });
+  expect([await one.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
+  await one.call('equip-toolset', { name: 'dev' });
+  expect(await one.tools()).toEqual(NORMAL);
+  await until('each is told of its own switches', () =>
+    one.changes() === 3 && other.changes() === 3 ? true : undefined,
+  );
+  await sleep(100);
+  expect([one.changes(), other.changes()]).toEqual([3, 3]);
+});
+
+it('a modern client is known by its name, so another connection of it has the same mode', async () => {
+  const assay = await startGateway({
+    servers: { plain: fixture('plain') },
+    env: { ASSAY_MODE_SCOPE: 'session' },
+  });
+  const url = `http://127.0.0.1:${assay.port}/mcp`;
+  const first = await meetAs('one', url, 'modern');
+  await first.call('build-toolset', {
+    name: 'dev',
+    tools: [{ namespacedName: 'plain.echo' }],
+    autoEquip: true,
+  });
+  await first.call('enter-configuration-mode');
+  const again = await meetAs('one', url, 'modern');
+  const other = await meetAs('two', url, 'modern');
+  expect([await again.tools(), await other.tools()]).toEqual([MENU, NORMAL]);
+});
