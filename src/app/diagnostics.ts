@@ -219,7 +219,12 @@ async function keptTools(home: string, { env }: ConfigEnvironment): Promise<read
 }
 
 /** Diagnostics neither use what was recorded about servers nor record anything. */
-const NO_MEMORY: Memory = { recall: () => undefined, remember: () => undefined };
+const NO_MEMORY: Memory = {
+  recall: () => undefined,
+  remember: () => undefined,
+  recallAbsence: () => false,
+  rememberAbsence: () => undefined,
+};
 const NO_SEALER: Sealer = {
   seal: () => Promise.reject(new Error('nothing is sealed here')),
   open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),

@@ -38,6 +38,25 @@ describe.concurrent('the first list, while servers start', () => {
     expect(await session.call('plain_label')).toBe('plain');
   });
 
+  it('does not wait at the next start for a server that was late at this one', async () => {
+    const home = tempDir();
+    const servers = {
+      hanger: fixture('hanger'),
+      lists: fixture('hanger', ['--mode=lists']),
+      plain: fixture('plain'),
+    };
+    const first = await startGateway({ servers, home });
+    const session = await openSession(first.url);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    await first.stop();
+    const second = await startGateway({ servers, home });
+    const startMs = Date.now();
+    const again = await openSession(second.url);
+    expect(namesAt(await again.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    // Well below the 5 s of a first start.
+    expect(Date.now() - startMs).toBeLessThan(4_000);
+  });
+
   it('a call to a server that stands does not wait for one that hangs', async () => {
     const assay = await startGateway({ servers: { hanger: fixture('hanger'), plain: fixture('plain') } });
     const session = await openSession(assay.url);

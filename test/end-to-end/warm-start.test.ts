@@ -90,7 +90,7 @@ describe('a later start', () => {
   it.each([
     ['cut', (text: string) => text.slice(0, -200)],
     ['with another content than its hash says', (text: string) => text.replace('told', 'tolt')],
-    ['of another format', (text: string) => text.replace('"format":4', '"format":999')],
+    ['of another format', (text: string) => text.replace('"format":5', '"format":999')],
     ['empty', () => ''],
   ])('passes over a catalog file that is %s, and writes a new one', async (_what, spoil) => {
     writeFileSync(join(home, 'catalog.json'), spoil(catalog()));

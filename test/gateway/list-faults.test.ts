@@ -118,7 +118,7 @@ function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {
     { servers: [spec], rejected: [] },
     {
       connect,
-      memory: { recall: () => undefined, remember() {} },
+      memory: { recall: () => undefined, remember() {}, recallAbsence: () => false, rememberAbsence() {} },
       log: SILENT,
       limits: defaultSettings(),
       chance: () => 0,

@@ -22,7 +22,12 @@ export const NOTHING_ASKS: CallDeps = callDeps({
   limits: defaultSettings(),
 });
 
-const NO_MEMORY: Memory = { recall: () => undefined, remember() {} };
+const NO_MEMORY: Memory = {
+  recall: () => undefined,
+  remember() {},
+  recallAbsence: () => false,
+  rememberAbsence() {},
+};
 
 type Lists = Partial<Readonly<Record<ListKind, readonly (Json | Definition)[]>>>;
 

@@ -35,7 +35,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** The same for all servers together. */
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 /** Increase when the format below changes; files of another format are ignored. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /**
  * Opens the file of servers as last seen. Several processes write to it, each for its own servers. A file that is
@@ -47,12 +47,19 @@ export async function openCatalogFile(options: CatalogFileOptions): Promise<Cata
 }
 
 /** One server in the file, as JSON. */
-interface FileEntry {
+type FileEntry = KnownEntry | AbsentEntry;
+
+interface KnownEntry {
   readonly name: string;
   readonly identity: string;
   readonly seenMs: number;
   readonly snapshot: Omit<Snapshot, 'inventory'>;
   readonly lists: Readonly<Record<ListKind, readonly FileDefinition[]>>;
+}
+
+/** A server that was too late for the first lists, and has never been ready. */
+interface AbsentEntry extends Pick<KnownEntry, 'name' | 'identity' | 'seenMs'> {
+  readonly isAbsent: true;
 }
 
 /** Key, JSON text, what clients accept of it (unless all of it), and Assay's facts about a tool that it builds. */
@@ -68,7 +75,8 @@ type Entries = Map<string, FileEntry>;
 interface ServerSnapshot {
   readonly name: string;
   readonly identity: string;
-  readonly snapshot: Snapshot;
+  /** Undefined if it is absent. */
+  readonly snapshot: Snapshot | undefined;
 }
 
 class WrittenMemory implements CatalogFile {
@@ -88,7 +96,8 @@ class WrittenMemory implements CatalogFile {
   recall(spec: ServerSpec): Snapshot | undefined {
     const key = keyOf(spec.name, identityOf(spec));
     const entry = this.#known.get(key);
-    const snapshot = this.#snapshots.get(key) ?? (entry && snapshotOf(entry));
+    const isKnown = entry !== undefined && !('isAbsent' in entry);
+    const snapshot = this.#snapshots.get(key) ?? (isKnown ? snapshotOf(entry) : undefined);
     if (snapshot !== undefined) this.#snapshots.set(key, snapshot);
     return snapshot;
   }
@@ -100,7 +109,22 @@ class WrittenMemory implements CatalogFile {
     this.#forgetNamesakes(spec.name, key);
     this.#snapshots.set(key, snapshot);
     if ((before !== undefined && isSame(before, snapshot)) || bytesIn(snapshot) > MAX_BYTES) return;
-    this.#learnt.set(key, { name: spec.name, identity, snapshot });
+    this.#learn(key, { name: spec.name, identity, snapshot });
+  }
+
+  recallAbsence(spec: ServerSpec): boolean {
+    const entry = this.#known.get(keyOf(spec.name, identityOf(spec)));
+    return entry !== undefined && 'isAbsent' in entry && this.recall(spec) === undefined;
+  }
+
+  rememberAbsence(spec: ServerSpec): void {
+    if (this.recall(spec) !== undefined || this.recallAbsence(spec)) return;
+    const identity = identityOf(spec);
+    this.#learn(keyOf(spec.name, identity), { name: spec.name, identity, snapshot: undefined });
+  }
+
+  #learn(key: string, one: ServerSnapshot): void {
+    this.#learnt.set(key, one);
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
 
@@ -166,8 +190,8 @@ function bytesIn({ inventory }: Snapshot): number {
     .reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-function sizeOf({ lists }: FileEntry): number {
-  return Object.values(lists)
+function sizeOf(entry: FileEntry): number {
+  return Object.values('isAbsent' in entry ? {} : entry.lists)
     .flat()
     .reduce((sum, [, text]) => sum + text.length, 0);
 }
@@ -186,7 +210,7 @@ async function readEntries(path: string): Promise<Entries> {
 
 const WHOLE: Definition['fitness'] = { legacy: { kind: 'whole' }, modern: { kind: 'whole' } };
 
-function snapshotOf({ snapshot, lists }: FileEntry): Snapshot {
+function snapshotOf({ snapshot, lists }: KnownEntry): Snapshot {
   const inventory = Object.fromEntries(
     Object.entries(lists).map(([kind, definitions]) => [
       kind,
@@ -203,10 +227,12 @@ function definitionOf([key, text, accepted, facts]: FileDefinition, isTool: bool
   return { key: key ?? undefined, bytes, fitness, parameters, ...(facts && { facts }) };
 }
 
-function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: ServerSnapshot): FileEntry {
+function entryOf({ name, identity, snapshot: given }: ServerSnapshot): FileEntry {
+  if (given === undefined) return { name, identity, seenMs: Date.now(), isAbsent: true };
+  const { inventory, ...snapshot } = given;
   const lists = Object.fromEntries(
     Object.entries(inventory).map(([kind, definitions]) => [kind, definitions.flatMap(writable)]),
-  ) as unknown as FileEntry['lists']; // the same keys
+  ) as unknown as KnownEntry['lists']; // the same keys
   return { name, identity, seenMs: Date.now(), snapshot, lists };
 }
 

@@ -1,10 +1,10 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
 import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
 import { joinedLocal } from '../../core/sources/local-spec.ts';
 import type { CallDeps } from './call-deps.ts';
+import { firstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
@@ -15,8 +15,6 @@ import type { ServerDeps } from './server-deps.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
-/** Maximum time in ms that the first lists wait for servers that are still starting. */
-const FIRST_LIST_WAIT_MS = 5_000;
 /** Changes within this many ms are announced together. */
 const ANNOUNCE_AFTER_MS = 50;
 /** After an announcement, the next one waits this many times as long as it took. */
@@ -143,7 +141,7 @@ export class Catalog {
   start(only: readonly Server[] = this.#servers): void {
     this.#isRunning = true;
     for (const server of only) server.start();
-    this.#started = firstOf(only.map((server) => server.settled()));
+    this.#started = firstLists(only, this.#deps.memory);
   }
 
   /** Updates the servers to match the plans, and touches only those that differ. */
@@ -293,8 +291,3 @@ function isLocal({ transport }: ServerSpec): boolean {
 }
 
 const NO_PLAN: Plan = { servers: [], rejected: [] };
-
-/** Resolves when all have settled, after 5 s at the latest. */
-async function firstOf(settled: readonly Promise<void>[]): Promise<void> {
-  await Promise.race([Promise.all(settled), sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
-}

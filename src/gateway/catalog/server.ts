@@ -59,6 +59,8 @@ export class Server {
   readonly #deps: ServerDeps;
   readonly #outages: OutageLog;
   readonly #listOutages: OutageLog;
+  /** Whether the first lists of an earlier start waited for it in vain. */
+  readonly #wasAbsent: boolean;
   readonly #stopping = new AbortController();
   readonly #news = new ChangeSignal();
   #running: Promise<void> | undefined;
@@ -74,6 +76,7 @@ export class Server {
     this.#outages = new OutageLog(logged);
     this.#listOutages = new OutageLog(logged);
     const known = deps.memory.recall(spec);
+    this.#wasAbsent = deps.memory.recallAbsence(spec);
     this.lists = new ServerLists({
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
@@ -144,9 +147,9 @@ export class Server {
     this.#deps.onChange();
   }
 
-  /** Resolves when the first attempt to start has ended, successfully or not, or earlier once the list is known. */
+  /** Resolves when the first attempt to start has ended, or earlier once the list is known or not to be expected. */
   async settled(list?: ListKind): Promise<void> {
-    const isKnown = (): boolean => list !== undefined && this.lists.isKnown(list);
+    const isKnown = (): boolean => list !== undefined && (this.#wasAbsent || this.lists.isKnown(list));
     while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 

@@ -210,6 +210,10 @@ export interface Memory {
   recall(spec: ServerSpec): Snapshot | undefined;
   /** Takes effect at once and is written to disk soon after. */
   remember(spec: ServerSpec, snapshot: Snapshot): void;
+  /** Whether the server was too late for the first lists of an earlier start, and has never been ready. */
+  recallAbsence(spec: ServerSpec): boolean;
+  /** Has no effect on a server that was ready once. */
+  rememberAbsence(spec: ServerSpec): void;
 }
 
 /** Creates a unique token. */
