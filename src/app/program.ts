@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { mintToken } from '../adapters/auth/mint-token.ts';
 import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
+import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
 import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
 import { VERSION } from '../core/identity.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
@@ -58,6 +59,7 @@ const RUNTIME: Runtime = {
 /** Ports for the commands that deal with other clients: `import` and `connect`. */
 function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
+    programName: isShortLived(ownCommand) ? 'npx assay-mcp' : 'assay',
     clients: CLIENTS,
     importServers: async (request, options) => {
       const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');

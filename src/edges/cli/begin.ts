@@ -5,7 +5,7 @@ import { printable } from '../../core/printable.ts';
 import { print, printError, proseOf } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
-type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients'>;
+type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients' | 'programName'>;
 
 /**
  * `assay` without arguments: where to begin, if there is no config file yet. Undefined if there is one: then the help
@@ -15,7 +15,8 @@ export async function begin(runtime: Ports, options: AppOptions): Promise<number
   if (await runtime.hasConfig(options)) return undefined;
   print('Assay has no config file yet, so it knows no servers.');
   for (const line of await offers(runtime, options)) print(line);
-  print('\n`assay setup` does it step by step; `assay --help` shows all commands.');
+  const name = runtime.programName;
+  print(`\n\`${name} setup\` does it step by step; \`${name} --help\` shows all commands.`);
   return EXIT.done;
 }
 
@@ -29,7 +30,7 @@ async function offers(runtime: Ports, options: AppOptions): Promise<readonly str
   const found = (await runtime.findClients(options)).filter(({ servers }) => servers.length > 0);
   const rows = found.map(({ id, label, servers }) => ({
     what: `${printable(label)} has ${counted(servers.length, 'server')}:`,
-    command: `assay import ${id}`,
+    command: `${runtime.programName} import ${id}`,
   }));
   const width = Math.max(0, ...rows.map(({ what }) => what.length));
   if (rows.length > 0) return ['', ...rows.map(({ what, command }) => `  ${what.padEnd(width)}  ${command}`)];

@@ -82,7 +82,7 @@ export function viewUrl(url: string, { all, toolset }: ViewOptions): string | un
   return all === true ? `${base}/all` : `${base}/toolsets/${toolset ?? ''}`;
 }
 
-/** "Cursor will see 58 tools: …", and the next command if that is not what the user wants. */
+/** "Cursor will see 58 tools: …", and the arguments of the next command if that is not what the user wants. */
 export function seenLines(
   { seen, facts }: ChosenView,
   client: KnownClient,
@@ -114,8 +114,8 @@ function whatOf({ view, toolset, tools, configurationTools: own }: SeenByClient)
 }
 
 function remedy({ toolset }: SeenByClient, facts: Facts | undefined, { id }: KnownClient): string {
-  if (facts?.servers.length === 0) return `assay import ${id}`;
+  if (facts?.servers.length === 0) return `import ${id}`;
   const [own = facts?.toolsets[0]] = facts?.toolsets.filter((name) => name === id) ?? [];
-  if (toolset === undefined && own !== undefined) return `assay toolset equip ${own}`;
-  return `assay connect ${id} --all`;
+  if (toolset === undefined && own !== undefined) return `toolset equip ${own}`;
+  return `connect ${id} --all`;
 }

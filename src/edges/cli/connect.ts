@@ -45,7 +45,7 @@ export async function connect(
   const request = { client, name, url, view, project, force, dryRun };
   const done = await runtime.connectClient(request, options);
   if (!done.ok) return printComplaint(done.error);
-  return tell(done.value, options, known && { ...chosen.value, client: known });
+  return tell(done.value, options, known && { ...chosen.value, client: known, ...runtime });
 }
 
 const NO_ENDPOINT: Refusal = {
@@ -58,32 +58,40 @@ function isHere(url: string): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(URL.parse(url)?.hostname ?? '');
 }
 
-function tell(
-  report: ConnectReport,
-  options: ConnectOptions,
-  chosen?: ChosenView & { readonly client: KnownClient },
-): number {
+interface Chosen extends ChosenView, Pick<ClientConfigPorts, 'programName'> {
+  readonly client: KnownClient;
+}
+
+function tell(report: ConnectReport, options: ConnectOptions, chosen?: Chosen): number {
   const isJson = options.json === true;
   if (isJson) printJson({ ...report, ...(chosen?.seen && { seen: chosen.seen }) });
   else for (const line of [reportText(report), ...report.preview.map(coloured)]) print(line);
   const seen = chosen && seenLines(chosen, chosen.client);
   if (!isJson && seen !== undefined) print(proseOf(seen.seen));
-  for (const warning of report.warnings) printError(printable(`warning: ${warning}`));
+  const isTerminal = process.stderr.isTTY;
+  const note = (line: string): void => printError(proseOf(printable(line), { isTerminal }));
+  for (const warning of report.warnings) note(`warning: ${warning}`);
   if (isJson) return EXIT.done;
-  if (!report.isDryRun && report.change !== 'same') printError(`next: ${report.next}`);
-  if (seen?.next !== undefined) printError(`next: ${seen.next}`);
-  const { client, facts } = chosen ?? {};
-  if (client === undefined || options.isStep === true) return EXIT.done;
-  for (const line of tips(report, options, { id: client.id, servers: facts?.servers ?? [] }))
-    printError(proseOf(printable(line), { isTerminal: process.stderr.isTTY }));
+  if (!report.isDryRun && report.change !== 'same') note(`next: ${report.next}`);
+  if (chosen === undefined || options.isStep === true) return EXIT.done;
+  const { client, facts, programName } = chosen;
+  if (seen?.next !== undefined) note(`next: ${programName} ${seen.next}`);
+  for (const line of tips(report, options, { id: client.id, servers: facts?.servers ?? [], programName }))
+    note(line);
   return EXIT.done;
+}
+
+interface TipFacts extends Pick<ClientConfigPorts, 'programName'> {
+  readonly id: string;
+  /** Names of Assay's servers. */
+  readonly servers: readonly string[];
 }
 
 /** The other servers of the client's file: those that Assay has too, which the client starts twice, and the rest. */
 function tips(
   { client, others }: ConnectReport,
   { project }: ConnectOptions,
-  { id, servers }: { readonly id: string; readonly servers: readonly string[] },
+  { id, servers, programName }: TipFacts,
 ): readonly string[] {
   const isTwice = (name: string): boolean => servers.includes(name);
   const [twice, rest] = [others.filter(isTwice), others.filter((name) => !isTwice(name))];
@@ -92,11 +100,11 @@ function tips(
     ...(twice.length === 0
       ? []
       : [
-          `tip: ${client} shows the tools of ${twice.join(', ')} twice: \`assay import ${id}${folder} --move\` takes these entries out of its file.`,
+          `tip: ${client} shows the tools of ${twice.join(', ')} twice: \`${programName} import ${id}${folder} --move\` takes these entries out of its file.`,
         ]),
     ...(rest.length === 0
       ? []
-      : [`tip: ${client} has more servers there (${rest.join(', ')}): assay import ${id}${folder}`]),
+      : [`tip: ${client} has more servers there (${rest.join(', ')}): ${programName} import ${id}${folder}`]),
   ];
 }
 

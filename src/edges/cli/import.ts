@@ -76,11 +76,11 @@ export async function importFrom(
   }
   if (!equipped.ok) return printComplaint(equipped.error);
   if (!moved.ok) return printComplaint(moved.error);
-  if (!json) tellOutcome({ client, options, equipped: equipped.value, moved: moved.value });
+  if (!json) tellOutcome({ ...runtime, client, options, equipped: equipped.value, moved: moved.value });
   return EXIT.done;
 }
 
-interface Outcome {
+interface Outcome extends Pick<ClientConfigPorts, 'programName'> {
   readonly client: KnownClient | undefined;
   readonly options: ImportOptions;
   readonly equipped: Equipped | undefined;
@@ -88,27 +88,32 @@ interface Outcome {
 }
 
 /** What the import changed about what clients see and have, and the next command. */
-function tellOutcome({ client, options, equipped, moved }: Outcome): void {
+function tellOutcome({ client, programName, options, equipped, moved }: Outcome): void {
   const isTerminal = process.stderr.isTTY;
-  const lines = equipped && toolsetLines(equipped, client);
+  const lines = equipped && toolsetLines(equipped, { client, programName });
   if (lines !== undefined) print(`\n${proseOf(lines.done)}`);
   const { project } = options;
   if (moved !== undefined && client !== undefined)
-    for (const line of movedLines(moved, { id: client.id, project })) print(proseOf(printable(line)));
+    for (const line of movedLines(moved, { id: client.id, project, programName }))
+      print(proseOf(printable(line)));
   const isAfterwards = options.dryRun === true && options.move === true;
   if (isAfterwards) printError('note: --move would then take these entries out of the file.');
-  for (const line of equipped === undefined ? [] : downLines(equipped))
+  for (const line of equipped === undefined ? [] : downLines(equipped, programName))
     printError(proseOf(printable(line), { isTerminal }));
   if (lines !== undefined && options.isStep !== true) printError(`next: ${lines.next}`);
+}
+
+interface MovedContext extends Pick<ClientConfigPorts, 'programName'>, Pick<KnownClient, 'id'> {
+  readonly project?: string | undefined;
 }
 
 /** Says what left the client's files, and how it comes back. Also for `assay setup`. */
 export function movedLines(
   { client, files }: MoveReport,
-  { id, project }: { readonly id: string; readonly project?: string | undefined },
+  { id, project, programName }: MovedContext,
 ): readonly string[] {
   if (files.length === 0) return [`${client} has no entries of servers that Assay has too.`];
-  const undo = `assay connect ${id}${project === undefined ? '' : ` --project ${project}`} --undo`;
+  const undo = `${programName} connect ${id}${project === undefined ? '' : ` --project ${project}`} --undo`;
   return files.map(
     ({ path, names }) => `Took ${names.join(', ')} out of ${path}; \`${undo}\` restores the file.`,
   );

@@ -86,22 +86,23 @@ export function downIn(equipped: Equipped | undefined): readonly string[] {
 }
 
 /** Names the servers that showed no tools, with the command that explains them. */
-export function downLines({ servers }: Equipped): readonly string[] {
+export function downLines({ servers }: Equipped, programName: string): readonly string[] {
   const down = servers.filter((status) => missingFrom(status) !== undefined).map(({ name }) => name);
   if (down.length === 0) return [];
-  const which = down.length === 1 ? 'server is' : 'servers are';
+  const [which, whose, they] =
+    down.length === 1 ? ['server is', 'its', 'it is'] : ['servers are', 'their', 'they are'];
   return [
-    `note: ${down.length} ${which} not ready (${down.join(', ')}): \`assay doctor\` says what to do; their tools appear once they are ready.`,
+    `note: ${down.length} ${which} not ready (${down.join(', ')}): \`${programName} doctor\` says what to do; ${whose} tools appear once ${they} ready.`,
   ];
 }
 
 /** What the import changed about what clients see, and the next command. */
 export function toolsetLines(
   { toolset, tools }: Equipped,
-  client: KnownClient | undefined,
+  { client, programName }: { readonly client: KnownClient | undefined; readonly programName: string },
 ): { readonly done: string; readonly next: string } {
   const { name, equipped } = toolset;
-  const connect = `assay connect ${client?.id ?? 'CLIENT'}`;
+  const connect = `${programName} connect ${client?.id ?? 'CLIENT'}`;
   return {
     done: `${changeText(toolset, tools)} ${equippedText(toolset)}`,
     next: equipped === name ? connect : `${connect} --toolset ${name}`,

@@ -155,6 +155,8 @@ export interface KnownClient {
 
 /** What the commands for other clients need. */
 export interface ClientConfigPorts {
+  /** What a user types to run this program: it is not in PATH when npx runs it. */
+  readonly programName: 'assay' | 'npx assay-mcp';
   /** The clients whose config files are known. */
   readonly clients: readonly KnownClient[];
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;

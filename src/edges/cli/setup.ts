@@ -30,7 +30,8 @@ export async function setup(runtime: ClientConfigPorts, options: SetupOptions): 
   if (options.yes !== true && !isInteractive()) return printComplaint(NO_TERMINAL);
   const results: (number | undefined)[] = [];
   for (const client of chosen.value) results.push(await setUp(runtime, client, options));
-  if (results.includes(EXIT.done)) print(`\n${proseOf(CLOSING)}`);
+  if (results.includes(EXIT.done))
+    print(`\n${proseOf(CLOSING.replaceAll('assay ', `${runtime.programName} `))}`);
   return results.find((exit) => exit !== undefined && exit !== EXIT.done) ?? EXIT.done;
 }
 
@@ -78,6 +79,6 @@ async function setUp(
   if (!(await asked(question))) return EXIT.done;
   const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
   if (!moved.ok) return printComplaint(moved.error);
-  for (const line of movedLines(moved.value, { id })) print(proseOf(printable(line)));
+  for (const line of movedLines(moved.value, { ...runtime, id })) print(proseOf(printable(line)));
   return EXIT.done;
 }
