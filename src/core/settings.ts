@@ -11,6 +11,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The effective value of every setting. */
 export interface Settings extends LimitSettings {
   readonly 'mcp.access': 'open' | 'token';
+  readonly 'mcp.sse': boolean;
   readonly 'auth.issuer': string;
   readonly 'auth.audience': string;
   readonly 'auth.jwksUri': string;
@@ -42,6 +43,13 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: { type: 'choice', of: ['open', 'token'], defaultValue: 'open' },
     about:
       'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback, and where auth.issuer is set, they always need one.',
+  },
+  'mcp.sse': {
+    env: 'ASSAY_MCP_SSE',
+    changedBy: 'startup',
+    kind: { type: 'flag', defaultValue: false },
+    about:
+      'Whether clients of the older transport HTTP+SSE (revision 2024-11-05) are served too: /sse is then what /mcp is for others, and so are /sse/all, /sse/servers/NAME and the like.',
   },
   'auth.issuer': {
     env: 'ASSAY_AUTH_ISSUER',

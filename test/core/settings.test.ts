@@ -81,6 +81,7 @@ describe('a setting', () => {
 /** Who may change each setting: reviewed with an attacker in mind who has the scope `admin` alone. */
 const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'mcp.access': 'startup',
+  'mcp.sse': 'startup',
   'auth.issuer': 'startup',
   'auth.audience': 'startup',
   'auth.jwksUri': 'startup',

@@ -76,7 +76,7 @@ type Take = (...received: readonly unknown[]) => void;
  * Delivers each message in its own turn. The clients drop a call's progress listener as soon as they have the result,
  * and lose progress read in the same turn, which depends on how busy the machine is.
  */
-function inTurns<T extends object>(transport: T): T {
+export function inTurns<T extends object>(transport: T): T {
   let take: Take | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const later: Take = (...received) => {

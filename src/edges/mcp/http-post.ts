@@ -1,11 +1,14 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Settings } from '../../core/settings.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
+import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import { refuse, type Post } from './http-request.ts';
 import { answerBatch, answerLegacy } from './legacy-post.ts';
 import { noMessage } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
 import { isEnveloped, namesModern } from './modern-rules.ts';
-import { readFromClient } from './read-message.ts';
+import { readBody, readFromClient } from './read-message.ts';
 
 const OPEN_BRACKET = 0x5b;
 
@@ -23,6 +26,22 @@ export function answerPost(post: Post): Promise<void> | undefined {
   return reading instanceof Promise
     ? reading.then((message) => answerMessage(post, message, era))
     : answerMessage(post, reading, era);
+}
+
+/** The body of a POST with a message. Undefined if it was refused, or the client has left. */
+export async function receiveBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  settings: Settings,
+): Promise<Buffer | undefined> {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    sendRefusal(response, { code: 'MEDIA_TYPE_UNKNOWN', type });
+    return undefined;
+  }
+  const body = await readBody(request, settings['limits.bodyBytes']);
+  if (body?.ok === false) refuseLarge(request, response, body.error);
+  return body?.ok === true ? body.value : undefined;
 }
 
 function answerMessage(post: Post, message: Message | NoMessage, era: Era): Promise<void> | undefined {

@@ -103,13 +103,16 @@ export function openAnswer(
   return answer;
 }
 
+/** Where the outcome of a request goes, and what comes before it. */
+export type RequestAnswer = Pick<HttpAnswer, 'notify' | 'respond' | 'withdraw'>;
+
 /** Processes one request and sends its outcome. */
 export async function answerRequest(
   {
     response,
     answer,
     openRequests,
-  }: Pick<Post, 'response' | 'openRequests'> & { readonly answer: HttpAnswer },
+  }: Pick<Post, 'response' | 'openRequests'> & { readonly answer: RequestAnswer },
   message: RequestMessage,
   { caller, identity, inFlight, session }: RequestSource,
 ): Promise<void> {

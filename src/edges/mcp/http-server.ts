@@ -13,18 +13,18 @@ import type { ToolsetViews } from '../../gateway/services/configuration-tools/to
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
 import { Connections } from './connections.ts';
-import { knownPaths, type OtherPaths, pathOf, readTarget, viewAt } from './request-path.ts';
+import { isSsePath, knownPaths, type OtherPaths, pathOf, readTarget, viewAt } from './request-path.ts';
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
-import { answerPost } from './http-post.ts';
-import { answerMetadata, refuseLarge, sendRefusal } from './http-refusal.ts';
+import { answerPost, receiveBody } from './http-post.ts';
+import { answerMetadata, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerDelete, answerGet, type SessionRequest } from './legacy-get.ts';
 import { listen } from './subscription.ts';
 import { namesModern } from './modern-rules.ts';
 import { answerNoSignIn } from './no-sign-in.ts';
-import { readBody } from './read-message.ts';
 import { Sessions } from './session.ts';
+import { SseClients } from './sse-clients.ts';
 import { timeLimits } from './time-limits.ts';
 import { TokenNotices } from './token-notices.ts';
 import { OpenRequests } from './in-flight.ts';
@@ -55,7 +55,7 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
+const OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
 /** How often in ms tokens of streams and sessions are rechecked and idle sessions are ended. */
 const SWEEP_INTERVAL_MS = 2_000;
@@ -106,6 +106,7 @@ class McpServer {
   readonly #closedGuard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
+  readonly #sse: SseClients;
   readonly #openRequests = new OpenRequests();
   readonly #subscriptions = new Set<OpenSubscription>();
   readonly #connections: Connections;
@@ -121,6 +122,7 @@ class McpServer {
     this.#closedGuard = guard({ ...options, isOpen: false });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
+    this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });
     this.#connections = connections;
     this.#tokenNotices = new TokenNotices(options.log);
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
@@ -136,7 +138,7 @@ class McpServer {
     // All later code reads the normalized target.
     request.url = target.value;
     const path = pathOf(request);
-    if (!IS_OWN.test(path)) {
+    if (!this.#isOwn(path)) {
       await this.#answerOtherPath(request, response, path);
       return;
     }
@@ -165,6 +167,7 @@ class McpServer {
     else if (!allows(admitted.value, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
+    else if (isSsePath(path)) await this.#sse.answer({ request, response, view, identity });
     else if (request.method === 'POST') await this.#post(request, response, { view, identity });
     // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
@@ -183,7 +186,7 @@ class McpServer {
   /** Refuses in the error format of the API that was probably meant. */
   async #refuseTarget(request: IncomingMessage, response: ServerResponse, reason: string): Promise<void> {
     const refusal = { code: 'TARGET_INVALID', reason } as const;
-    const isOwn = IS_OWN.test(request.url ?? '');
+    const isOwn = this.#isOwn(request.url ?? '');
     request.url = '/';
     if (isOwn) sendRefusal(response, refusal);
     else await this.#options.others.answer(request, response, err(refusal));
@@ -222,11 +225,16 @@ class McpServer {
     await drained;
     clearInterval(this.#sweepTimer);
     this.#unsubscribe();
+    this.#sse.close();
     this.#sessions.endAll();
   }
 
   #sessionRequest(request: IncomingMessage, response: ServerResponse, admitted: Admitted): SessionRequest {
     return { request, response, ...admitted, sessions: this.#sessions, openRequests: this.#openRequests };
+  }
+
+  #isOwn(path: string): boolean {
+    return OWN.test(path) || (isSsePath(path) && this.#options.settings['mcp.sse']);
   }
 
   #sweep(): void {
@@ -244,34 +252,25 @@ class McpServer {
   }
 
   async #post(request: IncomingMessage, response: ServerResponse, admitted: Admitted): Promise<void> {
-    const type = request.headers['content-type'] ?? '';
     const { accept } = request.headers;
-    if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-      sendRefusal(response, { code: 'MEDIA_TYPE_UNKNOWN', type });
-    } else if (
-      !headers.accepts(accept, 'application/json') &&
-      !headers.accepts(accept, 'text/event-stream')
-    ) {
+    if (!headers.accepts(accept, 'application/json') && !headers.accepts(accept, 'text/event-stream')) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
-    } else {
-      const { settings } = this.#options;
-      const body = await readBody(request, settings['limits.bodyBytes']);
-      if (body === undefined) return;
-      if (body.ok)
-        await answerPost({
-          request,
-          response,
-          body: body.value,
-          view: admitted.view,
-          identity: admitted.identity,
-          settings,
-          sessions: this.#sessions,
-          loads: this.#loads,
-          subscriptions: this.#subscriptions,
-          openRequests: this.#openRequests,
-        });
-      else refuseLarge(request, response, body.error);
+      return;
     }
+    const { settings } = this.#options;
+    const body = await receiveBody(request, response, settings);
+    if (body === undefined) return;
+    await answerPost({
+      request,
+      response,
+      body,
+      ...admitted,
+      settings,
+      sessions: this.#sessions,
+      loads: this.#loads,
+      subscriptions: this.#subscriptions,
+      openRequests: this.#openRequests,
+    });
   }
 
   async #answerMetrics(

@@ -30,7 +30,7 @@ export class HttpStream implements MessageSink {
   constructor(response: ServerResponse, { maxUnreadBytes, onClose }: HttpStreamOptions) {
     this.#response = response;
     this.#maxUnreadBytes = maxUnreadBytes;
-    writeStreamHead(response);
+    if (!response.headersSent) writeStreamHead(response);
     this.#keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_MS);
     response.once('close', () => {
       clearInterval(this.#keepAlive);
@@ -69,7 +69,7 @@ export class HttpStream implements MessageSink {
 }
 
 /** Writes the headers of an event stream (2026-07-28, basic/transports/streamable-http#receiving-messages). */
-function writeStreamHead(response: ServerResponse): void {
+export function writeStreamHead(response: ServerResponse): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache, no-transform',

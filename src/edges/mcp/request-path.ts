@@ -81,8 +81,16 @@ interface Endpoints {
   readonly views: ToolsetViews;
 }
 
+/** Whether a path belongs to the older transport, where each endpoint has `/sse` in place of `/mcp`. */
+export function isSsePath(path: string): boolean {
+  return SSE.test(path);
+}
+
+const SSE = /^\/sse(?=\/|$)/;
+
 /** The view of an MCP endpoint. Undefined for other paths. */
-export function viewAt({ catalog, views }: Endpoints, path: string): View | undefined {
+export function viewAt({ catalog, views }: Endpoints, asked: string): View | undefined {
+  const path = asked.replace(SSE, '/mcp');
   if (path === '/mcp') return views.current;
   if (path === '/mcp/all') return catalog.all;
   if (path === '/mcp/configuration') return views.menu;

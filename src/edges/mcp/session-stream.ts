@@ -81,6 +81,12 @@ export class SessionStream implements MessageSink {
     this.#say(pieces);
   }
 
+  /** Disconnects a client that has not read the responses before. One may exceed the limit, and is large then. */
+  respondIfRead(pieces: readonly Buffer[]): void {
+    this.#connection?.dropUnread();
+    this.#say(pieces);
+  }
+
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;

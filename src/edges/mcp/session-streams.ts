@@ -93,6 +93,11 @@ export class SessionStreams {
     return true;
   }
 
+  /** Sends a response on the standing stream, for a client whose requests have no streams of their own. */
+  respond(pieces: readonly Buffer[]): void {
+    this.#standing?.respondIfRead(pieces);
+  }
+
   /**
    * Sends a notification about a topic on the standing stream, or as soon as the client listens. At most one per topic
    * is kept; a second is replaced by `whole`, which says that the whole topic may have changed.

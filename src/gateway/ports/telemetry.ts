@@ -92,7 +92,7 @@ export interface LoggedCall {
 export interface ConnectedClient {
   /** JSON text of its name and version. */
   readonly client: string | undefined;
-  readonly transport: 'http' | 'stdio';
+  readonly transport: 'http' | 'sse' | 'stdio';
   readonly revision: string;
   /** The path, or the view of a stdio server. */
   readonly endpoint: string;
