@@ -148,9 +148,15 @@ export function attachedView(catalog: Catalog): Catalog['all'] {
   return catalog.of(NAME) ?? catalog.all;
 }
 
-function specOf({ url, token }: RunningServe, { all, toolset }: ViewOptions): ServerSpec {
+function specOf({ url, token }: RunningServe, { all, toolset, search }: ViewOptions): ServerSpec {
   const part =
-    all === true ? '/all' : toolset === undefined ? '' : `/toolsets/${encodeURIComponent(toolset)}`;
+    search === true
+      ? '/search'
+      : all === true
+        ? '/all'
+        : toolset === undefined
+          ? ''
+          : `/toolsets/${encodeURIComponent(toolset)}`;
   return {
     name: NAME,
     transport: {

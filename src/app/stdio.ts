@@ -94,6 +94,7 @@ async function shownOf(
   if (attached !== undefined) return ok({ view: attached });
   if (given.all === true) return ok({ view: catalog.all });
   const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
+  if (given.search === true) return ok({ view: views.search });
   const read = (): void => void toolsets.ready();
   if (given.toolset === undefined) {
     if (!toolsets.isRecalled) read();

@@ -21,6 +21,8 @@ export interface ViewOptions {
   readonly all?: boolean;
   /** The tools of this toolset. */
   readonly toolset?: string;
+  /** Three tools that find, describe and call all others. */
+  readonly search?: boolean;
 }
 
 export interface StdioOptions extends AppOptions, ViewOptions {

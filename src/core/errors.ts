@@ -126,6 +126,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TOOL_NOT_IN_TOOLSET: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
   TOOL_CHANGED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOL_DRIFTED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
+  CALL_TOOL_REQUIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   REF_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_DISAGREES: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },

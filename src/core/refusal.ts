@@ -208,6 +208,8 @@ export type Refusal =
     }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
   | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }
+  /** The endpoint lists no tools of servers; they are called through `call_tool`. */
+  | { readonly code: 'CALL_TOOL_REQUIRED'; readonly tool: string }
   | { readonly code: 'NOTE_UNKNOWN'; readonly tool: string; readonly note: string }
   | { readonly code: 'NOTES_FULL'; readonly tool: string; readonly limit: number }
   | {

@@ -241,6 +241,8 @@ const SENTENCES: Sentences = {
     `The ref ${quote(r.ref)} names a tool of each of the servers ${r.servers.map(quote).join(', ')}. Give its refId.`,
   REF_DISAGREES: (r) =>
     `The refId ${quote(r.refId)} is not that of ${quote(r.namespacedName)} as it is now. Give one of the two.`,
+  CALL_TOOL_REQUIRED: (r) =>
+    `The tool ${quote(r.tool)} is not called by its name here: call "call_tool" with {"name": ${JSON.stringify(r.tool)}, "arguments": {…}}.`,
   NOTE_UNKNOWN: (r) => `The tool ${quote(r.tool)} has no note ${quote(r.note)} in that toolset.`,
   NOTES_FULL: (r) => `The tool ${quote(r.tool)} would have more than ${r.limit} notes. Delete some first.`,
   MODE_DIFFERS: (r) =>

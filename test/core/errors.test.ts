@@ -129,6 +129,7 @@ const REFUSALS: Examples = {
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
   TOOL_DRIFTED: ['-32602 200 2', { tool: HOSTILE }],
+  CALL_TOOL_REQUIRED: ['-32602 200 2', { tool: HOSTILE }],
   REF_UNKNOWN: ['-32602 200 2', { ref: HOSTILE, nearest: HOSTILE }],
   REF_AMBIGUOUS: ['-32602 200 2', { ref: HOSTILE, servers: [HOSTILE] }],
   REF_DISAGREES: ['-32602 200 2', { namespacedName: HOSTILE, refId: HOSTILE }],

@@ -31,6 +31,18 @@ const FAILING: ConfigurationTool = {
   call: () => Promise.reject(new Error('a bug')),
 };
 
+/** Stands for the tool "read" of the server. */
+function forwardingTo(view: () => View): ConfigurationTool {
+  return {
+    ...OWN,
+    key: 'call_tool',
+    forward: (message) => {
+      const entry = view().listing('tools').entries[0];
+      return Promise.resolve(entry && { entry, message });
+    },
+  };
+}
+
 interface Opened {
   readonly view: View;
   /** The methods that reached the server, beside those of its handshake. */
@@ -82,7 +94,7 @@ async function open(policy: Policy): Promise<Opened> {
     filter: {
       candidates: () => [server],
       listing: (kind) => plain.listing(kind),
-      configurationTool: (name) => [OWN, FAILING].find(({ key }) => key === name),
+      configurationTool: (name) => [OWN, FAILING, forwardingTo(() => plain)].find(({ key }) => key === name),
       absence: (name) =>
         name === 'down'
           ? {
@@ -165,6 +177,14 @@ describe('the policy decides on', () => {
     ]);
   });
 
+  it('the tool that a tool of Assay stands for', async () => {
+    inputs.length = 0;
+    const { view, sent } = await open(policy);
+    await callTool(view, 'call_tool');
+    expect(inputs).toMatchObject([{ server: 's', name: 'read', isReadOnly: true }]);
+    expect(sent).toEqual(['tools/call']);
+  });
+
   it('a call of the command line, which has an identity of its own', async () => {
     inputs.length = 0;
     const { view } = await open(policy);
@@ -177,18 +197,22 @@ describe('the policy decides on', () => {
 describe('a call that the policy refuses', () => {
   const refuse: Policy = () => ({ kind: 'refuse', reasons: ['it is Sunday'] });
 
-  it.each(['s_read', OWN.key])('is told why, reaches nothing, and is recorded: %s', async (name) => {
-    const { view, sent, recorded } = await open(refuse);
-    const refusal = { code: 'CALL_REFUSED', reasons: ['it is Sunday'] };
-    expect(await callTool(view, name)).toEqual({ kind: 'refused', refusal });
-    expect(sent).toEqual([]);
-    expect(recorded).toEqual([`${name === OWN.key ? '' : 's'} tools/call CALL_REFUSED`]);
-  });
+  it.each(['s_read', OWN.key, 'call_tool'])(
+    'is told why, reaches nothing, and is recorded: %s',
+    async (name) => {
+      const { view, sent, recorded } = await open(refuse);
+      const refusal = { code: 'CALL_REFUSED', reasons: ['it is Sunday'] };
+      expect(await callTool(view, name)).toEqual({ kind: 'refused', refusal });
+      expect(sent).toEqual([]);
+      expect(recorded).toEqual([`${name === OWN.key ? '' : 's'} tools/call CALL_REFUSED`]);
+    },
+  );
 });
 
 describe('a record is made of', () => {
   it.each([
     ['a call', 's_read', 's tools/call ok'],
+    ['a call through a tool that stands for another', 'call_tool', 's tools/call ok'],
     ['a call of a configuration tool', OWN.key, ' tools/call ok'],
     ['a call of a tool that does not exist', 's_gone', ' tools/call TOOL_UNKNOWN'],
   ])('%s', async (_, name, record) => {

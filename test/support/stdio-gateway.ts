@@ -8,7 +8,7 @@ import { tempDir, writeConfig } from './place.ts';
 import { speakLines, type LinePeer } from './stdio.ts';
 
 export interface StdioGatewayOptions
-  extends Omit<AssayOptions, 'args' | 'place'>, Pick<StdioOptions, 'toolset' | 'attach'> {
+  extends Omit<AssayOptions, 'args' | 'place'>, Pick<StdioOptions, 'toolset' | 'search' | 'attach'> {
   /** Serve all tools of all servers, which most tests want. */
   readonly all?: boolean;
 }
@@ -31,7 +31,7 @@ export interface StdioGateway {
  * needs `spawnStdio`.
  */
 export function startStdio(options: StdioGatewayOptions): StdioGateway {
-  const { home = tempDir(), servers = {}, settings, env, all, toolset, attach } = options;
+  const { home = tempDir(), servers = {}, settings, env, all, toolset, search, attach } = options;
   const [input, output, stopping] = [new PassThrough(), new PassThrough(), new AbortController()];
   let stderr = '';
   const run = async (): Promise<void> => {
@@ -43,6 +43,7 @@ export function startStdio(options: StdioGatewayOptions): StdioGateway {
       writeLog: (line: string) => void (stderr += line),
       ...(all === true && { all }),
       ...(toolset !== undefined && { toolset }),
+      ...(search === true && { search }),
       ...(attach === true && { attach }),
     };
     const done = await runStdio(given, { input, output, stopping: stopping.signal });

@@ -29,7 +29,7 @@ export interface Start {
   /** Path after `/mcp`. */
   readonly path?: string;
   /** What clients see over stdio. */
-  readonly view?: Pick<StdioGatewayOptions, 'all' | 'toolset' | 'attach'>;
+  readonly view?: Pick<StdioGatewayOptions, 'all' | 'toolset' | 'search' | 'attach'>;
 }
 
 /** A tool's result: its text, its data, and whether it is an error. */

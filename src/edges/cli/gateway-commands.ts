@@ -95,6 +95,12 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
     )
     .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
     .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
+    .addOption(
+      new Option('--search', 'three tools that find, describe and call all others').conflicts([
+        'all',
+        'toolset',
+      ]),
+    )
     .action(async (options: StdioOptions) => {
       const { stdio } = await import('./stdio.ts');
       done(await stdio(runtime, options));

@@ -94,6 +94,7 @@ export function viewAt({ catalog, views }: Endpoints, asked: string): View | und
   if (path === '/mcp') return views.current;
   if (path === '/mcp/all') return catalog.all;
   if (path === '/mcp/configuration') return views.menu;
+  if (path === '/mcp/search') return views.search;
   const [, kind, name] = /^\/mcp\/(servers|toolsets)\/([^/]+)$/.exec(path) ?? [];
   if (name === undefined) return undefined;
   return kind === 'servers' ? catalog.of(decoded(name)) : views.of(decoded(name));
@@ -103,7 +104,7 @@ export function viewAt({ catalog, views }: Endpoints, asked: string): View | und
 export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
   const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
   const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
-  const fixed = ['/mcp', '/mcp/all', '/mcp/configuration'];
+  const fixed = ['/mcp', '/mcp/all', '/mcp/configuration', '/mcp/search'];
   return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
 }
 

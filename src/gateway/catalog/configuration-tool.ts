@@ -3,7 +3,7 @@ import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
-import type { ListedEntry } from './listing.ts';
+import type { Entry, ListedEntry } from './listing.ts';
 
 /** A call of one of Assay's own tools. */
 export interface ConfigurationToolCall {
@@ -13,10 +13,20 @@ export interface ConfigurationToolCall {
   readonly subject: string;
 }
 
+/** The call of a server's tool that one of Assay's own tools stands for. */
+export interface ForwardedCall {
+  readonly entry: Entry;
+  readonly message: RequestMessage;
+}
+
 /** One of Assay's own tools. */
 export interface ConfigurationTool extends ListedEntry {
   /** Resolves with the result as JSON text. A failed call sets `isError` in it. */
   call(asked: ConfigurationToolCall): Promise<Buffer>;
+  /**
+   * The call to carry out instead, with that tool's hints. Undefined if there is none; then `call` answers why.
+   */
+  forward?(message: RequestMessage): Promise<ForwardedCall | undefined>;
 }
 
 /** Assay's own declarations are accurate, so they count as they are. */

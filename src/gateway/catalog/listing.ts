@@ -1,4 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
+import { type JsonObject, parsedObject } from '../../core/json-object.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { allowsTool } from '../../core/tool-filter.ts';
 import { NAME_BUDGETS, shortNames } from '../../core/name-budget.ts';
@@ -266,6 +267,11 @@ function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
 
 const COMMA: Buffer = Buffer.from(',');
+
+/** The definition as modern clients see it, as a JSON object. */
+export function shownJson(entry: ListedEntry): JsonObject {
+  return parsedObject(shownDefinition(entry, 'modern').toString());
+}
 
 function shownDefinition(entry: ListedEntry, era: Era): Buffer {
   const fitness = entry.definition.fitness[era];

@@ -2,8 +2,12 @@
 export interface SearchDocument {
   readonly key: string;
   readonly name: string;
+  readonly server: string;
   readonly title: string;
+  /** First sentence of the description. */
+  readonly summary: string;
   readonly description: string;
+  /** Names, descriptions and fixed values of the parameters. */
   readonly parameters: string;
 }
 

@@ -6,6 +6,7 @@ import { memberOf, textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
 import { clientInfoOf } from '../catalog/link-choice.ts';
 import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
+import type { ForwardedCall } from '../catalog/configuration-tool.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
@@ -30,7 +31,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (call) => list(call, kind)]),
   [
     'tools/call',
-    (call) => (isConfigurationTool(call) ? runConfigurationTool(call) : relayNamed(call, 'tool')),
+    (call) => (isConfigurationTool(call) ? answerConfigurationTool(call) : relayNamed(call, 'tool')),
   ],
   ['prompts/get', (call) => relayNamed(call, 'prompt')],
   ['resources/read', (call) => relayUri(call, 'params.uri', textAt(call, 'uri'))],
@@ -132,6 +133,25 @@ function isConfigurationTool(call: Call): boolean {
   const name = textOf(message.bytes, nameOf(message));
   call.configurationTool = name === undefined ? undefined : view.configurationTool(name);
   return call.configurationTool !== undefined;
+}
+
+function answerConfigurationTool(call: Call): Promise<Answer> {
+  const forwarding = call.configurationTool?.forward?.(call.message);
+  return forwarding === undefined
+    ? runConfigurationTool(call)
+    : forwarding.then((target) =>
+        target === undefined ? runConfigurationTool(call) : relayForwarded(call, target),
+      );
+}
+
+/** From here on it is a call of that tool, as if the client had called it. */
+function relayForwarded(call: Call, { entry, message }: ForwardedCall): Promise<Answer> {
+  const { server, key, name, definition } = entry;
+  call.configurationTool = undefined;
+  call.message = message;
+  call.entry = entry;
+  call.parameters = definition.parameters;
+  return relay(call, { server, name: key === name ? undefined : name });
 }
 
 function runConfigurationTool(call: Call): Promise<Answer> {

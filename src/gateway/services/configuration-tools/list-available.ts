@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
 import { declaredOf, definitionJson, digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
-import { searchOf } from '../tools/tool-search.ts';
+import { firstSentence, searchOf } from '../tools/tool-search.ts';
 import { nameIn, refIdIn, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
 import { settledIndex, type ConfigurationContext } from './context.ts';
@@ -239,12 +239,10 @@ function effectiveHints({ server, definition }: Entry): Hints {
   return Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].effective.value])) as unknown as Hints;
 }
 
-/** The first sentence of a description, on one line. */
+/** The first sentence of the description, on one line. */
 function lineOf({ definition }: Entry): string {
-  const { description = '' } = declaredOf(definition);
-  const line = description.replace(/\s+/g, ' ').trim();
-  const sentence = /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
-  return sentence.length <= LINE_LENGTH ? sentence : `${sentence.slice(0, LINE_LENGTH - 1)}…`;
+  const line = firstSentence(declaredOf(definition).description ?? '').replace(/\s+/g, ' ');
+  return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1)}…`;
 }
 
 const COUNTED_AT_ONCE = 50;

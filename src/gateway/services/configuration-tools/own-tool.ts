@@ -17,7 +17,8 @@ import type { JsonObject } from '../../../core/json-object.ts';
  */
 export interface OwnToolResult {
   readonly text: string;
-  readonly structured: JsonObject;
+  /** Required if the tool has an output schema. */
+  readonly structured?: JsonObject | undefined;
 }
 
 export interface OwnToolSpec {
@@ -29,8 +30,8 @@ export interface OwnToolSpec {
   readonly inputSchema: JsonObject;
   /** What arguments are checked against, where that is more than the schema shows. */
   readonly accepts?: JsonObject;
-  /** Properties of a successful result, all required except those in `optional`. */
-  readonly output: { readonly properties: JsonObject; readonly optional?: readonly string[] };
+  /** Properties of a successful result, all required except those in `optional`. Undefined: text alone. */
+  readonly output?: { readonly properties: JsonObject; readonly optional?: readonly string[] };
   /** Why it cannot be called now. */
   readonly refusal?: () => Refusal | undefined;
   readonly run: (args: JsonObject, subject: string) => Promise<Result<OwnToolResult, Refusal>>;
@@ -44,15 +45,18 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
  */
 export function ownTool(
   spec: OwnToolSpec,
-  { toolsets, compile }: Pick<ConfigurationContext, 'toolsets' | 'compile'>,
+  {
+    toolsets,
+    compile,
+  }: Pick<ConfigurationContext, 'compile'> & Partial<Pick<ConfigurationContext, 'toolsets'>>,
 ): ConfigurationTool {
   let check: ReturnType<CompileSchema> | undefined;
   const run = async ({
     message,
     subject,
   }: ConfigurationToolCall): Promise<Result<OwnToolResult, Refusal>> => {
-    const ready = await toolsets.ready();
-    if (!ready.ok) return ready;
+    const ready = await toolsets?.ready();
+    if (ready?.ok === false) return ready;
     const refusal = spec.refusal?.();
     if (refusal !== undefined) return err(refusal);
     const member = memberOf(message.params, 'arguments');
@@ -72,25 +76,27 @@ export function ownTool(
     key: spec.name,
     name: spec.name,
     definition: definitionOf(spec),
-    call: async (asked) => resultOf(await run(asked), asked),
+    call: async (asked) => resultOf(await run(asked), spec, asked),
   };
 }
 
-function resultOf(outcome: Result<OwnToolResult, Refusal>, { era }: ConfigurationToolCall): Buffer {
+function resultOf(
+  outcome: Result<OwnToolResult, Refusal>,
+  { output }: OwnToolSpec,
+  { era }: ConfigurationToolCall,
+): Buffer {
   const result = outcome.ok
     ? { content: [{ type: 'text', text: outcome.value.text }], structuredContent: outcome.value.structured }
     : {
         content: [{ type: 'text', text: sentenceOf(outcome.error) }],
-        structuredContent: {
-          error: {
-            code: outcome.error.code,
-            ...causeCodeIn(outcome.error),
-            message: sentenceOf(outcome.error),
-          },
-        },
+        ...(output !== undefined && { structuredContent: errorOf(outcome.error) }),
         isError: true,
       };
   return resultText('tools/call', era, result);
+}
+
+function errorOf(refusal: Refusal): JsonObject {
+  return { error: { code: refusal.code, ...causeCodeIn(refusal), message: sentenceOf(refusal) } };
 }
 
 function parse(text: string): Result<unknown, Refusal> {
@@ -112,20 +118,23 @@ const ERROR: JsonObject = {
   required: ['code', 'message'],
 };
 
-function definitionOf(spec: OwnToolSpec): Definition {
-  const { name, title, description, annotations, inputSchema, output } = spec;
-  const required = Object.keys(output.properties).filter((key) => output.optional?.includes(key) !== true);
-  const outputSchema = {
+function outputSchemaOf({ properties, optional }: NonNullable<OwnToolSpec['output']>): JsonObject {
+  const required = Object.keys(properties).filter((key) => optional?.includes(key) !== true);
+  return {
     type: 'object',
-    properties: { ...output.properties, error: ERROR },
+    properties: { ...properties, error: ERROR },
     anyOf: [{ required }, { required: ['error'] }],
   };
+}
+
+function definitionOf(spec: OwnToolSpec): Definition {
+  const { name, title, description, annotations, inputSchema, output } = spec;
   const text = JSON.stringify({
     name,
     title,
     description,
     inputSchema,
-    outputSchema,
+    ...(output !== undefined && { outputSchema: outputSchemaOf(output) }),
     annotations: { title, ...annotations },
   });
   const whole = { kind: 'whole' } as const;

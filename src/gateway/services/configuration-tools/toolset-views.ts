@@ -9,6 +9,7 @@ import { Listing, type Entry } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { View } from '../../catalog/view.ts';
+import { searchFilter } from './search-tools.ts';
 import { type CurrentMode, type Mode, ProcessMode } from '../toolsets/mode.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
@@ -20,6 +21,8 @@ export class ToolsetViews {
   readonly current: View;
   /** Always the configuration tools. */
   readonly menu: View;
+  /** Three tools that find, describe and call all others. */
+  readonly search: View;
   readonly #mode: ProcessMode;
   readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
@@ -48,6 +51,7 @@ export class ToolsetViews {
       ...(this.#clients && { forClient: (client) => this.#clients?.of(client) ?? this.current }),
     });
     this.menu = catalog.open('configuration', this.#menuChoice());
+    this.search = catalog.open('search', searchFilter(this.#context));
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
 

@@ -29,14 +29,51 @@ function* documentsOf(entries: readonly Entry[]): Generator<SearchDocument> {
   for (const entry of entries) yield documentOf(entry);
 }
 
-function documentOf({ key, server, definition, notes }: Entry): SearchDocument {
+/** Maximum number of characters of one text that are indexed; a server controls their length. */
+const MAX_TEXT_LENGTH = 8_000;
+
+function documentOf({ key, name, server, definition, notes }: Entry): SearchDocument {
   const { title, description, inputSchema } = definitionJson(definition);
-  const properties = isJsonObject(inputSchema) ? inputSchema['properties'] : undefined;
+  const text = `${typeof description === 'string' ? description : ''} ${notes ?? ''}`.slice(
+    0,
+    MAX_TEXT_LENGTH,
+  );
   return {
     key,
-    name: `${server.spec.name} ${key}`,
-    title: typeof title === 'string' ? title : '',
-    description: `${typeof description === 'string' ? description : ''} ${notes ?? ''}`,
-    parameters: isJsonObject(properties) ? Object.keys(properties).join(' ') : '',
+    name,
+    server: server.spec.name,
+    title: typeof title === 'string' ? title.slice(0, MAX_TEXT_LENGTH) : '',
+    summary: firstSentence(text),
+    description: text,
+    parameters: schemaText(inputSchema, MAX_DEPTH).slice(0, MAX_TEXT_LENGTH),
   };
+}
+
+/** The first sentence or line. */
+export function firstSentence(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
+}
+
+const MAX_DEPTH = 6;
+
+/** Names, descriptions and fixed values in a JSON Schema. */
+export function schemaText(schema: unknown, depth: number): string {
+  if (Array.isArray(schema)) return schema.map((one) => schemaText(one, depth)).join(' ');
+  if (!isJsonObject(schema) || depth === 0) return '';
+  return Object.entries(schema)
+    .map(([key, value]) => {
+      if (key === 'description') return typeof value === 'string' ? value : '';
+      if (key === 'enum') return Array.isArray(value) ? value.filter(isText).join(' ') : '';
+      if (key !== 'properties' || !isJsonObject(value)) return schemaText(value, depth - 1);
+      const names = Object.keys(value).join(' ');
+      return `${names} ${Object.values(value)
+        .map((one) => schemaText(one, depth - 1))
+        .join(' ')}`;
+    })
+    .join(' ');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

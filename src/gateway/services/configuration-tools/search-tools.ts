@@ -1,0 +1,157 @@
+import type { JsonObject } from '../../../core/json-object.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { refOf } from '../../../core/tool-ref.ts';
+import { innerCallOf } from '../../../protocol/inner-call.ts';
+import type { RequestMessage } from '../../../protocol/message.ts';
+import type { OpenFilter } from '../../catalog/catalog.ts';
+import type { ConfigurationTool, ForwardedCall } from '../../catalog/configuration-tool.ts';
+import { isWithheld } from '../../catalog/definition-facts.ts';
+import { type Entry, Listing, shownJson } from '../../catalog/listing.ts';
+import { indexFor, settledIndex, type ConfigurationContext } from './context.ts';
+import { ownTool, type OwnToolSpec } from './own-tool.ts';
+import { searchOf } from '../tools/tool-search.ts';
+
+type SearchContext = Pick<ConfigurationContext, 'catalog' | 'buildSearch' | 'compile'>;
+
+const DEFAULT_LIMIT = 5;
+const MAX_LIMIT = 50;
+
+const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const TOOL_NAME: JsonObject = {
+  type: 'string',
+  maxLength: 1_000,
+  description: 'Name of the tool, as search_tools gives it',
+};
+
+/** What `/mcp/search` shows: three tools that find, describe and call all others, for catalogs too large to list. */
+export function searchFilter(context: SearchContext): OpenFilter {
+  const { catalog, compile } = context;
+  const made = (spec: OwnToolSpec): ConfigurationTool => ownTool(spec, { compile });
+  const tools = [
+    made(searchTool(context)),
+    made(describeTool(context)),
+    { ...made(callTool(context)), forward: (message: RequestMessage) => forwarded(context, message) },
+  ];
+  const byName = new Map(tools.map((tool) => [tool.key, tool]));
+  return {
+    servers: () => catalog.servers,
+    settled: (kind) => (kind === 'tools' ? Promise.resolve() : catalog.listed(catalog.servers, kind)),
+    candidates: () => catalog.servers,
+    listing: (kind) =>
+      kind === 'tools' ? new Listing({ kind, entries: [], own: tools }) : catalog.all.listing(kind),
+    configurationTool: (name) => byName.get(name),
+    instructions: () =>
+      'Tools are not listed here. Find them with search_tools and call them with call_tool.',
+    absence: (name) =>
+      catalog.all.listing('tools').find(name) === undefined
+        ? undefined
+        : { code: 'CALL_TOOL_REQUIRED', tool: name },
+  };
+}
+
+function searchTool(context: SearchContext): OwnToolSpec {
+  return {
+    name: 'search_tools',
+    title: 'Search tools',
+    description:
+      'Finds tools for a task, best match first, each with its description and input schema. Call what you find with call_tool.',
+    // It reads lists that Assay already has.
+    annotations: READS,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1_000,
+          description: 'What the tool should do, in a few words',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    run: async (args) => {
+      const { query, limit = DEFAULT_LIMIT } = args as { readonly query: string; readonly limit?: number }; // as the schema requires
+      const index = await settledIndex(context);
+      const found = (await searchOf(index, context.buildSearch))(query).filter(isCallable).slice(0, limit);
+      const text = found.map((entry) => JSON.stringify(summaryOf(entry))).join('\n');
+      return ok({ text: found.length === 0 ? 'No tool matches. Try other words.' : text });
+    },
+  };
+}
+
+function describeTool(context: SearchContext): OwnToolSpec {
+  return {
+    name: 'describe_tool',
+    title: 'Describe a tool',
+    description: 'Shows the whole definition of one tool, with its output schema and annotations.',
+    annotations: READS,
+    inputSchema: {
+      type: 'object',
+      properties: { name: TOOL_NAME },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    run: async ({ name }) => {
+      const entry = await resolved(context, String(name));
+      return entry.ok ? ok({ text: JSON.stringify(shownJson(entry.value)) }) : entry;
+    },
+  };
+}
+
+function callTool(context: SearchContext): OwnToolSpec {
+  return {
+    name: 'call_tool',
+    title: 'Call a tool',
+    description: 'Calls a tool that search_tools found, and answers what that tool answers.',
+    // It can be any tool, so these are the defaults of the specification. Policy looks at the tool that is called.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: TOOL_NAME,
+        arguments: { type: 'object', description: 'Arguments that fit the input schema of that tool' },
+      },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    // Reached only if `forward` found no tool.
+    run: async ({ name }) => {
+      const entry = await resolved(context, String(name));
+      return entry.ok
+        ? err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'the call is larger than 1 MiB' })
+        : entry;
+    },
+  };
+}
+
+async function forwarded(
+  context: SearchContext,
+  message: RequestMessage,
+): Promise<ForwardedCall | undefined> {
+  const inner = innerCallOf(message);
+  if (inner === undefined) return undefined;
+  const entry = await resolved(context, inner.name);
+  return entry.ok ? { entry: entry.value, message: inner.messageFor(entry.value.key) } : undefined;
+}
+
+async function resolved(
+  context: Pick<SearchContext, 'catalog'>,
+  name: string,
+): Promise<Result<Entry, Refusal>> {
+  const ref = refOf(name);
+  const entry = (await indexFor(context, [ref])).resolve(ref);
+  if (!entry.ok || isCallable(entry.value)) return entry;
+  return err({ code: 'TOOL_WITHHELD', name, reason: 'no client can read its definition' });
+}
+
+function isCallable({ definition }: Entry): boolean {
+  return !isWithheld(definition);
+}
+
+function summaryOf(entry: Entry): JsonObject {
+  const { name, description, inputSchema, annotations } = shownJson(entry);
+  return { name, description, inputSchema, annotations };
+}

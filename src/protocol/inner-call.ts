@@ -1,0 +1,42 @@
+import { LARGE_MESSAGE, readClientMessage, type RequestMessage } from './message.ts';
+import { planOf } from './plan.ts';
+import { scanObject } from './scan.ts';
+import { memberOf, rawOf, textOf } from './spans.ts';
+import { splice } from './splice.ts';
+import { OPEN_BRACE } from './tokens.ts';
+
+const INNER_PLAN = planOf({ name: {}, arguments: {} });
+
+/** The `tools/call` that the arguments of another one describe: `{"name": …, "arguments": {…}}`. */
+export interface InnerCall {
+  readonly name: string;
+  /** The same message, calling the inner tool by this name. Its arguments are copied byte for byte. */
+  readonly messageFor: (name: string) => RequestMessage;
+}
+
+/** Undefined if the arguments describe no call, or the message is larger than `LARGE_MESSAGE`. */
+export function innerCallOf(message: RequestMessage): InnerCall | undefined {
+  const { bytes, params } = message;
+  const outerName = memberOf(params, 'name');
+  const outer = memberOf(params, 'arguments');
+  if (outerName === undefined || outer === undefined || bytes.length > LARGE_MESSAGE) return undefined;
+  const text = bytes.subarray(outer.start, outer.end);
+  const scan = scanObject(text, { plan: INNER_PLAN, strict: true, refusesTwice: true });
+  if (!scan.ok) return undefined;
+  const name = textOf(text, memberOf(scan.value, 'name'));
+  const inner = memberOf(scan.value, 'arguments');
+  if (name === undefined || (inner !== undefined && text[inner.start] !== OPEN_BRACE)) return undefined;
+  const innerText = inner === undefined ? '{}' : rawOf(text, inner);
+  return {
+    name,
+    messageFor: (called) => {
+      const changed = splice(bytes, [
+        { start: outerName.start, end: outerName.end, text: JSON.stringify(called) },
+        { start: outer.start, end: outer.end, text: innerText },
+      ]);
+      const read = readClientMessage(changed);
+      if (read.kind !== 'request') throw new Error('the inner call is no request');
+      return read;
+    },
+  };
+}
