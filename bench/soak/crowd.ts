@@ -20,7 +20,7 @@ export const CROWD: readonly Actor[] = [
   { name: 'leaver legacy', pauseMs: [20, 300], act: leaveLegacy },
   { name: 'canceller', pauseMs: [50, 400], act: cancel },
   { name: 'half request', pauseMs: [200, 1_500], act: sendHalf },
-  { name: 'door of one', pauseMs: [200, 1_000], act: visitDoorOfOne },
+  { name: 'single server', pauseMs: [200, 1_000], act: visitSingleServer },
   ...['1', '2'].map((one): Actor => ({ name: `GET stream ${one}`, pauseMs: [50, 500], act: holdStream })),
   ...['1', '2'].map((one): Actor => ({ name: `subscriber ${one}`, pauseMs: [50, 500], act: subscribe })),
 ];
@@ -96,12 +96,12 @@ async function sendHalf({ gateway, tally }: Ground, chance: Chance): Promise<voi
 }
 
 /** The endpoint of a single server, which an edit may remove at any moment, with all its sessions. */
-async function visitDoorOfOne({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
+async function visitSingleServer({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
   const guest = chance.pick(GUESTS);
   await withTalk(`${gateway.endpoint}/servers/${guest}`, async (talk) => {
     const opened = await talk.initialize();
     if (opened.session === undefined) {
-      tally.count('door of one', `closed, status ${String(opened.status)}`);
+      tally.count('single server', `closed, status ${String(opened.status)}`);
       return;
     }
     const { session } = opened;
@@ -111,7 +111,7 @@ async function visitDoorOfOne({ gateway, tally, over }: Ground, chance: Chance):
     const { status } = await talk.post({ era: 'legacy', method: 'tools/list', params: {}, id, session });
     const ended = chance.happens(ABANDONED_SHARE) ? undefined : await talk.endSession(session);
     const how = ended === undefined ? 'left behind' : `ended with status ${String(ended)}`;
-    tally.count('door of one', `listed with status ${String(status)}, ${how}`);
+    tally.count('single server', `listed with status ${String(status)}, ${how}`);
   });
 }
 

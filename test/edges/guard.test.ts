@@ -240,7 +240,7 @@ describe('the Host of a request beyond loopback', () => {
   });
 });
 
-describe('an open door', () => {
+describe('an endpoint that needs no token', () => {
   const sent = (given: string, expected: string): void =>
     check(LOCAL, { host, authorization: given }, expected);
 

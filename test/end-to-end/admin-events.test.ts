@@ -234,7 +234,7 @@ describe('/events', () => {
     expect([head.status, head.text]).toEqual([200, '']);
   });
 
-  it('ends when the door closes, which does not wait for it', async () => {
+  it('ends when the server closes, which does not wait for it', async () => {
     const stream = await listen();
     await until('the stream has begun', () => (stream.events.length > 0 ? true : undefined));
     const beganMs = Date.now();

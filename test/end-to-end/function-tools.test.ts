@@ -1,4 +1,4 @@
-// Modules of functions through the doors of clients: what their tools can do, and what they cost others.
+// Modules of functions as clients use them: what their tools can do, and what they cost others.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ASKABLE } from '../support/askable.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
@@ -379,11 +379,11 @@ describe('a module that never loads', () => {
   });
 });
 
-describe.each(['assay serve', 'assay stdio'] as const)('%s that is killed', (door) => {
+describe.each(['assay serve', 'assay stdio'] as const)('%s that is killed', (endpoint) => {
   it('leaves no process of a module', async () => {
     const config = served.config;
     const [pid, text] =
-      door === 'assay serve'
+      endpoint === 'assay serve'
         ? await (async () => {
             const own = await startAssay({ config });
             return [own.pid, await (await openSession(own.url)).call('pid')] as const;

@@ -5,7 +5,7 @@ import { at } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
 
-describe('the door opens before the servers stand', () => {
+describe('the endpoint opens before the servers are ready', () => {
   it('/health answers while servers start, and says which hang', async () => {
     const beforeMs = Date.now();
     const assay = await startGateway({

@@ -48,7 +48,7 @@ describe('a token of the issuer', () => {
     await ask(assay, await token());
   });
 
-  it('opens MCP in both eras, and no door is open without one', async () => {
+  it('opens MCP in both eras, and no endpoint is open without one', async () => {
     const good = await token();
     expect((await ask(assay, good)).status).toBe(200);
     const session = await openSession(assay.url, { headers: bearer(good) });

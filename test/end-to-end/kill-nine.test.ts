@@ -15,7 +15,7 @@ interface Running {
   readonly stop: () => Promise<number | null>;
 }
 
-const DOORS = {
+const ENDPOINTS = {
   'assay serve': async (options: AssayOptions): Promise<Running> => {
     const assay = await startAssay(options);
     await assay.settled();
@@ -32,7 +32,7 @@ const DOORS = {
     return { pid: pipe.pid, stop };
   },
 } as const;
-const DOOR_NAMES = ['assay serve', 'assay stdio'] as const;
+const ENDPOINT_NAMES = ['assay serve', 'assay stdio'] as const;
 
 /** One that ends with its stdin, one that heeds neither that nor SIGTERM, and two that have a child of their own. */
 function allKinds(diary: Diary): JsonObject {
@@ -48,11 +48,11 @@ const ALL_KINDS_PIDS = 6;
 
 /** Starts it with these servers and waits until so many processes of theirs run. */
 async function opened(
-  door: keyof typeof DOORS,
+  endpoint: keyof typeof ENDPOINTS,
   { servers, diary, count }: { servers: JsonObject; diary: Diary; count: number },
 ): Promise<Running & { readonly pids: readonly number[]; readonly reaper: number }> {
   // A crash may leave a core file where it happens.
-  const running = await DOORS[door]({ servers, place: { cwd: tempDir(), detached: true } });
+  const running = await ENDPOINTS[endpoint]({ servers, place: { cwd: tempDir(), detached: true } });
   const pids = await until(`${count} processes run`, () => {
     const started = diary.read('start').map(({ pid }) => pid);
     const grandchildren = diary.read('grandchild').map(({ detail }) => Number(detail));
@@ -80,10 +80,10 @@ async function expectGone(pids: readonly number[], limitMs = 10_000): Promise<vo
   );
 }
 
-describe.concurrent.each(DOOR_NAMES)('%s', (door) => {
+describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   it.each(['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const)('that %s ended leaves no process', async (signal) => {
     const diary = openDiary();
-    const { pid, pids, reaper } = await opened(door, {
+    const { pid, pids, reaper } = await opened(endpoint, {
       servers: allKinds(diary),
       diary,
       count: ALL_KINDS_PIDS,
@@ -96,14 +96,14 @@ describe.concurrent.each(DOOR_NAMES)('%s', (door) => {
   it('that `pkill -9 -f assay` ended has a reaper all the same, which is not called so', async () => {
     const diary = openDiary();
     const servers = { plain: fixture('plain', [], { env: diary.env }) };
-    const { pid, reaper } = await opened(door, { servers, diary, count: 1 });
+    const { pid, reaper } = await opened(endpoint, { servers, diary, count: 1 });
     const commands = childrenOf(pid).filter((child) => child.pid === reaper);
     expect(commands.map(({ command }) => /assay/i.test(command))).toEqual([false]);
   });
 
   it('that ends in order leaves no reaper either', async () => {
     const diary = openDiary();
-    const { stop, pids, reaper } = await opened(door, {
+    const { stop, pids, reaper } = await opened(endpoint, {
       servers: allKinds(diary),
       diary,
       count: ALL_KINDS_PIDS,
@@ -114,7 +114,7 @@ describe.concurrent.each(DOOR_NAMES)('%s', (door) => {
 
   it('that is interrupted at its terminal ends all in order', async () => {
     const diary = openDiary();
-    const running = await opened(door, { servers: allKinds(diary), diary, count: ALL_KINDS_PIDS });
+    const running = await opened(endpoint, { servers: allKinds(diary), diary, count: ALL_KINDS_PIDS });
     const { pid, stop, pids, reaper } = running;
     process.kill(-pid, 'SIGINT');
     await expectGone([pid, ...pids, reaper]);
@@ -125,7 +125,7 @@ describe.concurrent.each(DOOR_NAMES)('%s', (door) => {
   it('whose reaper was killed has another, and leaves no process', async () => {
     const diary = openDiary();
     const servers = { deaf: fixture('plain', ['--stubborn'], { env: diary.env }) };
-    const { pid, pids, reaper } = await opened(door, { servers, diary, count: 1 });
+    const { pid, pids, reaper } = await opened(endpoint, { servers, diary, count: 1 });
     kill(reaper, 'SIGKILL');
     await expectGone([reaper]);
     const next = await reaperOf(pid);

@@ -23,7 +23,7 @@ describe('50 MB pass', () => {
     expect((await session.call('web_echo', { text })).length).toBe(SIZE + '{"text":""}'.length);
   });
 
-  it('through the stdio door', async () => {
+  it('through stdio', async () => {
     const pipe = openStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startOfficialModern, type OfficialModern } from '../fixtures/official-modern.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { connectClient, connectFirst, type Door } from '../support/clients.ts';
+import { connectClient, connectFirst, type Endpoint } from '../support/clients.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { installed, writeConfig } from '../support/place.ts';
 
@@ -24,12 +24,12 @@ const noted =
   };
 
 /** The official clients, each of which wants to hear of all lists and of some resources. */
-const CLIENTS: readonly { label: string; connect: (door: Door) => Promise<Listener> }[] = [
+const CLIENTS: readonly { label: string; connect: (endpoint: Endpoint) => Promise<Listener> }[] = [
   {
     label: '1.x',
-    connect: async (door) => {
+    connect: async (endpoint) => {
       const heard: string[] = [];
-      const client = await connectFirst(door);
+      const client = await connectFirst(endpoint);
       client.fallbackNotificationHandler = noted(heard);
       return {
         heard,
@@ -44,9 +44,9 @@ const CLIENTS: readonly { label: string; connect: (door: Door) => Promise<Listen
   },
   ...(['legacy', 'modern'] as const).map((mode) => ({
     label: `2.x ${mode}`,
-    connect: async (door: Door): Promise<Listener> => {
+    connect: async (endpoint: Endpoint): Promise<Listener> => {
       const heard: string[] = [];
-      const client = await connectClient(door, mode);
+      const client = await connectClient(endpoint, mode);
       client.fallbackNotificationHandler = noted(heard);
       if (mode === 'modern') await client.listen({ promptsListChanged: true, resourcesListChanged: true });
       return {
@@ -81,7 +81,7 @@ describe('official servers', () => {
     await assay.settled();
   });
 
-  const DOORS: readonly (readonly [string, () => Door])[] = [
+  const ENDPOINTS: readonly (readonly [string, () => Endpoint])[] = [
     ['HTTP', () => ({ url: assay.url })],
     [
       'stdio',
@@ -91,9 +91,9 @@ describe('official servers', () => {
     ],
   ];
 
-  describe.each(DOORS)('through %s', (_, door) => {
+  describe.each(ENDPOINTS)('through %s', (_, endpoint) => {
     it.each(CLIENTS)('tell the official client $label of updates', async ({ connect }) => {
-      const client = await connect(door());
+      const client = await connect(endpoint());
       await client.resources();
       await client.want(EVERYTHING_URI);
       await client.want('official://one');
@@ -113,7 +113,7 @@ describe('official servers', () => {
     it.each(CLIENTS)(
       'tell the official client $label of prompts and resources that come',
       async ({ connect, label }) => {
-        const client = await connect(door());
+        const client = await connect(endpoint());
         await client.prompts();
         await client.resources();
         // A legacy client opens its stream a moment after it has connected.

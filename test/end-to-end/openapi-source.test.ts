@@ -1,4 +1,4 @@
-// A document of an API through all doors: what becomes of its operations, of its changes, and of what operators say of them.
+// A document of an API at all endpoints: what becomes of its operations, of its changes, and of what operators say of them.
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

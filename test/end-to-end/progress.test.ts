@@ -102,8 +102,8 @@ describe('progress', () => {
 
   it.each(OFFICIAL)('reaches the official client $label over HTTP and stdio', async ({ connect }) => {
     const config = writeConfig({ c: fixture('cancellable') });
-    for (const door of [{ url: assay.url }, { stdio: { all: true, config } }]) {
-      const client = await connect(door);
+    for (const endpoint of [{ url: assay.url }, { stdio: { all: true, config } }]) {
+      const client = await connect(endpoint);
       const progress: number[] = [];
       await client.call('c_steps', { steps: 3, intervalMs: 200 }, (one) => progress.push(one));
       expect(progress).toEqual([1, 2, 3]);

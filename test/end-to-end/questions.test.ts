@@ -4,7 +4,7 @@ import { toldIn } from '../fixtures/asking-peer.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
-import type { Door } from '../support/clients.ts';
+import type { Endpoint } from '../support/clients.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
 import { fixture, writeConfig } from '../support/place.ts';
@@ -64,16 +64,16 @@ beforeAll(async () => {
   url = assay.url;
 });
 
-const DOORS: readonly (readonly [name: string, door: () => Door])[] = [
+const ENDPOINTS: readonly (readonly [name: string, endpoint: () => Endpoint])[] = [
   ['HTTP', () => ({ url })],
   ['assay stdio', () => ({ stdio: { all: true, config } })],
 ];
 
-describe.for(DOORS)('over %s', ([name, door]) => {
+describe.for(ENDPOINTS)('over %s', ([name, endpoint]) => {
   describe.for(ASKABLE)('a client $label', ({ era, connect }) => {
     let client: Askable;
     beforeAll(async () => {
-      client = await connect(door());
+      client = await connect(endpoint());
     });
     const ask = async (server: string, ...rounds: readonly (readonly Json[])[]): Promise<readonly Json[]> =>
       toldIn(await client.call(`${server}_ask`, { rounds }));
@@ -157,14 +157,14 @@ describe.for(DOORS)('over %s', ([name, door]) => {
   it.for(ASKABLE)(
     'a client $label that can do nothing gets the server’s own refusal',
     async ({ connect }) => {
-      const client = await connect(door(), { capabilities: {} });
+      const client = await connect(endpoint(), { capabilities: {} });
       for (const server of SERVERS)
         expect(await client.call(`${server}_ask`, { rounds: [[FORM]] })).toBe('this client cannot be asked');
     },
   );
 
   it.for(ASKABLE)('a server that asks a client $label all the same is refused', async ({ era, connect }) => {
-    const client = await connect(door(), { capabilities: { roots: {} } });
+    const client = await connect(endpoint(), { capabilities: { roots: {} } });
     for (const server of SERVERS) {
       const args = { rounds: [[FORM]], force: true };
       if (ERA_OF[server] === 'modern')

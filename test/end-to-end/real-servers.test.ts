@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cleanEnv, freePort, serverIn, watch, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { connectClient, OFFICIAL, textIn, type Door } from '../support/clients.ts';
+import { connectClient, OFFICIAL, textIn, type Endpoint } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -28,16 +28,16 @@ describe('three real servers from npm', () => {
     await assay.settled();
   });
 
-  const doors: readonly (readonly [string, () => Door])[] = [
+  const endpoints: readonly (readonly [string, () => Endpoint])[] = [
     ['HTTP', () => ({ url: assay.url })],
     [
       'stdio',
       () => ({ command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', home] }),
     ],
   ];
-  describe.each(doors)('through %s', (_name, door) => {
+  describe.each(endpoints)('through %s', (_name, endpoint) => {
     it.each(OFFICIAL)('serve the official client $label', async ({ label, connect }) => {
-      const client = await connect(door());
+      const client = await connect(endpoint());
       const tools = await client.tools();
       for (const name of ['everything_get-sum', 'memory_read_graph', 'filesystem_read_text_file']) {
         expect(tools).toContain(name);

@@ -22,7 +22,7 @@ async function openPipe(options: Parameters<typeof openStdio>[0]): Promise<LineP
   return pipe;
 }
 
-describe('tasks of 2025-11-25 through an open door', () => {
+describe('tasks of 2025-11-25 without a token', () => {
   let assay: Gateway;
   let session: LegacySession;
   let pipe: LinePeer;
@@ -32,29 +32,29 @@ describe('tasks of 2025-11-25 through an open door', () => {
     session = await openSession(assay.url);
     pipe = await openPipe({ servers });
   });
-  const doors: readonly (readonly [string, () => Asker])[] = [
+  const endpoints: readonly (readonly [string, () => Asker])[] = [
     ['HTTP', () => session],
     ['stdio', () => pipe],
   ];
 
-  describe.each(doors)('over %s', (_name, door) => {
+  describe.each(endpoints)('over %s', (_name, endpoint) => {
     it('are made, asked about, awaited and cancelled by one id', async () => {
-      const taskId = await begin(door(), 'a_job');
-      expect(at(await door().ask('tasks/get', { taskId }), 'result', 'taskId')).toBe(taskId);
-      expect(await statusOf(door(), taskId)).toBe('working');
-      expect(await resultOf(door(), taskId)).toMatch(/^a did task-\d+$/);
-      expect(await statusOf(door(), taskId)).toBe('completed');
-      const other = await begin(door(), 'a_must');
-      const cancelled = await door().ask('tasks/cancel', { taskId: other });
+      const taskId = await begin(endpoint(), 'a_job');
+      expect(at(await endpoint().ask('tasks/get', { taskId }), 'result', 'taskId')).toBe(taskId);
+      expect(await statusOf(endpoint(), taskId)).toBe('working');
+      expect(await resultOf(endpoint(), taskId)).toMatch(/^a did task-\d+$/);
+      expect(await statusOf(endpoint(), taskId)).toBe('completed');
+      const other = await begin(endpoint(), 'a_must');
+      const cancelled = await endpoint().ask('tasks/cancel', { taskId: other });
       expect(at(cancelled, 'result', 'taskId')).toBe(other);
       expect(at(cancelled, 'result', 'status')).toBe('cancelled');
-      expect(await statusOf(door(), taskId)).toBe('completed');
+      expect(await statusOf(endpoint(), taskId)).toBe('completed');
     });
 
     it('find their server where two have given them the same id', async () => {
-      const ids = await Promise.all(['a_job', 'b_job', 'b_job'].map((name) => begin(door(), name)));
+      const ids = await Promise.all(['a_job', 'b_job', 'b_job'].map((name) => begin(endpoint(), name)));
       expect(new Set(ids).size).toBe(3);
-      const results = await Promise.all(ids.map((id) => resultOf(door(), id)));
+      const results = await Promise.all(ids.map((id) => resultOf(endpoint(), id)));
       expect(results.map((text) => text.replace(/\d+$/, 'n'))).toEqual([
         'a did task-n',
         'b did task-n',
@@ -63,12 +63,12 @@ describe('tasks of 2025-11-25 through an open door', () => {
     });
 
     it('bear the client’s id in _meta too, and what else looks like an id stays', async () => {
-      const taskId = await begin(door(), 'b_job');
-      const shown = await door().ask('tasks/get', { taskId });
+      const taskId = await begin(endpoint(), 'b_job');
+      const shown = await endpoint().ask('tasks/get', { taskId });
       expect(textAt(shown, 'result', 'x', 'taskId')).toMatch(/^task-\d+$/);
       // The parameter counts, whatever _meta says; the server is told the same in both places.
       const _meta = { [RELATED_TASK]: { taskId: 'task-1' } };
-      const done = await door().ask('tasks/result', { taskId, _meta });
+      const done = await endpoint().ask('tasks/result', { taskId, _meta });
       expect(at(done, 'result', '_meta', RELATED_TASK)).toEqual({ taskId });
       expect(at(done, 'result', '_meta', 'heard')).toEqual({
         taskId: textAt(shown, 'result', 'x', 'taskId'),
@@ -76,7 +76,7 @@ describe('tasks of 2025-11-25 through an open door', () => {
     });
 
     it('are unknown by any id but the one that was given out', async () => {
-      const taskId = await begin(door(), 'a_job');
+      const taskId = await begin(endpoint(), 'a_job');
       const last = taskId.endsWith('A') ? 'B' : 'A';
       for (const wrong of [
         'task-1',
@@ -86,30 +86,30 @@ describe('tasks of 2025-11-25 through an open door', () => {
         taskId.slice(0, -2) + last + last,
       ])
         for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
-          const answer = await door().ask(method, { taskId: wrong });
+          const answer = await endpoint().ask(method, { taskId: wrong });
           expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32602, 'TASK_UNKNOWN']);
         }
       for (const params of [{}, { taskId: 1 }, { taskId: null }])
-        expect(codeOf(await door().ask('tasks/get', params))).toBe('PARAMS_INVALID');
-      expect(await statusOf(door(), taskId)).toBe('working');
+        expect(codeOf(await endpoint().ask('tasks/get', params))).toBe('PARAMS_INVALID');
+      expect(await statusOf(endpoint(), taskId)).toBe('working');
     });
 
     it('are not made of a tool whose server has none, and what its server answers is the client’s', async () => {
       const task = { task: {} };
-      const none = await door().ask('tools/call', { name: 'plain_label', ...task });
+      const none = await endpoint().ask('tools/call', { name: 'plain_label', ...task });
       expect([at(none, 'error', 'code'), codeOf(none)]).toEqual([-32601, 'TASK_UNSUPPORTED']);
-      const own = await door().ask('tools/call', { name: 'a_plain', ...task });
+      const own = await endpoint().ask('tools/call', { name: 'a_plain', ...task });
       expect(at(own, 'error', 'message')).toBe('plain cannot be called so');
-      const required = await door().ask('tools/call', { name: 'a_must' });
+      const required = await endpoint().ask('tools/call', { name: 'a_must' });
       expect(at(required, 'error', 'message')).toBe('must cannot be called so');
-      expect(textOf(await door().ask('tools/call', { name: 'a_job' }))).toBe('a ran job');
+      expect(textOf(await endpoint().ask('tools/call', { name: 'a_job' }))).toBe('a ran job');
     });
 
     it('can be named by another request, which then goes to their server alone', async () => {
-      const taskId = await begin(door(), 'a_job');
-      const inner = textAt(await door().ask('tasks/get', { taskId }), 'result', 'x', 'taskId');
+      const taskId = await begin(endpoint(), 'a_job');
+      const inner = textAt(await endpoint().ask('tasks/get', { taskId }), 'result', 'x', 'taskId');
       const call = (name: string, id: string): ReturnType<Asker['ask']> =>
-        door().ask('tools/call', { name, _meta: { [RELATED_TASK]: { taskId: id } } });
+        endpoint().ask('tools/call', { name, _meta: { [RELATED_TASK]: { taskId: id } } });
       expect(textOf(await call('a_raw', taskId))).toContain(`{"taskId":"${inner}"}`);
       for (const [name, id] of [
         ['b_raw', taskId],

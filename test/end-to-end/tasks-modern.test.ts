@@ -57,47 +57,49 @@ describe('tasks of the modern era', () => {
     ['stdio and an HTTP server', () => stdio, 'web'],
   ];
 
-  describe.each(ways)('through %s', (_name, door, server) => {
+  describe.each(ways)('through %s', (_name, endpoint, server) => {
     it('end with their result, under the id that they began with', async () => {
-      const taskId = await begin(door(), `${server}_slow_compute`, { seconds: 0.1 });
-      const done = await ended(door(), taskId);
+      const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 0.1 });
+      const done = await ended(endpoint(), taskId);
       expect(at(done, 'result', 'taskId')).toBe(taskId);
       expect(textOf({ result: at(done, 'result', 'result') ?? null })).toMatch(/ computed$/);
     });
 
     it('ask for input, get it, and go on', async () => {
-      const taskId = await begin(door(), `${server}_multi_input`);
-      const first = await door().ask('tasks/get', { taskId });
+      const taskId = await begin(endpoint(), `${server}_multi_input`);
+      const first = await endpoint().ask('tasks/get', { taskId });
       expect(Object.keys(at(first, 'result', 'inputRequests') as JsonObject)).toEqual(['first', 'second']);
       for (const key of ['first', 'second']) {
         const inputResponses = { [key]: { action: 'accept', content: { taskId: key } } };
-        const taken = await door().ask('tasks/update', { taskId, inputResponses });
+        const taken = await endpoint().ask('tasks/update', { taskId, inputResponses });
         expect(at(taken, 'result')).toEqual({ resultType: 'complete' });
       }
-      const done = await ended(door(), taskId);
+      const done = await ended(endpoint(), taskId);
       expect(textOf({ result: at(done, 'result', 'result') ?? null })).toContain(
         '"content":{"taskId":"second"}',
       );
     });
 
     it('are cancelled', async () => {
-      const taskId = await begin(door(), `${server}_slow_compute`, { seconds: 60 });
-      expect(at(await door().ask('tasks/cancel', { taskId }), 'result')).toEqual({ resultType: 'complete' });
-      expect(at(await ended(door(), taskId), 'result', 'status')).toBe('cancelled');
+      const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 60 });
+      expect(at(await endpoint().ask('tasks/cancel', { taskId }), 'result')).toEqual({
+        resultType: 'complete',
+      });
+      expect(at(await ended(endpoint(), taskId), 'result', 'status')).toBe('cancelled');
     });
 
     it('are unknown by any id but the one that was given out', async () => {
-      const taskId = await begin(door(), `${server}_slow_compute`, { seconds: 60 });
+      const taskId = await begin(endpoint(), `${server}_slow_compute`, { seconds: 60 });
       for (const wrong of ['task-1', taskId.slice(1), taskId.slice(0, -1)])
         for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
-          const answer = await door().ask(method, { taskId: wrong, inputResponses: {} });
+          const answer = await endpoint().ask(method, { taskId: wrong, inputResponses: {} });
           expect([at(answer, 'error', 'code'), codeOf(answer)]).toEqual([-32602, 'TASK_UNKNOWN']);
         }
     });
 
     it('have neither a result of their own nor a list', async () => {
       for (const method of ['tasks/result', 'tasks/list'])
-        expect(codeOf(await door().ask(method, {}))).toBe('METHOD_UNKNOWN');
+        expect(codeOf(await endpoint().ask(method, {}))).toBe('METHOD_UNKNOWN');
     });
   });
 

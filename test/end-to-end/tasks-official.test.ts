@@ -8,7 +8,7 @@ import type { Client as FirstClient } from '@modelcontextprotocol/sdk/client/ind
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cleanEnv, freePort, watch, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { connectClient, connectFirst, textIn, type Door } from '../support/clients.ts';
+import { connectClient, connectFirst, textIn, type Endpoint } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, isObject, type Json, type JsonObject } from '../support/json.ts';
@@ -54,7 +54,7 @@ describe('the tasks of server-everything', () => {
     assay = await startGateway({ config: config() });
     await assay.settled();
   });
-  const doors: readonly (readonly [string, () => Door])[] = [
+  const endpoints: readonly (readonly [string, () => Endpoint])[] = [
     ['HTTP', () => ({ url: assay.url })],
     [
       'stdio',
@@ -62,9 +62,9 @@ describe('the tasks of server-everything', () => {
     ],
   ];
 
-  describe.each(doors)('through %s', (_name, door) => {
+  describe.each(endpoints)('through %s', (_name, endpoint) => {
     it.each(['everything', 'web'])('of %s are driven by the official client 1.x', async (server) => {
-      const client = await connectFirst(door());
+      const client = await connectFirst(endpoint());
       const { ids, text } = await research(client, `${server}_simulate-research-query`);
       expect(ids.size).toBe(1);
       expect(text).toContain('tasks');
@@ -74,7 +74,7 @@ describe('the tasks of server-everything', () => {
     });
 
     it('are driven, and one of them cancelled, by the official tasks client over client 2.x', async () => {
-      const client = await connectClient(door(), 'legacy');
+      const client = await connectClient(endpoint(), 'legacy');
       const session = createTaskSessionFromClient(client, { endpointId: 'assay' });
       const name = 'everything_simulate-research-query';
       const execution = await session.callTool(name, QUERY, { task: { preference: 'require' } });

@@ -36,7 +36,7 @@ async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
   return `${answer.status} ${members.includes('servers') ? 'all' : members.join(' ')}`;
 }
 
-describe('an open door', () => {
+describe('an endpoint that needs no token', () => {
   let assay: Gateway;
   beforeAll(async () => {
     // Asking again and again whether a token holds by now is a flood of invalid ones until it does.
@@ -79,7 +79,7 @@ describe('an open door', () => {
   });
 });
 
-describe('a closed door', () => {
+describe('an endpoint that needs a token', () => {
   let assay: Gateway;
   let clients: string;
   let readers: string;

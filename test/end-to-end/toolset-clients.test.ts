@@ -76,19 +76,19 @@ describe('tasks', () => {
   const OFFERED = { cancel: {}, requests: { tools: { call: {} } } };
 
   /** A client, what it is offered, and how it begins a task of the tool that is named. */
-  interface Door {
+  interface Endpoint {
     readonly client: Asker;
     readonly offered: Json | undefined;
     readonly begin: (name: string) => Promise<string>;
   }
 
-  const legacyDoor = ({ client, initialized }: Met<Asker>): Door => ({
+  const legacyEndpoint = ({ client, initialized }: Met<Asker>): Endpoint => ({
     client,
     offered: at(initialized, 'result', 'capabilities', 'tasks'),
     begin: (name) => begin(client, name),
   });
 
-  async function modernDoor(config: string): Promise<Door> {
+  async function modernEndpoint(config: string): Promise<Endpoint> {
     const client = modernTasksClient(await endpointOf(config));
     const call = { arguments: { seconds: 60 } };
     return {
@@ -102,7 +102,7 @@ describe('tasks', () => {
     readonly way: string;
     readonly server: string;
     readonly tool: string;
-    readonly open: (config: string) => Promise<Door>;
+    readonly open: (config: string) => Promise<Endpoint>;
     readonly offered: JsonObject;
   }[] = [
     {
@@ -111,7 +111,7 @@ describe('tasks', () => {
       tool: 'job',
       open: async (config) => {
         const client = await openSession(await endpointOf(config));
-        return legacyDoor({ client, initialized: client.initialized });
+        return legacyEndpoint({ client, initialized: client.initialized });
       },
       offered: OFFERED,
     },
@@ -119,14 +119,14 @@ describe('tasks', () => {
       way: 'stdio, legacy',
       server: 'tasks',
       tool: 'job',
-      open: async (config) => legacyDoor(await meetStdio(config)),
+      open: async (config) => legacyEndpoint(await meetStdio(config)),
       offered: { list: {}, ...OFFERED },
     },
     {
       way: 'HTTP, modern',
       server: 'tasks-modern',
       tool: 'slow_compute',
-      open: modernDoor,
+      open: modernEndpoint,
       offered: { [TASKS_EXTENSION]: {} },
     },
   ];
@@ -134,16 +134,16 @@ describe('tasks', () => {
   it.each(cases)(
     'over $way are offered in configuration mode, and those that were begun are asked about in either mode',
     async ({ server, tool, open, offered }) => {
-      const door = await open(writeConfig({ t: fixture(server) }));
-      expect(door.offered).toEqual(offered);
-      await equipOne(door.client, 'one', `t.${tool}`);
-      const taskId = await door.begin(`t_${tool}`);
-      await own(door.client, 'enter-configuration-mode');
-      const hidden = await door.client.ask('tools/call', { name: `t_${tool}`, arguments: {} });
+      const endpoint = await open(writeConfig({ t: fixture(server) }));
+      expect(endpoint.offered).toEqual(offered);
+      await equipOne(endpoint.client, 'one', `t.${tool}`);
+      const taskId = await endpoint.begin(`t_${tool}`);
+      await own(endpoint.client, 'enter-configuration-mode');
+      const hidden = await endpoint.client.ask('tools/call', { name: `t_${tool}`, arguments: {} });
       expect(at(hidden, 'error', 'data', 'code')).toBe('MODE_DIFFERS');
-      expect(await statusOf(door.client, taskId)).toBe('working');
-      await own(door.client, 'exit-configuration-mode');
-      expect(await statusOf(door.client, taskId)).toBe('working');
+      expect(await statusOf(endpoint.client, taskId)).toBe('working');
+      await own(endpoint.client, 'exit-configuration-mode');
+      expect(await statusOf(endpoint.client, taskId)).toBe('working');
     },
   );
 });

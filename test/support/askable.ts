@@ -3,7 +3,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { connectClient, connectFirst, textIn, type Door, type Negotiation } from './clients.ts';
+import { connectClient, connectFirst, textIn, type Endpoint, type Negotiation } from './clients.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** All client capabilities. */
@@ -37,7 +37,7 @@ export interface AskableOptions {
 export const ASKABLE: readonly {
   readonly label: string;
   readonly era: 'legacy' | 'modern';
-  readonly connect: (door: Door, options?: AskableOptions) => Promise<Askable>;
+  readonly connect: (endpoint: Endpoint, options?: AskableOptions) => Promise<Askable>;
 }[] = [
   { label: '1.x', era: 'legacy', connect: firstAskable },
   {
@@ -48,13 +48,13 @@ export const ASKABLE: readonly {
   {
     label: '2.x modern',
     era: 'modern',
-    connect: (door, options) => secondAskable(door, 'modern', options),
+    connect: (endpoint, options) => secondAskable(endpoint, 'modern', options),
   },
 ];
 
 /** The official client 2.x in the legacy era. */
-export function legacyAskable(door: Door, options?: AskableOptions): Promise<Askable> {
-  return secondAskable(door, 'legacy', options);
+export function legacyAskable(endpoint: Endpoint, options?: AskableOptions): Promise<Askable> {
+  return secondAskable(endpoint, 'legacy', options);
 }
 
 /** Accepts everything and repeats the request in each answer. */
@@ -92,11 +92,11 @@ function heard(): Heard {
 }
 
 async function firstAskable(
-  door: Door,
+  endpoint: Endpoint,
   { capabilities = CAPABILITIES }: AskableOptions = {},
 ): Promise<Askable> {
   const one = heard();
-  const client = await connectFirst(door, { capabilities: capabilities }, (made) => {
+  const client = await connectFirst(endpoint, { capabilities: capabilities }, (made) => {
     if ('elicitation' in capabilities)
       made.setRequestHandler(ElicitRequestSchema, (request) => one.hear(request));
     if ('sampling' in capabilities)
@@ -117,12 +117,12 @@ async function firstAskable(
 }
 
 async function secondAskable(
-  door: Door,
+  endpoint: Endpoint,
   mode: Negotiation,
   { capabilities = CAPABILITIES }: AskableOptions = {},
 ): Promise<Askable> {
   const one = heard();
-  const client = await connectClient(door, mode, { capabilities: capabilities }, (made) => {
+  const client = await connectClient(endpoint, mode, { capabilities: capabilities }, (made) => {
     if ('elicitation' in capabilities)
       made.setRequestHandler('elicitation/create', (request) => one.hear(request) as never);
     if ('sampling' in capabilities)

@@ -86,7 +86,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     stop: watched.stop,
   };
   await until(
-    () => `the door of Assay is open; stderr: ${watched.stderr()}`,
+    () => `Assay is listening; stderr: ${watched.stderr()}`,
     async () => {
       if (watched.hasEnded()) throw new Error(`Assay ended at its start:\n${watched.stderr()}`);
       const answer = await send(`http://127.0.0.1:${port}/health`, { method: 'GET' }).catch(() => undefined);

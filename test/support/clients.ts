@@ -20,7 +20,7 @@ export interface Official {
   close(): Promise<void>;
 }
 
-export type Door =
+export type Endpoint =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   /** `assay stdio` in this process. */
@@ -28,7 +28,7 @@ export type Door =
 
 /** The official client 2.x, connected. */
 export async function connectClient(
-  door: Door,
+  endpoint: Endpoint,
   mode: Negotiation,
   options: ConstructorParameters<typeof Client>[1] = {},
   before: (client: Client) => void = () => undefined,
@@ -40,20 +40,20 @@ export async function connectClient(
   endLater(() => client.close());
   before(client);
   const transport =
-    'url' in door
-      ? new StreamableHTTPClientTransport(new URL(door.url), {
-          requestInit: { headers: { ...door.headers } },
+    'url' in endpoint
+      ? new StreamableHTTPClientTransport(new URL(endpoint.url), {
+          requestInit: { headers: { ...endpoint.headers } },
         })
-      : 'stdio' in door
-        ? new StdioGatewayTransport(door.stdio)
-        : new StdioClientTransport(commandOf(door));
+      : 'stdio' in endpoint
+        ? new StdioGatewayTransport(endpoint.stdio)
+        : new StdioClientTransport(commandOf(endpoint));
   await client.connect(inTurns(transport));
   return client;
 }
 
 /** The official client 1.x, connected. */
 export async function connectFirst(
-  door: Door,
+  endpoint: Endpoint,
   options: ConstructorParameters<typeof FirstClient>[1] = {},
   before: (client: FirstClient) => void = () => undefined,
 ): Promise<FirstClient> {
@@ -61,11 +61,11 @@ export async function connectFirst(
   endLater(() => client.close());
   before(client);
   const transport =
-    'url' in door
-      ? new FirstHttp(new URL(door.url), { requestInit: { headers: { ...door.headers } } })
-      : 'stdio' in door
-        ? new StdioGatewayTransport(door.stdio)
-        : new FirstStdio(commandOf(door));
+    'url' in endpoint
+      ? new FirstHttp(new URL(endpoint.url), { requestInit: { headers: { ...endpoint.headers } } })
+      : 'stdio' in endpoint
+        ? new StdioGatewayTransport(endpoint.stdio)
+        : new FirstStdio(commandOf(endpoint));
   await client.connect(inTurns(transport));
   return client;
 }
@@ -91,12 +91,12 @@ export function inTurns<T extends object>(transport: T): T {
 /** The four official client variants: 1.x, and 2.x with each negotiation. */
 export const OFFICIAL: readonly {
   readonly label: string;
-  readonly connect: (door: Door) => Promise<Official>;
+  readonly connect: (endpoint: Endpoint) => Promise<Official>;
 }[] = [
-  { label: '1.x', connect: async (door) => officialFirst(await connectFirst(door)) },
+  { label: '1.x', connect: async (endpoint) => officialFirst(await connectFirst(endpoint)) },
   ...(['legacy', 'modern', 'auto'] as const).map((mode) => ({
     label: `2.x ${mode}`,
-    connect: async (door: Door) => official(`2.x ${mode}`, await connectClient(door, mode)),
+    connect: async (endpoint: Endpoint) => official(`2.x ${mode}`, await connectClient(endpoint, mode)),
   })),
 ];
 
@@ -150,14 +150,14 @@ export function textIn(result: unknown): string {
   return text;
 }
 
-function commandOf(door: Extract<Door, { command: unknown }>): {
+function commandOf(endpoint: Extract<Endpoint, { command: unknown }>): {
   command: string;
   args: string[];
   env: Record<string, string>;
   stderr: 'ignore';
 } {
-  const [command = process.execPath, ...args] = door.command;
-  const env = Object.entries(cleanEnv(door.env)).flatMap(([name, value]) =>
+  const [command = process.execPath, ...args] = endpoint.command;
+  const env = Object.entries(cleanEnv(endpoint.env)).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
   return { command, args, env: Object.fromEntries(env), stderr: 'ignore' };

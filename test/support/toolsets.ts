@@ -116,11 +116,11 @@ export function shared(start: () => Promise<Model>): () => Promise<Model> {
 }
 
 export async function meet(
-  door: Parameters<typeof connectClient>[0],
+  endpoint: Parameters<typeof connectClient>[0],
   era: Era,
 ): Promise<Omit<Model, 'home'>> {
   let changes = 0;
-  const client = await connectClient(door, era, {}, (one) => {
+  const client = await connectClient(endpoint, era, {}, (one) => {
     one.setNotificationHandler('notifications/tools/list_changed', () => {
       changes += 1;
     });
@@ -128,7 +128,7 @@ export async function meet(
   if (era === 'modern') await client.listen({ toolsListChanged: true });
   return {
     client,
-    url: 'url' in door ? door.url : '',
+    url: 'url' in endpoint ? endpoint.url : '',
     changes: () => changes,
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     describe: async (name) =>

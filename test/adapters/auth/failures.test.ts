@@ -13,7 +13,7 @@ function isClosed(failures: Failures, failing: FailureSource): boolean {
 }
 
 describe('failures', () => {
-  it('close the door to their address when there were as many as may be, and not before', () => {
+  it('refuse their address when there were as many as may be, and not before', () => {
     const failures = new Failures({ max: 3, windowMs: 60_000 });
     fail(failures, UNKNOWN('10.0.0.1'), 2);
     expect(isClosed(failures, UNKNOWN('10.0.0.1'))).toBe(false);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BuiltInRun } from '../../../src/adapters/sources/built-in-run.ts';
 import type { BuiltInCall, BuiltInResult, BuiltInTool } from '../../../src/adapters/sources/built-in-tool.ts';
 import type { Result } from '../../../src/core/result.ts';
@@ -45,21 +45,24 @@ describe('the call of a tool that Assay makes', () => {
   });
 
   it('that only tells progress goes on for thirty of its limits, and then ends', async () => {
-    let isOver = false;
-    const run = async (_: unknown, call: BuiltInCall): Promise<BuiltInResult> => {
-      call.signal.addEventListener('abort', () => (isOver = true));
-      for (let done = 0; !isOver; done += 1) {
-        call.progress(done);
-        await sleep(10);
-      }
-      throw new Error('over');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let call: BuiltInCall | undefined;
+    const run = (_: unknown, running: BuiltInCall): Promise<BuiltInResult> => {
+      call = running;
+      return new Promise(() => undefined);
     };
-    const startMs = performance.now();
-    expect(await outcome({ run })).toEqual({
-      ok: false,
-      error: { code: 'SERVER_TIMEOUT', server: 'own', limitMs: 1_500 },
-    });
-    expect(performance.now() - startMs).toBeGreaterThan(1_400);
+    let ended: Result<string, Refusal> | undefined;
+    void outcome({ run }).then((end) => (ended = end));
+    for (let ms = 0; ms < 1_500; ms += 10) {
+      // The last report that counts comes within 1,450 ms, and starts the last limit.
+      if (ms <= 1_450) expect(ended, `after ${ms} ms`).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(10);
+      call?.progress(ms);
+    }
+    await vi.advanceTimersByTimeAsync(50);
+    expect(ended).toEqual({ ok: false, error: { code: 'SERVER_TIMEOUT', server: 'own', limitMs: 1_500 } });
+    expect(call?.signal.aborted).toBe(true);
   });
 
   it('whose question is open when it ends is answered at once', async () => {
