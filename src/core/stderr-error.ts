@@ -16,7 +16,10 @@ export function errorLineOf(lines: readonly string[]): string | undefined {
     told.findLast((line) => MARKED.test(line)) ??
     told.findLast((line) => TELLING.test(line)) ??
     told.findLast((line) => !USAGE.test(line));
-  const text = found?.trim().replace(/\s+/g, ' ');
+  const text = found
+    ?.trim()
+    .replace(/^\[cause\]: /, '')
+    .replace(/\s+/g, ' ');
   return text !== undefined && text.length > MAX_ERROR_LENGTH
     ? `${text.slice(0, MAX_ERROR_LENGTH - 1)}…`
     : text;

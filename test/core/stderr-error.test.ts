@@ -32,6 +32,11 @@ Usage: server [options] <url>
   <url>        required`,
     "error: missing required argument 'url'",
   ],
+  [
+    'the cause of an error that is told in a sentence',
+    'Could not connect TypeError: fetch failed\n    at async main {\n  [cause]: Error: getaddrinfo ENOTFOUND a.example\n}',
+    'Error: getaddrinfo ENOTFOUND a.example',
+  ],
   ['a shell', 'sh: 1: mcp-servr: not found', 'sh: 1: mcp-servr: not found'],
   [
     'what npm says went wrong',

@@ -35,9 +35,10 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
     buckets.set(key, bucket);
     return bucket;
   };
-  const tell = (bucket: Bucket, server: string): void => {
+  // At the level of the lines: where that is hidden, nobody misses them.
+  const tell = (bucket: Bucket, level: keyof Log, server: string): void => {
     if (bucket.leftOut > 0)
-      log.warn('lines of a server were left out of the log: it writes too many', {
+      log[level]('lines of a server were left out of the log: it writes too many', {
         server,
         lines: bucket.leftOut,
         maxPerSecond: linesPerSecond,
@@ -59,7 +60,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
         return;
       }
       bucket.leftOut += 1;
-      if (bucket.leftOut === 1) later(() => tell(bucket, server), TELL_AFTER_MS);
+      if (bucket.leftOut === 1) later(() => tell(bucket, level, server), TELL_AFTER_MS);
     };
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }

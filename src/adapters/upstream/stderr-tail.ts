@@ -11,7 +11,7 @@ const MAX_LINE_BYTES = 500;
 /** Longer lines are dropped. */
 const LINE_LIMIT = 64 * 1024;
 /** Time in ms to read what an exited process left in its pipe. */
-const REST_MS = 200;
+const REST_MS = 1_000;
 
 /** Reads the stderr of a server: logs each line at debug, and keeps the last ones for the cause of a failure. */
 export class StderrTail {
@@ -32,9 +32,13 @@ export class StderrTail {
     void child.errorOutputRead.then(() => splitter.end());
   }
 
-  /** What the process wrote about its failure, once all of it was read. */
-  async errorLine(): Promise<string | undefined> {
+  /** Resolves when all of an exited process was read, or it takes too long. */
+  async read(): Promise<void> {
     await atMost(this.#child.errorOutputRead, REST_MS);
+  }
+
+  /** What the process wrote about its failure so far. */
+  get errorLine(): string | undefined {
     return errorLineOf([...this.#lines.slice(this.#next), ...this.#lines.slice(0, this.#next)]);
   }
 

@@ -78,17 +78,18 @@ async function attempt(
   const output = connectStdout(child, conversation, { server: spec.name, log: deps.log });
   const stderr = new StderrTail(child, { server: spec.name, log: deps.log });
   void child.ended.then(async (cause) => {
-    const [line] = await Promise.all([stderr.errorLine(), allHeard(child, output)]);
-    conversation.end(withStderr(cause, line));
+    await Promise.all([stderr.read(), allHeard(child, output)]);
+    conversation.end(withStderr(cause, stderr.errorLine));
   });
   child.onDrain(() => attempted.drained());
   const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
-    const { cause } = facts.error;
+    // Before it is ended: what it writes then is not why it failed.
+    const cause = withStderr(facts.error.cause, stderr.errorLine);
     conversation.end(cause);
     await child.end();
-    return err({ cause: withStderr(cause, await stderr.errorLine()), diedOfProbe });
+    return err({ cause, diedOfProbe });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;

@@ -46,6 +46,13 @@ describe('the log of what servers cause', () => {
     expect(taken()).toEqual([]);
   });
 
+  it('does not report what is left out of a level that is hidden', () => {
+    const { limited, pass, taken } = opened();
+    for (let at = 0; at < 100; at += 1) limited.debug('server stderr', { server: 'loud', text: 'x' });
+    pass(1_000);
+    expect(taken()).toEqual([]);
+  });
+
   it('lets no server take the share of another, nor anything of what Assay says itself', () => {
     const { limited, flood, taken } = opened();
     flood(100, 'loud');
