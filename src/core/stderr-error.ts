@@ -34,9 +34,9 @@ const MARKED =
   /(?:\b(?:error|fatal|critical|panic)\b\W*[:\]|]|\[(?:error|fatal)\]|: (?:command )?not found$)/i;
 const TELLING =
   /\b(?:error|fail(?:ed|ure)?|fatal|cannot|can't|could not|couldn't|unable|missing|required|must (?:be|have|set|provide)|not (?:found|set|defined|provided|configured)|no such|denied|invalid|unauthorized|refused)\b/i;
-/** Stack frames, code excerpts with their markers, and what runtimes print behind an error. */
+/** Stack frames, code excerpts with their markers, and what runtimes and npx print behind an error. */
 const NOISE =
-  /^(?:\s+at |\s*File "|\s*\^+\s*$|Node\.js v\d|Traceback \(|node:internal\/|\s*[{}[\]()]+[,;]?$|\s*\.\.\. \d+ )/;
+  /^(?:\s+at |\s*File "|\s*\^+\s*$|Node\.js v\d|Traceback \(|node:internal\/|npm (?:notice|warn)\b|\s*[{}[\]()]+[,;]?$|\s*\.\.\. \d+ )/;
 const USAGE = /^(?:\s*usage\b|\s+-{1,2}\w|\s+<|options:|commands:|\s{4,}\S)/i;
 
 /** Escape sequences of terminals, and all other control characters. */

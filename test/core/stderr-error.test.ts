@@ -18,6 +18,13 @@ Node.js v24.21.0`,
     'Error: BRAVE_API_KEY environment variable is required',
   ],
   [
+    'what a server says before npx tells of its new version',
+    `Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables
+npm notice
+npm notice New major version of npm available!`,
+    'Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID environment variables',
+  ],
+  [
     'the last line of a Python traceback',
     `Traceback (most recent call last):
   File "/usr/lib/python3/runpy.py", line 198, in _run_module_as_main
