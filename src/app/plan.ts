@@ -44,7 +44,7 @@ export async function readConfig(
 ): Promise<Result<Configured, Refusal>> {
   const { path } = locateConfig({ flag: options.config, ...around });
   const loaded = early?.config ?? (await loadConfig(path, around));
-  const absence = loaded.ok || (await isThere(path)) ? undefined : loaded.error;
+  const absence = loaded.ok || (await isThere(path)) ? undefined : absenceOf(loaded.error, path);
   const config = absence === undefined ? loaded : ok(emptyConfig(path));
   if (!config.ok) return config;
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
@@ -63,6 +63,11 @@ export async function readConfig(
     stored: new Map([...stored.value].filter(([key, value]) => isStorable(key, value))),
   });
   return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
+}
+
+/** Where the folders of the missing file are unsafe, that is the reason. */
+function absenceOf(error: Refusal, path: string): Refusal {
+  return error.code === 'CONFIG_UNREADABLE' ? { code: 'CONFIG_ABSENT', path } : error;
 }
 
 interface FollowOptions {

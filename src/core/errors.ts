@@ -84,6 +84,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   CANCELLED: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.failed },
   SHUTTING_DOWN: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   INTERNAL: { rpc: INTERNAL, http: 500, exit: EXIT.failed },
+  CONFIG_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   CONFIG_UNREADABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   CONFIG_INVALID: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   PATH_UNSAFE: { rpc: INTERNAL, http: 500, exit: EXIT.config },

@@ -79,6 +79,7 @@ export type Refusal =
   | { readonly code: 'SHUTTING_DOWN' }
   | { readonly code: 'INTERNAL' }
   | { readonly code: 'CONFIG_UNREADABLE'; readonly path: string; readonly reason: string }
+  | { readonly code: 'CONFIG_ABSENT'; readonly path: string }
   | { readonly code: 'CONFIG_INVALID'; readonly path: string; readonly reason: string }
   /** `at`: the path or one of its parent folders; `reason`: the end of a sentence; `command`: fixes it. */
   | {

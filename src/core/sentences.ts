@@ -124,6 +124,8 @@ const SENTENCES: Sentences = {
   SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
   INTERNAL: () =>
     'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
+  CONFIG_ABSENT: (r) =>
+    `There is no config file ${quote(r.path)}. \`assay\` without arguments shows where to begin.`,
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   PATH_UNSAFE: (r) =>

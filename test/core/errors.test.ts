@@ -61,6 +61,7 @@ const REFUSALS: Examples = {
   CANCELLED: ['-32603 200 1', {}],
   SHUTTING_DOWN: ['-32603 503 4', {}],
   INTERNAL: ['-32603 500 1', {}],
+  CONFIG_ABSENT: ['-32603 500 3', { path: HOSTILE }],
   CONFIG_UNREADABLE: ['-32603 500 3', { path: HOSTILE, reason: 'it is a folder' }],
   CONFIG_INVALID: ['-32603 500 3', { path: HOSTILE, reason: 'it is empty' }],
   PATH_UNSAFE: [
