@@ -90,6 +90,7 @@ const PACKAGES = {
       'tty',
       'util',
       'commander',
+      '@bomb[.]sh/tab',
       '@clack/prompts',
       'ansis',
       'string-width',
