@@ -9,7 +9,13 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { LOCAL } from '../core/subject.ts';
-import type { CallAnswer, CallRequest, OpenTools, ReportRequest } from '../edges/cli/runtime.ts';
+import type {
+  CallAnswer,
+  CallRequest,
+  OpenTools,
+  OpenToolsOptions,
+  ReportRequest,
+} from '../edges/cli/runtime.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Server } from '../gateway/catalog/server.ts';
 import { answerOwn, type OwnAnswer, progressText } from '../gateway/relay/own-call.ts';
@@ -18,19 +24,29 @@ import {
   catalogReport,
   type ListedTool,
 } from '../gateway/services/tools/catalog-report.ts';
+import { type GatewayStatus, gatewayStatus } from '../gateway/services/gateway-status.ts';
+import { startServers } from '../gateway/services/start-servers.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
 import { indexOf, nameIn } from '../gateway/services/toolsets/tool-index.ts';
+import { pause } from '../platform/turns.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
 import type { AppOptions } from '../core/command-options.ts';
-import { type Environment, openInEnvironment } from './environment.ts';
+import { type Environment, hasHomeStore, openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+import { readToolsets } from './records.ts';
+
+/** How long a running gateway may take to start a server: its own limit, and the time to read the config. */
+const MAX_START_MS = 65_000;
+const POLL_INTERVAL_MS = 500;
 
 /** Opens the tools of all servers for a command: through the running `serve` if there is one, else here. */
-export function openToolsForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
+export function openToolsForCommand(
+  options: AppOptions & OpenToolsOptions,
+): Promise<Result<OpenTools, Refusal>> {
   return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const serve = await usableServe(environment);
     const opened =
-      serve === undefined ? await openHere(environment) : ok(await openThrough(serve, environment));
+      serve === undefined ? await openHere(environment, options) : ok(await openThrough(serve, environment));
     if (opened.ok)
       void untilStopped().then(async () => {
         await opened.value.close();
@@ -95,12 +111,30 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
         ? answered
         : { kind: 'refused', code, message: String(answered.error['message']) };
     },
+    status: async () => {
+      const read = await client.read('/status');
+      return read.ok ? ok(read.value as GatewayStatus) : read;
+    },
+    started: async (server) => {
+      const deadlineMs = performance.now() + MAX_START_MS;
+      for (;;) {
+        // The gateway may not have read an edited config yet.
+        await pause(POLL_INTERVAL_MS);
+        const read = await report({ server, isFresh: false });
+        const [status] = read.ok ? read.value.servers : [];
+        const isOver = performance.now() > deadlineMs || !read.ok;
+        if (isOver || (status !== undefined && status.state !== 'starting')) return status;
+      }
+    },
     close: () => cleanup.close(),
   };
 }
 
-async function openHere(environment: Environment): Promise<Result<OpenTools, Refusal>> {
-  const opened = await openCatalog(environment);
+async function openHere(
+  environment: Environment,
+  { mayBeEmpty = false }: OpenToolsOptions,
+): Promise<Result<OpenTools, Refusal>> {
+  const opened = await openCatalog(environment, { mayBeEmpty });
   if (!opened.ok) return opened;
   const { catalog, settings, close } = opened.value;
   return ok({
@@ -120,6 +154,13 @@ async function openHere(environment: Environment): Promise<Result<OpenTools, Ref
       );
     },
     call: (request) => callHere(opened.value, request),
+    status: async () => {
+      const toolsets = await readToolsets(environment);
+      const ready = (await hasHomeStore(environment)) ? await toolsets.ready() : ok(undefined);
+      const { instructions } = opened.value.records;
+      return ready.ok ? ok(gatewayStatus({ catalog, toolsets, instructions }, undefined)) : ready;
+    },
+    started: async (server) => (await startServers(catalog, [server], () => undefined))[0],
     close,
   });
 }

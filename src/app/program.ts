@@ -61,6 +61,15 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
     programName: isShortLived(ownCommand) ? 'npx assay-mcp' : 'assay',
     clients: CLIENTS,
+    addServer: async (request, options) => {
+      const { addServer } = await import('../adapters/config/client-configs/own-servers.ts');
+      const configPath = located(options).path;
+      return addServer(request, { ...neighbourhood(options, ownCommand), configPath });
+    },
+    removeServer: async (name, options) => {
+      const { removeServer } = await import('../adapters/config/client-configs/own-servers.ts');
+      return removeServer(name, located(options).path);
+    },
     importServers: async (request, options) => {
       const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');
       const configPath = located(options).path;

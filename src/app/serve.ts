@@ -21,6 +21,7 @@ import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts'
 import type { OtherPaths } from '../edges/mcp/request-path.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
+import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
@@ -128,8 +129,11 @@ async function openServer(
     clock: nowMs,
   });
   cleanup.defer(() => gate.close());
+  const startedMs = performance.now();
+  const listening: { server?: McpHttpServer } = {};
+  const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
   const others = openRest({
-    ...{ opened, store, toolsets, gate, resource, nowMs },
+    ...{ opened, store, running, toolsets, gate, resource, nowMs },
     mayExecute: isLoopback(host),
     needsToken: !isOpen || !isLoopback(host),
   });
@@ -148,9 +152,32 @@ async function openServer(
     storeFault: () => store.fault && sentenceOf(store.fault),
   });
   if (!server.ok) return server;
+  listening.server = server.value;
   cleanup.defer(() => server.value.close());
   place.value?.listensAt(server.value.url);
   return ok({ url: server.value.url, ownToken, adminTokenPath });
+}
+
+interface RunningServer {
+  readonly startedMs: number;
+  /** Undefined before it listens. */
+  readonly server: McpHttpServer | undefined;
+}
+
+function runningStatus(
+  { catalog, configPath }: ConfiguredCatalog,
+  { startedMs, server }: RunningServer,
+): RunningStatus {
+  const { configFault } = catalog;
+  return {
+    url: server?.url ?? '',
+    pid: process.pid,
+    version: VERSION,
+    uptimeMs: Math.round(performance.now() - startedMs),
+    configPath,
+    ...(configFault !== undefined && { configFault }),
+    clients: server?.clients() ?? [],
+  };
 }
 
 const ANNOUNCE_INTERVAL_MS = 5_000;
@@ -178,7 +205,7 @@ async function announce(
 
 interface RestSurroundings extends Pick<
   AdminDeps,
-  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
+  'store' | 'running' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
 > {
   readonly opened: ConfiguredCatalog;
 }

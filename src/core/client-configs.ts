@@ -1,4 +1,5 @@
 import type { ViewOptions } from './command-options.ts';
+import type { JsonObject } from './json-object.ts';
 
 /** What an import does with a server in another client's config. */
 export type ImportOutcome = 'copied' | 'replaced' | 'same' | 'kept' | 'skipped';
@@ -26,6 +27,22 @@ export interface FoundServer {
   readonly variables: readonly NeededVariable[];
   /** Keys that Assay does not support. */
   readonly leftOut: readonly string[];
+}
+
+/** A server to write into Assay's own config file. */
+export interface AddRequest {
+  readonly name: string;
+  /** The entry, as `mcp.json` has it. */
+  readonly entry: JsonObject;
+  readonly overwrite: boolean;
+}
+
+export interface AddedServer {
+  /** The config file. */
+  readonly path: string;
+  readonly isReplaced: boolean;
+  /** Backup copy of a config file in which an entry was replaced. */
+  readonly backup: string | undefined;
 }
 
 export interface ImportReport {

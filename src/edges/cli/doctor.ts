@@ -2,8 +2,9 @@ import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
-import { print, printError, printJson, style } from './output.ts';
+import { print, printJson, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
+import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface DoctorOptions extends AppOptions {
@@ -17,10 +18,13 @@ export interface DoctorOptions extends AppOptions {
 /** `assay doctor`: prints what works, what does not, and the remedy. The exit code shows whether anything is wrong. */
 export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
   const { offline = false, strict = false, json = false } = options;
-  const onNews = (server: string, isUp: boolean): void => {
-    if (process.stderr.isTTY) printError(printable(`${server} ${isUp ? 'stands' : 'does not stand'}`));
-  };
-  const diagnosis = await runtime.examine({ ...options, offline, onNews });
+  const diagnosis = await withProgress('checking', ({ say }) =>
+    runtime.examine({
+      ...options,
+      offline,
+      onNews: (server, isUp) => say(`checking: ${server} ${isUp ? 'is ready' : 'has failed'}`),
+    }),
+  );
   const { findings } = diagnosis;
   const problems = countOf(findings, 'problem');
   const warnings = countOf(findings, 'warning');

@@ -14,6 +14,7 @@ import { printable } from '../../core/printable.ts';
 import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import { printComplaint, print, printError, printJson, style } from './output.ts';
+import { withProgress } from './progress.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -42,7 +43,8 @@ export async function lintTools(
   const opened = await runtime.openTools(options);
   if (!opened.ok) return printComplaint(opened.error);
   try {
-    const report = await opened.value.report({ server, levels: levels.value, isFresh: true });
+    const asked = { server, levels: levels.value, isFresh: true };
+    const report = await withProgress('listing tools', () => opened.value.report(asked));
     return report.ok ? printFindings(report.value, server, options) : printComplaint(report.error);
   } finally {
     await opened.value.close();

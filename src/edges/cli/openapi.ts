@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
+import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
@@ -36,7 +37,9 @@ export async function importOpenapi(
   return withOpened(runtime.openServices(options), async (services) => {
     const isNameGiven = options.name !== undefined;
     const input = { name, isNameGiven, entry: entry.value, trust: options.trust };
-    const done = await services.importDocument(input, LOCAL.subject);
+    const done = await withProgress(`reading ${document}`, () =>
+      services.importDocument(input, LOCAL.subject),
+    );
     if (!done.ok) return done;
     const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
     tell(done.value, tools, options);

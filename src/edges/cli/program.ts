@@ -7,6 +7,7 @@ import type { ExportBundleOptions } from './export.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { notesCommand } from './notes-command.ts';
 import type { Runtime } from './runtime.ts';
+import { completeCommand, serverCommands } from './server-commands.ts';
 import { sourceCommands } from './source-commands.ts';
 import type { CreateTokenOptions, TokenOptions } from './token.ts';
 import { toolsetCommand } from './toolset-command.ts';
@@ -17,6 +18,18 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   if (begun !== undefined) return begun;
   let exit: number = EXIT.done;
   const done: Done = (code) => (exit = code);
+  const program = programOf(runtime, done);
+  try {
+    await program.parseAsync([...argv]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+  return exit;
+}
+
+/** All commands. `done` receives the exit code of the one that is run. */
+export function programOf(runtime: Runtime, done: Done): Command {
   const program = new Command('assay')
     .description('The MCP gateway that tells the truth about tools.')
     .version(runtime.version)
@@ -24,6 +37,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .showHelpAfterError('(assay --help shows all commands)');
   for (const command of [
     ...gatewayCommands(runtime, done),
+    ...serverCommands(runtime, done),
     ...clientConfigCommands(runtime, done),
     exportCommand(runtime, done),
     ...sourceCommands(runtime, done),
@@ -33,13 +47,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     authCommand(runtime, done),
   ])
     program.addCommand(inheriting(command, program));
-  try {
-    await program.parseAsync([...argv]);
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  }
-  return exit;
+  program.addCommand(inheriting(completeCommand(runtime, done), program), { hidden: true });
+  return program;
 }
 
 /** Passes the error and help settings on to nested commands. */

@@ -8,6 +8,8 @@ import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Diagnosis } from '../../core/finding.ts';
 import type {
+  AddedServer,
+  AddRequest,
   ConnectReport,
   ConnectRequest,
   FoundClient,
@@ -27,6 +29,7 @@ import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
+import type { GatewayStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
@@ -50,7 +53,15 @@ import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 export interface OpenTools {
   readonly report: (asked: ReportRequest) => Promise<Result<CatalogReport, Refusal>>;
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
+  readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
+  /** Starts a server of the config. Resolves when it is ready or has failed; undefined if there is none. */
+  readonly started: (server: string) => Promise<ServerStatus | undefined>;
   readonly close: () => Promise<void>;
+}
+
+export interface OpenToolsOptions {
+  /** Whether it is no failure that there are no servers. */
+  readonly mayBeEmpty?: boolean;
 }
 
 export interface ReportRequest {
@@ -159,6 +170,10 @@ export interface ClientConfigPorts {
   readonly programName: 'assay' | 'npx assay-mcp';
   /** The clients whose config files are known. */
   readonly clients: readonly KnownClient[];
+  /** Writes a server into Assay's config file. */
+  addServer(request: AddRequest, options: AppOptions): Promise<Result<AddedServer, Refusal>>;
+  /** Takes a server out of Assay's config file. */
+  removeServer(name: string, options: AppOptions): Promise<Result<{ readonly path: string }, Refusal>>;
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
   connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
   moveServers(request: MoveRequest, options: AppOptions): Promise<Result<MoveReport, Refusal>>;
@@ -183,7 +198,7 @@ export interface Runtime extends ClientConfigPorts {
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
   /** Starts nothing by itself. Logs only errors, since the output of the command shows the rest. */
-  openTools(options: AppOptions): Promise<Result<OpenTools, Refusal>>;
+  openTools(options: AppOptions & OpenToolsOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home. The caller closes it. */
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;

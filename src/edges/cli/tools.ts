@@ -4,6 +4,7 @@ import { printable } from '../../core/printable.ts';
 import { missingFrom } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
 import { printComplaint, print, printError, printJson, proseOf, tableOf } from './output.ts';
+import { withProgress } from './progress.ts';
 import { reviewNote } from './review.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
@@ -22,7 +23,8 @@ export async function listTools(
   const opened = await runtime.openTools(options);
   if (!opened.ok) return printComplaint(opened.error);
   try {
-    const report = await opened.value.report({ server, isFresh: options.refresh === true });
+    const asked = { server, isFresh: options.refresh === true };
+    const report = await withProgress('listing tools', () => opened.value.report(asked));
     if (!report.ok) return printComplaint(report.error);
     const { known } = report.value;
     if (server !== undefined && !known.includes(server))

@@ -33,6 +33,9 @@ export interface Post {
 
 /** A stream that notifies a modern client of changes. */
 export interface OpenSubscription {
+  readonly view: View;
+  /** The client's own JSON about itself. */
+  readonly clientInfo: string | undefined;
   readonly holder: Holder;
   readonly end: () => void;
 }

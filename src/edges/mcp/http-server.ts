@@ -12,6 +12,7 @@ import type { Meter } from '../../gateway/ports/telemetry.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
+import { connectedClients } from './connected-clients.ts';
 import { Connections } from './connections.ts';
 import { isSsePath, knownPaths, type OtherPaths, pathOf, readTarget, viewAt } from './request-path.ts';
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
@@ -20,7 +21,7 @@ import { answerPost, receiveBody } from './http-post.ts';
 import { answerMetadata, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerDelete, answerGet, type SessionRequest } from './legacy-get.ts';
-import { listen } from './subscription.ts';
+import { closeListener, listen, originOf } from './listener.ts';
 import { namesModern } from './modern-rules.ts';
 import { answerNoSignIn } from './no-sign-in.ts';
 import { Sessions } from './session.ts';
@@ -51,13 +52,14 @@ export interface HttpServerOptions {
 export interface McpHttpServer {
   /** Origin and port on which it listens. */
   readonly url: string;
+  readonly clients: () => ReturnType<typeof connectedClients>;
   /** Refuses new requests, gives open ones `limits.drainMs` to finish, and closes all connections. */
   close(): Promise<void>;
 }
 
 const OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
-/** How often in ms tokens of streams and sessions are rechecked and idle sessions are ended. */
+/** How often tokens of streams and sessions are rechecked and idle sessions are ended. */
 const SWEEP_INTERVAL_MS = 2_000;
 
 /** Starts the HTTP server. It answers at once, even if upstream servers are not ready. */
@@ -85,16 +87,12 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   connections.watch(httpServer);
   const listening = await listen(httpServer, host, port);
   if (!listening.ok) return listening;
-  const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return ok({
-    url: `http://${shown}:${listening.value}`,
+    url: originOf(host, listening.value),
+    clients: () => mcpServer.clients(),
     close: async () => {
       await mcpServer.close();
-      await new Promise<void>((resolve) => {
-        httpServer.close(() => resolve());
-        httpServer.closeIdleConnections();
-        setTimeout(() => httpServer.closeAllConnections(), 1_000).unref();
-      });
+      await closeListener(httpServer);
     },
   });
 }
@@ -127,6 +125,10 @@ class McpServer {
     this.#tokenNotices = new TokenNotices(options.log);
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
+  }
+
+  clients(): ReturnType<typeof connectedClients> {
+    return connectedClients(this.#sessions.all, this.#subscriptions);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -294,5 +296,4 @@ class McpServer {
   }
 }
 
-/** The identity of a request and the view of its endpoint. */
 type Admitted = Pick<Post, 'view' | 'identity'>;

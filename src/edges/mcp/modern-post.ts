@@ -18,7 +18,7 @@ import {
   type OpenSubscription,
   type Post,
 } from './http-request.ts';
-import { clientKeyOf, missingEnvelope, postFault } from './modern-rules.ts';
+import { clientInfoOf, clientKeyOf, missingEnvelope, postFault } from './modern-rules.ts';
 import { pathOf } from './request-path.ts';
 import { Subscription } from './subscription.ts';
 
@@ -125,6 +125,8 @@ function openSubscription(post: Post, message: RequestMessage, quota: Subscripti
   sink.send = stream.send;
   const open: OpenSubscription = {
     holder: post.identity,
+    view: post.view,
+    clientInfo: clientInfoOf(message),
     end: () => {
       subscription.finish();
       stream.close();

@@ -115,6 +115,12 @@ function versionOf(message: RequestMessage): string | undefined {
   return textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
 }
 
+/** The client's own JSON about itself, if it says something. */
+export function clientInfoOf(message: RequestMessage): string | undefined {
+  const member = memberOf(metaOf(message), CLIENT_KEY);
+  return member && rawOf(message.bytes, member);
+}
+
 function metaOf(message: RequestMessage | NotificationMessage): JsonObject | undefined {
   return memberOf(message.params, '_meta')?.object;
 }

@@ -152,6 +152,10 @@ export class Sessions {
     return this.#sessions.size;
   }
 
+  get all(): Iterable<Session> {
+    return this.#sessions.values();
+  }
+
   /** Undefined if all sessions are in use and no other subject has more of them. */
   begin(options: SessionOptions): Session | undefined {
     if (this.#sessions.size >= this.#limits['limits.sessions'] && !this.#evictFor(options.holder.subject))

@@ -1,5 +1,3 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Cancellation } from '../../core/cancellation.ts';
 import { OWN_INFO } from '../../core/identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -206,19 +204,4 @@ class HeldNotifications {
     this.#kept = new Map();
     return kept;
   }
-}
-
-/** Resolves to the port on which the server listens. ADDRESS_UNUSABLE: it cannot listen. */
-export function listen(server: Server, host: string, port: number): Promise<Result<number, Refusal>> {
-  const bare = host.replace(/^\[|\]$/g, '');
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? 'the port is taken; choose another with --port'
-          : (error.code ?? error.message);
-      resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
-    });
-    server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
-  });
 }

@@ -4,6 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows } from '../../core/subject.ts';
+import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
@@ -27,6 +28,8 @@ export interface AdminDeps {
   readonly mint: Mint;
   readonly catalog: Catalog;
   readonly lintLevels: LintLevels;
+  /** This process and its clients. */
+  readonly running: () => RunningStatus;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { lintLevelIn } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
+import { gatewayStatus } from '../../gateway/services/gateway-status.ts';
 import { catalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
@@ -35,28 +36,71 @@ const REPORT = z
   })
   .openapi('CatalogReport');
 
-/** What `assay tools` and `assay lint` print of a running gateway. */
-export function catalogRoutes({ catalog, lintLevels }: AdminDeps): readonly Route[] {
-  return [
-    route(
-      {
-        method: 'get',
-        path: '/catalog',
-        id: 'readCatalog',
-        summary: 'All tools with their whole definitions, and the state of all gateways',
-        about: 'Not paged: `/tools` is for programs that want to page, filter and change.',
-        query: QUERY,
-        answer: { about: 'The report.', schema: REPORT },
-      },
-      async ({ query: { server, rules } }) => {
-        const given = rules?.split(',').flatMap((rule) => lintLevelIn(rule) ?? []) ?? [];
-        const levels = {
-          ...lintLevels,
-          ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
-        };
-        await catalog.listed(catalog.servers, 'tools');
-        return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
-      },
-    ),
-  ];
+/** What `assay tools`, `lint` and `status` print of a running gateway. */
+export function catalogRoutes(deps: AdminDeps): readonly Route[] {
+  return [catalogRoute(deps), statusRoute(deps)];
+}
+
+function catalogRoute({ catalog, lintLevels }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/catalog',
+      id: 'readCatalog',
+      summary: 'All tools with their whole definitions, and the state of all gateways',
+      about: 'Not paged: `/tools` is for programs that want to page, filter and change.',
+      query: QUERY,
+      answer: { about: 'The report.', schema: REPORT },
+    },
+    async ({ query: { server, rules } }) => {
+      const given = rules?.split(',').flatMap((rule) => lintLevelIn(rule) ?? []) ?? [];
+      const levels = {
+        ...lintLevels,
+        ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
+      };
+      await catalog.listed(catalog.servers, 'tools');
+      return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
+    },
+  );
+}
+
+const CLIENT = z.object({
+  name: z.string(),
+  version: z.string().optional(),
+  era: z.enum(['legacy', 'modern']),
+  endpoint: z.string(),
+  subject: z.string(),
+  idleMs: z.int().optional().openapi({ description: 'Time since its last request. Absent: one is open.' }),
+});
+
+const STATUS = z
+  .object({
+    running: z.object({
+      url: z.string(),
+      pid: z.int(),
+      version: z.string(),
+      uptimeMs: z.int(),
+      configPath: z.string(),
+      configFault: z.string().optional(),
+      clients: z.array(CLIENT).openapi({ description: 'Those with a session or an open stream.' }),
+    }),
+    servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
+    equipped: z.string().optional(),
+    pending: z
+      .object({ tools: z.int(), instructions: z.int(), notes: z.int() })
+      .openapi({ description: 'How many wait for a review.' }),
+  })
+  .openapi('Status');
+
+function statusRoute({ catalog, toolsets, instructions, running }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/status',
+      id: 'readStatus',
+      summary: 'This process, its clients, its servers, and what waits for a review',
+      answer: { about: 'The status.', schema: STATUS },
+    },
+    () => ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) }),
+  );
 }

@@ -85,7 +85,7 @@ async function copyOnce(
     elsewhere,
   };
   if (isDryRun || text === own.value?.text) return ok(report);
-  const backup = await save(own.value, text, around);
+  const backup = await saveConfig(own.value, text, around);
   return backup.ok ? ok({ ...report, backup: backup.value }) : backup;
 }
 
@@ -178,7 +178,8 @@ interface Present {
   readonly key: string;
 }
 
-function presentIn(text: string, path: string): Result<Present, Refusal> {
+/** The servers that a config file holds. A blank text holds none. */
+export function presentIn(text: string, path: string): Result<Present, Refusal> {
   const names: Present['names'] = new Map();
   if (text.trim() === '') return ok({ names, key: 'mcpServers' });
   const tree = parseJsonTree(text);
@@ -276,7 +277,7 @@ function textsOf(named: unknown): readonly (readonly [string, string])[] {
 }
 
 /** Returns the path of the backup. A new file is private to the user, since entries contain secrets. */
-async function save(
+export async function saveConfig(
   own: SettingsFile | undefined,
   text: string,
   { configPath, assayHome, nowMs }: ImportEnvironment,

@@ -1,0 +1,132 @@
+import type { AddRequest } from '../../core/client-configs.ts';
+import { remedyOf } from '../../core/cause-remedy.ts';
+import { counted } from '../../core/counted.ts';
+import { EXIT } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json-object.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Toolset } from '../../core/toolset.ts';
+import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
+import { pairsIn, printComplaint, print, printError, printJson, proseOf, quoted } from './output.ts';
+import { withProgress } from './progress.ts';
+import type { Runtime } from './runtime.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
+
+export interface AddOptions extends JsonOptions {
+  /** `NAME=value` */
+  readonly env: readonly string[];
+  /** `Name: value` */
+  readonly header: readonly string[];
+  readonly overwrite?: boolean;
+  /** False with `--no-start`. */
+  readonly start: boolean;
+}
+
+/** `assay add NAME URL` and `assay add NAME -- COMMAND ARG…`: writes the entry, then tries the server. */
+export async function addServer(
+  runtime: Runtime,
+  { name, target }: { readonly name: string; readonly target: readonly string[] },
+  options: AddOptions,
+): Promise<number> {
+  const entry = entryOf(target, options);
+  if (!entry.ok) return printComplaint(entry.error);
+  const request: AddRequest = { name, entry: entry.value, overwrite: options.overwrite === true };
+  const added = await runtime.addServer(request, options);
+  if (!added.ok) return printComplaint(added.error);
+  const { path, isReplaced, backup } = added.value;
+  const isJson = options.json === true;
+  if (!isJson) print(proseOf(`${isReplaced ? 'Replaced' : 'Added'} ${quoted(name)} in ${printable(path)}.`));
+  if (!isJson && backup !== undefined) print(`The file as it was: ${printable(backup)}`);
+  const tried = options.start ? await tryServer(runtime, name, options) : ok(undefined);
+  if (!tried.ok) return printComplaint(tried.error);
+  const status = tried.value;
+  if (isJson) printJson({ name, path, replaced: isReplaced, ...(status && { server: status }) });
+  else if (status !== undefined) tell(status);
+  return status === undefined || status.state === 'up' ? EXIT.done : EXIT.unavailable;
+}
+
+const URL_START = /^https?:\/\//i;
+
+/** The entry as `mcp.json` has it. ARGUMENTS_INVALID if the arguments do not fit together. */
+function entryOf(
+  [first = '', ...args]: readonly string[],
+  { env, header }: AddOptions,
+): Result<JsonObject, Refusal> {
+  const wrong = (reason: string): Result<never, Refusal> => err({ code: 'ARGUMENTS_INVALID', reason });
+  const variables = pairsIn('--env', env, '=');
+  const headers = pairsIn('--header', header, ':');
+  if (!variables.ok) return variables;
+  if (!headers.ok) return headers;
+  if (URL_START.test(first)) {
+    if (args.length > 0) return wrong('a server at a URL takes no command; write `assay add NAME URL`');
+    if (env.length > 0) return wrong('--env is for commands; a server at a URL takes --header');
+    return ok({ url: first, ...(header.length > 0 && { headers: headers.value }) });
+  }
+  if (header.length > 0) return wrong('--header is for URLs; a command takes --env');
+  return ok({
+    command: first,
+    ...(args.length > 0 && { args }),
+    ...(env.length > 0 && { env: variables.value }),
+  });
+}
+
+async function tryServer(
+  runtime: Runtime,
+  name: string,
+  options: AddOptions,
+): Promise<Result<ServerStatus | undefined, Refusal>> {
+  const opened = await runtime.openTools({ ...options, mayBeEmpty: true });
+  if (!opened.ok) return opened;
+  const { started, close } = opened.value;
+  try {
+    return ok(await withProgress(`starting ${name}`, () => started(name)));
+  } finally {
+    await close();
+  }
+}
+
+function tell(status: ServerStatus): void {
+  const { name, state, tools, cause, causeCode } = status;
+  if (state === 'up') {
+    print(`Ready: ${counted(tools ?? 0, 'tool')}. \`assay tools ${name}\` lists them.`);
+    return;
+  }
+  const isTerminal = process.stderr.isTTY;
+  const why = cause === undefined ? 'it has not answered yet' : printable(cause);
+  printError(proseOf(`It does not work yet: ${why}.`, { isTerminal }));
+  const remedy = causeCode === undefined ? '' : ` ${printable(remedyOf(causeCode))}`;
+  printError(proseOf(`next:${remedy} Then run \`assay tools ${name}\`.`, { isTerminal }));
+}
+
+/** `assay remove NAME`: takes the server out of the config file and names the toolsets that have tools of it. */
+export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+  const removed = await runtime.removeServer(name, options);
+  if (!removed.ok) return printComplaint(removed.error);
+  return withOpened(runtime.openToolsets(options), ({ toolsets }) => {
+    const affected = toolsets.all.flatMap((toolset) => affectedBy(toolset, name));
+    const { path } = removed.value;
+    if (options.json === true) printJson({ name, path, toolsets: affected });
+    else {
+      print(proseOf(`Removed ${quoted(name)} from ${printable(path)}.`));
+      for (const { toolset, tools } of affected)
+        printError(
+          proseOf(
+            `note: the toolset ${quoted(toolset)} has ${counted(tools.length, 'tool')} of it, not served until a server of this name is back. \`assay toolset remove ${toolset} ${tools[0] ?? ''}${tools.length > 1 ? '…' : ''}\` takes them out.`,
+            { isTerminal: process.stderr.isTTY },
+          ),
+        );
+    }
+    return Promise.resolve(ok(undefined));
+  });
+}
+
+function affectedBy(
+  { name, tools }: Toolset,
+  server: string,
+): readonly { readonly toolset: string; readonly tools: readonly string[] }[] {
+  const names = tools
+    .map(({ namespacedName }) => namespacedName)
+    .filter((one) => one.startsWith(`${server}.`));
+  return names.length === 0 ? [] : [{ toolset: name, tools: names }];
+}

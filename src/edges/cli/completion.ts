@@ -1,0 +1,61 @@
+import { script } from '@bomb.sh/tab';
+import type { Command } from 'commander';
+import { EXIT } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
+import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { completionOf, type NameKind } from './complete-words.ts';
+import { print } from './output.ts';
+import type { Runtime } from './runtime.ts';
+
+/** `assay completion SHELL`: the script on stdout. It calls `assay complete -- WORDS` at each tab. */
+export function printCompletion(shell: string): number {
+  script(shell, 'assay', 'assay');
+  return EXIT.done;
+}
+
+/** The protocol of the scripts, as that of cobra: one candidate per line, then a directive. */
+const NO_FILES = ':4';
+const FILES = ':0';
+const MAX_CANDIDATES = 1_000;
+
+/** `assay complete -- WORDS`: what may stand in the place of the last word. */
+export async function completeWords(
+  runtime: Runtime,
+  program: Command,
+  words: readonly string[],
+): Promise<number> {
+  const { expected, options } = completionOf(program, words);
+  const last = words.at(-1) ?? '';
+  if (expected.kind === 'files') print(FILES);
+  else {
+    const known =
+      expected.kind === 'words'
+        ? expected.words
+        : [
+            ...expected.also,
+            ...(await namesOf(runtime, expected.kind, options)).map((text) => ({ text, about: '' })),
+          ];
+    const fitting = known.filter(({ text }) => text.startsWith(last)).slice(0, MAX_CANDIDATES);
+    for (const { text, about } of fitting) print(`${printable(text)}\t${printable(about)}`);
+    print(NO_FILES);
+  }
+  return EXIT.done;
+}
+
+/** From the catalog as last listed; no server is started. Empty if it cannot be read. */
+async function namesOf(runtime: Runtime, kind: NameKind, options: AppOptions): Promise<readonly string[]> {
+  if (kind === 'clients') return runtime.clients.map(({ id }) => id);
+  const opened = await runtime.openOnboarding({ ...options, writeLog: () => undefined });
+  if (!opened.ok) return [];
+  const { catalog, toolsets, close } = opened.value;
+  try {
+    const { entries } = catalog.all.listing('tools');
+    if (kind === 'servers') return catalog.servers.map(({ spec }) => spec.name);
+    if (kind === 'tools') return entries.map(({ key }) => key);
+    if (kind === 'refs') return entries.map(nameIn);
+    return toolsets.all.map(({ name }) => name);
+  } finally {
+    await close();
+  }
+}

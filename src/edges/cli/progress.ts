@@ -1,0 +1,53 @@
+import { printable } from '../../core/printable.ts';
+
+/** Work that takes longer than this many ms is shown at a terminal. */
+const SHOWN_AFTER_MS = 1_000;
+const REDRAW_INTERVAL_MS = 1_000;
+
+/** What a long command is doing now, as one line on stderr at a terminal. */
+export interface Progress {
+  /** Replaces the line from the next redraw on: `starting files`. */
+  readonly say: (what: string) => void;
+}
+
+interface ProgressOptions {
+  readonly stream?: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;
+  readonly afterMs?: number;
+}
+
+/** Shows `what` and the elapsed time while the work runs, if stderr is a terminal and it takes over a second. */
+export async function withProgress<T>(
+  what: string,
+  work: (progress: Progress) => Promise<T>,
+  { stream = process.stderr, afterMs = SHOWN_AFTER_MS }: ProgressOptions = {},
+): Promise<T> {
+  if (!stream.isTTY) return work({ say: () => undefined });
+  const startedMs = performance.now();
+  let now = what;
+  let isShown = false;
+  const draw = (): void => {
+    const seconds = Math.floor((performance.now() - startedMs) / 1_000);
+    const line = `${printable(now)} … ${seconds} s`.slice(0, (stream.columns || 80) - 1);
+    stream.write(`${CLEAR}${line}`);
+    isShown = true;
+  };
+  const clear = (): void => {
+    if (isShown) stream.write(CLEAR);
+    isShown = false;
+  };
+  let drawing: NodeJS.Timeout | undefined;
+  const waiting = setTimeout(() => {
+    draw();
+    drawing = setInterval(draw, REDRAW_INTERVAL_MS);
+  }, afterMs);
+  try {
+    return await work({ say: (next) => (now = next) });
+  } finally {
+    clearTimeout(waiting);
+    clearInterval(drawing);
+    clear();
+  }
+}
+
+/** Back to the start of the line, which is erased. */
+const CLEAR = '\r\u001B[2K';

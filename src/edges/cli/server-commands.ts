@@ -1,0 +1,72 @@
+import { Argument, Command } from 'commander';
+import type { AddOptions } from './add.ts';
+import { withConfig, type Done } from './common-options.ts';
+import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-opened.ts';
+
+/** The commands for the servers of the config file and the running gateway. Each loads its module only when run. */
+export function serverCommands(runtime: Runtime, done: Done): readonly Command[] {
+  const commands = [addCommand(runtime, done), removeCommand(runtime, done), statusCommand(runtime, done)];
+  return [...commands.map(withConfig), completionCommand(done)];
+}
+
+function completionCommand(done: Done): Command {
+  const shell = new Argument('<shell>').choices(['bash', 'zsh', 'fish']);
+  return new Command('completion')
+    .addArgument(shell)
+    .description('print a script that completes commands and names in a shell')
+    .action(async (name: string) => {
+      const { printCompletion } = await import('./completion.ts');
+      done(printCompletion(name));
+    });
+}
+
+/** What the scripts call at each tab. */
+export function completeCommand(runtime: Runtime, done: Done): Command {
+  return new Command('complete')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(async (words: readonly string[], _options: unknown, { parent }: Command) => {
+      const { completeWords } = await import('./completion.ts');
+      if (parent !== null) done(await completeWords(runtime, parent, words));
+    });
+}
+
+function addCommand(runtime: Runtime, done: Done): Command {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  return new Command('add')
+    .usage('[options] <name> <url>\n       assay add [options] <name> -- <command> [args...]')
+    .argument('<name>', 'what Assay calls the server')
+    .argument('<target...>', 'its URL, or after `--` the command that starts it and its arguments')
+    .description('write a server into the config file, and try it')
+    .option('--env <name=value>', 'a variable for the command; repeatable', collect, [])
+    .option('--header <name:value>', 'a header for the URL; repeatable', collect, [])
+    .option('--overwrite', 'replace a server of this name')
+    .option('--no-start', 'write it only')
+    .option('--json', 'as JSON')
+    .action(async (name: string, target: readonly string[], options: AddOptions) => {
+      const { addServer } = await import('./add.ts');
+      done(await addServer(runtime, { name, target }, options));
+    });
+}
+
+function removeCommand(runtime: Runtime, done: Done): Command {
+  return new Command('remove')
+    .argument('<server>', 'its name in the config file')
+    .description('take a server out of the config file')
+    .option('--json', 'as JSON')
+    .action(async (name: string, options: JsonOptions) => {
+      const { removeServer } = await import('./add.ts');
+      done(await removeServer(runtime, name, options));
+    });
+}
+
+function statusCommand(runtime: Runtime, done: Done): Command {
+  return new Command('status')
+    .description('show the running gateway: endpoint, servers, clients, and what waits for a review')
+    .option('--json', 'as JSON')
+    .action(async (options: JsonOptions) => {
+      const { showStatus } = await import('./status.ts');
+      done(await showStatus(runtime, options));
+    });
+}

@@ -1,0 +1,92 @@
+import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/printable.ts';
+import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
+import type {
+  ConnectedClient,
+  GatewayStatus,
+  PendingReviews,
+  RunningStatus,
+} from '../../gateway/services/gateway-status.ts';
+import { print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
+
+/** `assay status`: the running gateway with its servers and clients; without one, what is configured. */
+export function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openTools({ ...options, mayBeEmpty: true }), async ({ status }) => {
+    const read = await status();
+    if (!read.ok) return read;
+    if (options.json === true) printJson(read.value);
+    else printStatus(read.value);
+    return read;
+  });
+}
+
+function printStatus({ running, servers, equipped, pending }: GatewayStatus): void {
+  if (running === undefined) print('No gateway is running. `assay serve` starts one.');
+  else for (const line of headOf(running)) print(line);
+  if (equipped !== undefined) print(`equipped  ${printable(equipped)}`);
+  if (servers.length === 0)
+    return printError('There are no servers. `assay add` adds one, `assay import` those of a client.');
+  print('');
+  print(tableOf(['SERVER', 'STATE', 'TOOLS', 'WHY'], servers.map(serverRow)));
+  if (running !== undefined && running.clients.length > 0) {
+    print('');
+    print(tableOf(['CLIENT', 'ENDPOINT', 'SUBJECT', 'LAST REQUEST'], running.clients.map(clientRow)));
+  }
+  const reviews = pendingText(pending);
+  if (reviews !== undefined) printError(proseOf(reviews, { isTerminal: process.stderr.isTTY }));
+}
+
+function headOf({ url, pid, version, uptimeMs, configPath, configFault }: RunningStatus): readonly string[] {
+  return [
+    `endpoint  ${url}/mcp`,
+    `process   ${pid}, version ${version}, running for ${durationText(uptimeMs)}`,
+    `config    ${printable(configPath)}`,
+    ...(configFault === undefined ? [] : [style.red(`          not in effect: ${printable(configFault)}`)]),
+  ];
+}
+
+function serverRow({ name, state, tools, cause, listFaults = [] }: ServerStatus): readonly string[] {
+  const why = [...(cause === undefined ? [] : [cause]), ...listFaults.map((fault) => fault.cause)];
+  return [name, stateText(state), tools === undefined ? '' : String(tools), why.join('; ')];
+}
+
+function stateText(state: ServerStatus['state']): string {
+  if (state === 'up') return style.green(state);
+  if (state === 'starting' || state === 'restarting') return style.yellow(state);
+  return state === 'stopped' ? state : style.red(state);
+}
+
+function clientRow({ name, version, endpoint, subject, idleMs }: ConnectedClient): readonly string[] {
+  const shown = version === undefined ? name : `${name} ${version}`;
+  return [
+    shown,
+    `/mcp${endpoint === '' ? '' : `/${endpoint}`}`,
+    subject,
+    idleMs === undefined ? 'open' : `${durationText(idleMs)} ago`,
+  ];
+}
+
+function pendingText({ tools, instructions, notes }: PendingReviews): string | undefined {
+  const parts = [
+    ...(tools > 0 ? [`${counted(tools, 'tool')} (\`assay review\`)`] : []),
+    ...(instructions > 0
+      ? [`the instructions of ${counted(instructions, 'server')} (\`assay review\`)`]
+      : []),
+    ...(notes > 0 ? [`${counted(notes, 'note')} (\`assay notes review\`)`] : []),
+  ];
+  return parts.length === 0 ? undefined : `To review: ${parts.join(', ')}.`;
+}
+
+const UNITS: readonly (readonly [ms: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+];
+
+function durationText(ms: number): string {
+  const [size, unit] = UNITS.find(([least]) => ms >= least) ?? [1_000, 's'];
+  return `${Math.floor(ms / size)} ${unit}`;
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { completionOf } from '../../src/edges/cli/complete-words.ts';
+import { programOf } from '../../src/edges/cli/program.ts';
+import type { Runtime } from '../../src/edges/cli/runtime.ts';
+import { ROOT } from '../support/place.ts';
+
+// Building the command line needs no more of the program than this.
+const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };
+const program = programOf(runtime as Runtime, () => undefined);
+
+/** `assay toolset add`, for each command that has no subcommands. */
+function commandLines(command: Command, path: string): readonly string[] {
+  const inner = command.createHelp().visibleCommands(command);
+  if (inner.length === 0) return [path];
+  return inner
+    .filter((one) => one.name() !== 'help')
+    .flatMap((one) => commandLines(one, `${path} ${one.name()}`));
+}
+
+describe('docs/CLI.md', () => {
+  it('lists all commands, and none that does not exist', () => {
+    const page = readFileSync(join(ROOT, 'docs', 'CLI.md'), 'utf8');
+    const tables = page.split('\n').filter((line) => line.startsWith('| `assay '));
+    const listed = tables.flatMap((line) =>
+      [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    );
+    expect([...new Set(listed)].toSorted()).toEqual([...commandLines(program, 'assay')].toSorted());
+  });
+});
+
+describe('completion', () => {
+  const textsAt = (...words: readonly string[]): readonly string[] => {
+    const { expected } = completionOf(program, words);
+    return expected.kind === 'words' ? expected.words.map(({ text }) => text) : [`(${expected.kind})`];
+  };
+
+  it('knows commands, subcommands, options and choices', () => {
+    expect(textsAt('to')).toEqual(expect.arrayContaining(['serve', 'tools', 'toolset', 'completion']));
+    expect(textsAt('')).not.toContain('complete');
+    expect(textsAt('toolset', '')).toEqual(expect.arrayContaining(['create', 'equip']));
+    expect(textsAt('toolset', 'create', '--')).toEqual(
+      expect.arrayContaining(['--description', '--equip', '--home', '--json']),
+    );
+    expect(textsAt('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  });
+
+  it('asks for the names that an argument or the value of an option takes', () => {
+    expect(textsAt('tools', '')).toEqual(['(servers)']);
+    expect(textsAt('remove', '--json', 'f')).toEqual(['(servers)']);
+    expect(textsAt('call', '')).toEqual(['(tools)']);
+    expect(textsAt('call', 'files_read', '')).toEqual(['(files)']);
+    expect(textsAt('toolset', 'equip', '')).toEqual(['(toolsets)']);
+    expect(textsAt('toolset', 'add', 'mine', 'files.read', '')).toEqual(['(refs)']);
+    expect(textsAt('notes', 'add', 'mine', '')).toEqual(['(refs)']);
+    expect(textsAt('stdio', '--toolset', '')).toEqual(['(toolsets)']);
+    expect(textsAt('serve', '--config', '')).toEqual(['(files)']);
+    expect(textsAt('add', 'files', '--', '-')).toEqual(['(files)']);
+  });
+
+  it('reads the home and the config of the command line', () => {
+    expect(completionOf(program, ['tools', '--home', '/h', '--config', 'c.json', '']).options).toEqual({
+      home: '/h',
+      config: 'c.json',
+    });
+  });
+});
