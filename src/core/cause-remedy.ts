@@ -103,6 +103,7 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
 
   ENTRY_INVALID: ITS_ENTRY,
   ENTRY_UNREADABLE: 'Register it again with all of its entry: PUT /gateways/{id}.',
+  ENTRY_DISABLED: 'Enable it: PATCH /gateways/{id} with {"enabled": true}.',
   ENTRY_SHADOWED: 'Rename one of the two, or take one out.',
   ENTRY_CHANGED: NOTHING,
   ENTRY_REMOVED: ITS_ENTRY,

@@ -120,6 +120,7 @@ const TEXTS: Texts = {
   ENTRY_INVALID: ({ line, key, reason, remedy }) =>
     `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`,
   ENTRY_UNREADABLE: ({ reason }) => reason ?? 'its entry cannot be used',
+  ENTRY_DISABLED: () => 'it is disabled',
   ENTRY_SHADOWED: () => 'the config file has another entry with this name',
   ENTRY_CHANGED: () => 'its entry in the config has changed; it is being restarted',
   ENTRY_REMOVED: () => 'it was removed from the config',

@@ -111,6 +111,7 @@ export type Cause =
       readonly remedy: string;
     }
   | { readonly code: 'ENTRY_UNREADABLE'; readonly reason: string | undefined }
+  | { readonly code: 'ENTRY_DISABLED' }
   | { readonly code: 'ENTRY_SHADOWED' }
   | { readonly code: 'ENTRY_CHANGED' }
   | { readonly code: 'ENTRY_REMOVED' }
@@ -241,6 +242,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   TOOL_FAILED: 'time',
   ENTRY_INVALID: 'change',
   ENTRY_UNREADABLE: 'change',
+  ENTRY_DISABLED: 'change',
   ENTRY_SHADOWED: 'change',
   ENTRY_CHANGED: 'time',
   ENTRY_REMOVED: 'change',

@@ -20,7 +20,9 @@ export function entryReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home
           reason: 'Only an entry of the config file may name a file of variables. Write them under "env".',
         },
       ]);
-    const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
+    // A disabled entry must be valid, too.
+    const mcpServers = { [name]: isJsonObject(entry) ? { ...entry, disabled: false } : entry };
+    const config = configIn('', JSON.stringify({ mcpServers }), { env: {}, cwd, home });
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;
     const [server] = servers;

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { shortHash } from '../../core/digest.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
@@ -7,6 +8,7 @@ import type { Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { readJson } from './read-json.ts';
+import { type FieldWarning, withoutUnused } from './unused-fields.ts';
 import type { Call, Reply, Route, RouteSpec } from './route.ts';
 
 /** A request that matched a route. */
@@ -24,24 +26,37 @@ export async function answerRoute(route: Route, matched: MatchedRequest): Promis
   if (!allows(identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
   const query = readQueryOf(spec, new URL(request.url).searchParams);
   if (!query.ok) return query;
-  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, request);
+  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, matched);
   if (!body.ok) return body;
   const replied = await route.answer(callOf(matched, query.value, body.value));
-  return replied.ok ? ok(responseOf(replied.value, spec, request)) : replied;
+  return replied.ok ? ok(responseOf(warned(replied.value, body.value), spec, request)) : replied;
 }
 
 export function scopeOf({ scope, method }: Pick<Route['spec'], 'scope' | 'method'>): Scope {
   return scope ?? (method === 'get' ? 'read' : 'admin');
 }
 
-const NO_BODY: ReadBody<unknown> = { value: undefined, pointerTo: () => '' };
+const NO_BODY: WarnedBody = { value: undefined, pointerTo: () => '', warnings: [] };
+
+interface WarnedBody extends ReadBody<unknown> {
+  readonly warnings: readonly FieldWarning[];
+}
 
 async function readBodyOf(
   body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
-  request: Request,
-): Promise<Result<ReadBody<unknown>, Refusal>> {
+  { request, param }: MatchedRequest,
+): Promise<Result<WarnedBody, Refusal>> {
   const json = await readJson(request, body.limits);
-  return json.ok ? readFields(json.value, body) : json;
+  if (!json.ok) return json;
+  const { value, warnings } = withoutUnused(json.value, body, await body.current?.(param));
+  const read = readFields(value, body);
+  return read.ok ? ok({ ...read.value, warnings }) : read;
+}
+
+/** The ETag stays that of the resource. */
+function warned(reply: Reply, { warnings }: WarnedBody): Reply {
+  if (warnings.length === 0 || reply.kind !== 'one' || !isJsonObject(reply.body)) return reply;
+  return { ...reply, body: { ...reply.body, warnings }, of: reply.of ?? reply.body };
 }
 
 interface ReadQuery {

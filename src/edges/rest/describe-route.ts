@@ -58,6 +58,7 @@ export function describeRoute(registry: Registry, { spec }: Route): void {
     ...(body !== undefined && {
       body: {
         required: true,
+        ...(body.ignores !== undefined && { description: ignoredText(body.ignores) }),
         content: { 'application/json': { schema: body.schema, examples: examplesOf(body.examples) } },
       },
     }),
@@ -73,6 +74,10 @@ export function describeRoute(registry: Registry, { spec }: Route): void {
     request,
     responses: { ...goodResponse(spec), ...badResponses(spec) },
   } as Description);
+}
+
+function ignoredText(ignores: ReadonlySet<string>): string {
+  return `Also accepted, as clients of other gateways send it, but without effect and listed in \`warnings\` of the answer: ${[...ignores].join(', ')}.`;
 }
 
 const IF_MATCH = z.string().optional().openapi({

@@ -103,7 +103,7 @@ function unknown(key: string, known: readonly string[], { noun }: FoldState): st
     : `there is no such ${noun}; there are ${known.join(', ')}`;
 }
 
-function camelCase(key: string): string {
+export function camelCase(key: string): string {
   return key.replace(/(?<=[^_])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

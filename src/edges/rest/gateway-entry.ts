@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { WARNINGS } from './route.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 
 /** `type` values of `mcp.json`, and spellings used by ContextForge. */
@@ -20,6 +21,7 @@ interface Fields {
   readonly args?: unknown;
   readonly env?: unknown;
   readonly cwd?: unknown;
+  readonly enabled?: boolean | undefined;
 }
 
 export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
@@ -31,12 +33,18 @@ export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
   .optional();
 
 /** Fields whose names differ between `mcp.json` and the API. */
-export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([['type', 'transport']]);
+export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['type', 'transport'],
+  ['disabled', 'enabled'],
+]);
 
 /** Converts the fields to those of `mcp.json`. */
-export function entryIn({ transport, ...fields }: Fields): GatewayEntry {
+export function entryIn({ transport, enabled, ...fields }: Fields): GatewayEntry {
+  const disabled = enabled === undefined ? undefined : enabled ? null : true;
   const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
-  return Object.fromEntries(Object.entries({ ...fields, type }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries({ ...fields, type, disabled }).filter(([, value]) => value !== undefined),
+  );
 }
 
 /** Whether it needs more than the `admin` scope: it starts a process or reads a file. */
@@ -70,6 +78,7 @@ export const GATEWAY: z.ZodObject = z
     timeoutMs: z.int().optional(),
     prefix: z.boolean().optional(),
     isolation: z.enum(['session', 'shared']).optional(),
+    enabled: z.boolean().openapi({ description: 'false: it is kept, but not connected to.' }),
     reachable: z.boolean(),
     state: z.string(),
     cause: z
@@ -95,6 +104,7 @@ export const GATEWAY: z.ZodObject = z
     }),
     createdAt: z.iso.datetime().optional(),
     createdBy: z.string().optional(),
+    warnings: WARNINGS,
   })
   .openapi('Gateway');
 

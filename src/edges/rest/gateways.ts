@@ -1,10 +1,13 @@
 import { z } from '@hono/zod-openapi';
+import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayChanger, ServerInput } from '../../gateway/services/servers/server-service.ts';
+import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
-import type { Failure } from './failure.ts';
+import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
+import { fieldError, type Failure } from './failure.ts';
 import { ENTRY_FIELDS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 
@@ -31,6 +34,8 @@ const ENTRY = {
   timeoutMs: z.int().nullable().optional(),
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),
+  enabled: z.boolean().optional().openapi({ description: 'false: keep it, but do not connect to it.' }),
+  ...AUTH_FIELDS,
 };
 
 const GATEWAY_CHANGE = z
@@ -98,6 +103,7 @@ function registerRoute(deps: AdminDeps): Route {
       body: {
         schema: GATEWAY_INPUT,
         wrapper: 'gateway',
+        ignores: IGNORED_OF_GATEWAYS,
         examples: {
           url: { name: 'my-mcp-server', url: 'http://localhost:8080/sse' },
           command: {
@@ -111,10 +117,12 @@ function registerRoute(deps: AdminDeps): Route {
       refusals: ['GATEWAY_EXISTS', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const { name, trust, ...fields } = call.body;
-      const denied = runsCommand(fields) ? executeRefusal(deps, call) : undefined;
+      const { name, trust, ...given } = call.body;
+      const fields = withAuth(call, given);
+      if (!fields.ok) return fields;
+      const denied = runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const input = { entry: entryIn(fields), trust };
+      const input = { entry: withoutNull(entryIn(fields.value)), trust };
       const { subject } = call.identity;
       return blamed(call, oneOf(await gateways.register(name, input, { subject })));
     },
@@ -130,11 +138,13 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       id: method === 'put' ? 'updateGateway' : 'patchGateway',
       summary: 'Change a gateway',
       about:
-        'Changes the fields that it names; null takes one away. Of a gateway of the config file `trust` alone can be said here, where the file does not.',
+        'Changes the fields that it names; null removes one. What GET shows can be sent back. Of a gateway of the config file only `trust` can be changed here, and only if the file does not set it.',
       isConditional: true,
       body: {
         schema: GATEWAY_CHANGE,
         wrapper: 'gateway',
+        ignores: IGNORED_OF_GATEWAYS,
+        current: (param) => viewIn(gateways.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
       answer: { about: 'The gateway as it is now.', schema: GATEWAY },
@@ -148,11 +158,13 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       ],
     },
     async (call) => {
-      const { trust, ...fields } = call.body;
-      const entry = entryIn(fields);
+      const { trust, ...given } = call.body;
       const found = gateways.find(call.param('id'));
+      const fields = withAuth(call, given, found.ok ? found.value.headers : undefined);
+      if (!fields.ok) return fields;
+      const entry = entryIn(fields.value);
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
-      const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
+      const denied = isCommand || runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const input: ServerInput = { entry, trust };
       return blamed(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
@@ -195,6 +207,32 @@ function refreshRoute({ gateways }: AdminDeps): Route {
       return refreshed.ok ? ok({ kind: 'one', body: refreshed.value }) : refreshed;
     },
   );
+}
+
+type EntryFields = Omit<z.output<typeof GATEWAY_CHANGE>, 'trust'>;
+
+/** Turns ContextForge's fields for credentials into headers, which replace all `former` ones. */
+function withAuth(
+  call: Call<unknown, unknown>,
+  fields: EntryFields,
+  former: readonly string[] = [],
+): Result<Omit<EntryFields, keyof typeof AUTH_FIELDS>, Failure> {
+  const read = withAuthHeaders(fields);
+  if (!read.ok) return err(fieldError(call.pointerTo(read.error.field), read.error.reason));
+  const { headers } = read.value;
+  const isChanged = fields.headers === undefined && headers !== undefined && headers !== null;
+  const lost = isChanged ? former.find((name) => !Object.hasOwn(headers, name)) : undefined;
+  if (lost === undefined) return read;
+  const reason = `it would remove the header ${JSON.stringify(lost)}; give all of them in "headers"`;
+  return err(fieldError(call.pointerTo('authType'), reason));
+}
+
+function withoutNull(entry: GatewayEntry): GatewayEntry {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+}
+
+function viewIn(found: Result<GatewayView, Refusal>): JsonObject | undefined {
+  return found.ok ? { ...found.value } : undefined;
 }
 
 function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
@@ -67,6 +68,7 @@ const TOOL_CREATE = z
     ...REQUEST_FIELDS,
     integrationType: z.literal('REST').optional(),
     annotations: z.object({ title: z.string().optional(), ...ofHints(z.boolean().optional()) }).optional(),
+    ...AUTH_FIELDS,
   })
   .openapi('ToolCreate');
 
@@ -87,6 +89,7 @@ function createRoute({ local }: AdminDeps): Route {
       body: {
         schema: TOOL_CREATE,
         wrapper: 'tool',
+        ignores: IGNORED_OF_TOOLS,
         examples: {
           'read-only': {
             name: 'file-reader',
@@ -112,17 +115,19 @@ function createRoute({ local }: AdminDeps): Route {
       refusals: ['TOOL_EXISTS', 'TOOL_INVALID', 'HINTS_CONTRADICT', 'KEY_UNUSABLE'],
     },
     async (call) => {
-      const { name, integrationType: _, ...fields } = call.body;
+      const { name, integrationType: _, ...body } = call.body;
+      const fields = withHeaders(call, body);
+      if (!fields.ok) return fields;
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
-      const given = Object.entries(entryOf(fields)).filter(([, value]) => value !== null);
+      const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
       const created = await local.create(name, Object.fromEntries(given), { subject: call.identity.subject });
       return created.ok ? ok({ kind: 'one', body: created.value }) : blamed(call, created.error);
     },
   );
 }
 
-function deleteRoute({ local }: AdminDeps): Route {
+function deleteRoute({ local, tools }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -135,14 +140,25 @@ function deleteRoute({ local }: AdminDeps): Route {
       refusals: ['TOOL_UNKNOWN', 'TOOL_READ_ONLY'],
     },
     async (call) => {
+      const found = await tools.find(call.param('id'));
+      const id = found.ok ? found.value.id : call.param('id');
       const changer = {
         subject: call.identity.subject,
         objection: (view: unknown) => call.unmet(view),
       };
-      const removed = await local.remove(call.param('id'), changer);
+      const removed = await local.remove(id, changer);
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
+}
+
+/** Turns ContextForge's fields for credentials into headers. */
+export function withHeaders<T extends Parameters<typeof withAuthHeaders>[0]>(
+  { pointerTo }: Pick<Call<unknown, unknown>, 'pointerTo'>,
+  body: T,
+): Result<Omit<T, keyof typeof AUTH_FIELDS>, Failure> {
+  const read = withAuthHeaders(body);
+  return read.ok ? read : err(fieldError(pointerTo(read.error.field), read.error.reason));
 }
 
 /** The entry's fields. Undefined if the request is not to change. */

@@ -35,9 +35,15 @@ export interface BodySpec<B extends z.ZodType> {
   /** The body may be wrapped in an object with only this member. */
   readonly wrapper: string;
   readonly examples: Readonly<Record<string, unknown>>;
+  /** Fields of other gateways' clients that are accepted without effect, in camelCase. */
+  readonly ignores?: ReadonlySet<string>;
+  /** What GET shows now, so that a copy of it can be sent back. Takes path parameters by name. */
+  readonly current?: (param: (name: string) => string) => CurrentView | Promise<CurrentView>;
   /** Overrides the default limits. */
   readonly limits?: BodyLimits;
 }
+
+type CurrentView = Readonly<Record<string, unknown>> | undefined;
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -110,6 +116,12 @@ export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType 
 export function listReply(name: string, { items, nextCursor }: Page<unknown>): Reply {
   return { kind: 'list', body: { [name]: items, ...(nextCursor !== undefined && { nextCursor }) } };
 }
+
+/** Of a resource that was just made or changed: fields of the body that had no effect. */
+export const WARNINGS: z.ZodType = z
+  .array(z.object({ pointer: z.string(), detail: z.string(), code: z.enum(['ignored', 'read_only']) }))
+  .optional()
+  .openapi({ description: 'Fields of the body that had no effect; absent if there are none.' });
 
 /** The schema of such a list. */
 export function listSchema(name: string, item: z.ZodType): z.ZodType {

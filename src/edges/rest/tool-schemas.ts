@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { HINTS } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
+import { WARNINGS } from './route.ts';
 
 const CLAIM = z
   .object({
@@ -107,5 +108,6 @@ export const TOOL: z.ZodObject = z
     drift: DRIFT.optional(),
     inputSchema: z.unknown().optional(),
     outputSchema: z.unknown().optional(),
+    warnings: WARNINGS,
   })
   .openapi('Tool');

@@ -1,15 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
+import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
 import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { blamed, methodFault, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
+import { blamed, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
 
@@ -21,6 +23,7 @@ const TITLE = z.string().min(1).max(MAX_TITLE_LENGTH).nullable().optional();
 const TOOL_INPUT = z
   .object({
     ...REQUEST_FIELDS,
+    ...AUTH_FIELDS,
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
@@ -143,6 +146,8 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       body: {
         schema: TOOL_INPUT,
         wrapper: 'tool',
+        ignores: IGNORED_OF_TOOLS,
+        current: async (param) => viewIn(await tools.find(param('id'))),
         examples: {
           'read-only': { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
           wrapped: { tool: { annotations: { read_only_hint: true } } },
@@ -162,8 +167,11 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
     async (call) => {
       const patch = patchOf(call, method === 'put');
       if (!patch.ok) return patch;
-      const id = call.param('id');
-      const request = requestIn(call.body);
+      const found = await tools.find(call.param('id'));
+      const id = found.ok ? found.value.id : call.param('id');
+      const body = withHeaders(call, call.body);
+      if (!body.ok) return body;
+      const request = requestIn(body.value);
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
       const changed =
@@ -175,6 +183,10 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       return 'code' in failure ? blamed(call, failure) : err(failure);
     },
   );
+}
+
+function viewIn(found: Result<ToolView, Refusal>): JsonObject | undefined {
+  return found.ok ? { ...found.value } : undefined;
 }
 
 function atHints(call: PatchCall, failure: Failure): Failure {

@@ -25,6 +25,7 @@ export class RegisteredGateways {
   readonly #options: RegisteredOptions;
   #catalog: Catalog | undefined;
   #reading: Promise<void> = Promise.resolve();
+  #disabled: readonly ServerSpec[] = [];
 
   constructor(options: RegisteredOptions) {
     this.#options = options;
@@ -33,6 +34,11 @@ export class RegisteredGateways {
       const named = records.flatMap((one) => (one.kind === 'gateway' && one.body ? [one.body.name] : []));
       void this.#read().then(() => this.#readLists(new Set(named)));
     });
+  }
+
+  /** Registered servers that are not in the catalog, as they are disabled. */
+  get disabled(): readonly ServerSpec[] {
+    return this.#disabled;
   }
 
   /** Masks the server's secrets from now on. */
@@ -61,8 +67,9 @@ export class RegisteredGateways {
   #read(): Promise<void> {
     this.#reading = this.#reading
       .then(async () => {
-        const plan = await this.#plan();
-        this.#options.learn(plan);
+        const { disabled, ...plan } = await this.#plan();
+        this.#options.learn({ ...plan, servers: [...plan.servers, ...disabled] });
+        this.#disabled = disabled;
         this.#catalog?.follow(plan, 'registered');
       })
       .catch((error: unknown) => {
@@ -71,14 +78,16 @@ export class RegisteredGateways {
     return this.#reading;
   }
 
-  async #plan(): Promise<Plan> {
+  async #plan(): Promise<RegisteredPlan> {
     const { records, readEntry, seal } = this.#options;
     const servers: ServerSpec[] = [];
+    const disabled: ServerSpec[] = [];
     const rejected: Rejected[] = [];
     for (const { name, ...sealed } of records.all('gateway')) {
       const entry = await seal.open(name, sealed);
       const spec = entry.ok ? readEntry(name, entry.value) : undefined;
-      if (spec?.ok === true) servers.push(spec.value);
+      const isDisabled = entry.ok && entry.value['disabled'] === true;
+      if (spec?.ok === true) (isDisabled ? disabled : servers).push(spec.value);
       else rejected.push({ name, cause: unreadable(entry) });
     }
     const local = await this.#local();
@@ -86,6 +95,7 @@ export class RegisteredGateways {
     return {
       servers: spec === undefined ? servers : [...servers, spec],
       rejected: [...rejected, ...local.rejected],
+      disabled,
     };
   }
 
@@ -136,6 +146,10 @@ type CustomKind = 'rest_tool' | 'function_module';
 /** The name an entry is sealed under, so that none opens in place of another. */
 export function sealNameOf(kind: CustomKind, name: string): string {
   return `${kind} ${name}`;
+}
+
+interface RegisteredPlan extends Plan {
+  readonly disabled: readonly ServerSpec[];
 }
 
 interface LocalPlan {

@@ -1,5 +1,6 @@
 import type { CauseCode } from '../../../core/cause.ts';
 import { gatewayIdOf } from '../../../core/hints/hint.ts';
+import type { EntryRecord } from '../../../core/record.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { type ShownSource, sourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -15,8 +16,10 @@ export interface GatewayView extends ConnectionView {
   readonly name: string;
   /** Where it is defined. A server of the config file is read-only here. */
   readonly origin: 'config_file' | 'registered';
+  /** False if it is kept, but not connected to. */
+  readonly enabled: boolean;
   readonly reachable: boolean;
-  readonly state: ServerStatus['state'];
+  readonly state: ServerStatus['state'] | 'disabled';
   /** Why it is down, or why its tools are from an earlier reading. */
   readonly cause?: string | undefined;
   readonly causeCode?: CauseCode | undefined;
@@ -43,16 +46,17 @@ export interface ViewDeps {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
+  readonly registered: { readonly disabled: readonly ServerSpec[] };
   readonly mask: (text: string) => string;
 }
 
-/** In catalog order; those that cannot be tried come last. */
+/** In catalog order; those that cannot be tried come last, and then those that are disabled. */
 export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
   const { catalog, records, claims, mask } = deps;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(records.all('gateway').map((record) => [record.name, record]));
   const seen = new Set<string>();
-  return serverStatuses(catalog).flatMap((condition) => {
+  const tried = serverStatuses(catalog).flatMap((condition): readonly GatewayView[] => {
     const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);
@@ -66,6 +70,7 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
         name,
         ...(spec && connectionViewOf(spec, mask)),
         origin: isFixed ? 'config_file' : 'registered',
+        enabled: true,
         reachable: state === 'up',
         state,
         ...shownCause(condition, mask),
@@ -75,10 +80,22 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
         ...(skipped.length > 0 && { skipped: skipped.map(({ what, why }) => ({ what, why })) }),
         ...(isFixed && registered.has(name) && { shadows: true as const }),
-        ...(record && { createdAt: new Date(record.createdMs).toISOString(), createdBy: record.author }),
+        ...(record && madeBy(record)),
       },
     ];
   });
+  const disabled = deps.registered.disabled.flatMap((spec): readonly GatewayView[] => {
+    const record = registered.get(spec.name);
+    if (record === undefined || seen.has(spec.name)) return [];
+    const shown = { id: gatewayIdOf(spec.name), name: spec.name, ...connectionViewOf(spec, mask) };
+    const state = { enabled: false, reachable: false, state: 'disabled', toolCount: 0 } as const;
+    return [{ ...shown, origin: 'registered', ...state, ...madeBy(record) }];
+  });
+  return [...tried, ...disabled];
+}
+
+function madeBy({ createdMs, author }: EntryRecord): Pick<GatewayView, 'createdAt' | 'createdBy'> {
+  return { createdAt: new Date(createdMs).toISOString(), createdBy: author };
 }
 
 function shownCause(

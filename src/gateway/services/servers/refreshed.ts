@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../../core/cause.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
@@ -23,16 +25,13 @@ export interface RefreshResult extends ToolChanges {
 }
 
 /** Digests of a server's tool definitions, by the server's tool names. */
-export function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {
+function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {
   return new Map(
     inventory.tools.flatMap((tool) => (tool.key === undefined ? [] : [[tool.key, digestOf(tool)] as const])),
   );
 }
 
-export function changesOf(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): ToolChanges {
+function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ToolChanges {
   const kept = [...after.keys()].filter((name) => before.has(name));
   return {
     toolsAdded: [...after.keys()].filter((name) => !before.has(name)),
@@ -49,19 +48,51 @@ export async function within(settled: Promise<unknown>): Promise<void> {
   await Promise.race([settled, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
 }
 
+/** Reads the lists of a server again and compares them. Error: SERVER_UNAVAILABLE. */
+export async function refreshed(
+  gatewayId: string,
+  server: Server,
+  { mask, drift, nowMs }: RefreshDeps,
+): Promise<Result<RefreshResult, Refusal>> {
+  const startMs = performance.now();
+  const before = digestsOf(server);
+  const isRead = await readLists(server, mask);
+  if (!isRead.ok) return isRead;
+  await drift.settled(server.spec);
+  return ok({
+    gatewayId,
+    success: true,
+    ...changesOf(before, digestsOf(server)),
+    durationMs: Math.round(performance.now() - startMs),
+    refreshedAt: new Date(nowMs()).toISOString(),
+  });
+}
+
+interface RefreshDeps {
+  readonly mask: (text: string) => string;
+  readonly drift: Pick<DriftDetector, 'settled'>;
+  readonly nowMs: () => number;
+}
+
 /** Why an entry has no server. */
-export function notTried(
-  server: string,
-  { catalog, mask }: { readonly catalog: Catalog; readonly mask: (text: string) => string },
-): Refusal {
-  const { cause = UNUSABLE } = catalog.rejected.find(({ name }) => name === server) ?? {};
+export function notTried(server: string, { catalog, registered, mask }: Unserved): Refusal {
+  const isDisabled = registered.disabled.some(({ name }) => name === server);
+  const { cause = isDisabled ? DISABLED : UNUSABLE } =
+    catalog.rejected.find(({ name }) => name === server) ?? {};
   return { code: 'SERVER_UNAVAILABLE', server, cause: mapTexts(cause, mask) };
 }
 
+interface Unserved {
+  readonly catalog: Catalog;
+  readonly registered: { readonly disabled: readonly ServerSpec[] };
+  readonly mask: (text: string) => string;
+}
+
+const DISABLED: Cause = { code: 'ENTRY_DISABLED' };
 const UNUSABLE: Cause = { code: 'ENTRY_UNREADABLE', reason: undefined };
 
 /** Reads the lists again. Reconnects first if the server is down. Error: SERVER_UNAVAILABLE. */
-export async function readLists(
+async function readLists(
   server: Server,
   mask: (text: string) => string,
 ): Promise<Result<undefined, Refusal>> {

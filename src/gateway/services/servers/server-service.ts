@@ -14,7 +14,7 @@ import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
 import { trustChange, trustKeyOf } from './gateway-trust.ts';
 import { gatewayViews, connectionViewOf, type GatewayView } from './gateway-view.ts';
-import { changesOf, digestsOf, notTried, readLists, within, type RefreshResult } from './refreshed.ts';
+import { notTried, refreshed, type RefreshResult, within } from './refreshed.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
@@ -106,7 +106,7 @@ export class ServerService {
     if (objection !== undefined) return err(objection);
     const { entry = {} } = input;
     const isEntry = Object.keys(entry).length > 0;
-    const spec = this.#server(name)?.spec;
+    const spec = this.#spec(name);
     if (input.trust !== undefined && (trust?.origin === 'config_file' || (!isEntry && spec === undefined)))
       return err({ code: 'GATEWAY_READ_ONLY', name, field: 'trust' });
     if (isEntry) {
@@ -130,7 +130,7 @@ export class ServerService {
     // A server that the config file shadows can be removed, too.
     if (this.#options.records.get('gateway', id) === undefined)
       return err({ code: 'GATEWAY_READ_ONLY', name, field: '' });
-    const before = this.#server(name)?.spec;
+    const before = this.#spec(name);
     const done = await this.#options.records.change<undefined>(async () => {
       if (this.#options.records.get('gateway', id) === undefined) return this.#unknown(name);
       const objection = await this.#objectionOf(changer, id);
@@ -149,20 +149,8 @@ export class ServerService {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name } = found.value;
-    const startMs = performance.now();
     const server = this.#server(name);
-    if (server === undefined) return err(notTried(name, this.#options));
-    const before = digestsOf(server);
-    const isRead = await readLists(server, this.#options.mask);
-    if (!isRead.ok) return isRead;
-    await this.#options.drift.settled(server.spec);
-    return ok({
-      gatewayId: id,
-      success: true,
-      ...changesOf(before, digestsOf(server)),
-      durationMs: Math.round(performance.now() - startMs),
-      refreshedAt: new Date(this.#options.nowMs()).toISOString(),
-    });
+    return server === undefined ? err(notTried(name, this.#options)) : refreshed(id, server, this.#options);
   }
 
   async #changeEntry(
@@ -174,7 +162,7 @@ export class ServerService {
     const { entry: edits, trust } = input;
     const [field = ''] = Object.keys(edits);
     if (origin !== 'registered') return err({ code: 'GATEWAY_READ_ONLY', name, field });
-    const before = this.#server(name)?.spec;
+    const before = this.#spec(name);
     return records.change<undefined>(async () => {
       const record = records.get('gateway', id);
       if (record === undefined) return this.#unknown(name);
@@ -265,6 +253,11 @@ export class ServerService {
 
   #server(name: string): Server | undefined {
     return this.#options.catalog.servers.find(({ spec }) => spec.name === name);
+  }
+
+  #spec(name: string): ServerSpec | undefined {
+    const { disabled } = this.#options.registered;
+    return this.#server(name)?.spec ?? disabled.find((spec) => spec.name === name);
   }
 
   #unknown(name: string): Result<never, Refusal> {

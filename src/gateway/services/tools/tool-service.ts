@@ -12,7 +12,8 @@ import type { AcceptedDefinition } from '../../ports/records.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
 import { newToolRecord } from '../../catalog/drift-detector.ts';
-import { toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
+import type { ToolClaims } from '../../catalog/tool-claims.ts';
+import { entryIn, idOf } from './find-entry.ts';
 import { auditedTool, disablingOf, withPatch, type ToolChange, type ToolPatch } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
@@ -203,7 +204,7 @@ export class ToolService {
   }
 
   #entry(id: string): Result<Entry, Refusal> {
-    const entry = indexOf(this.#listing).get(id);
+    const entry = entryIn(this.#listing, id);
     return entry === undefined ? err({ code: 'TOOL_UNKNOWN', name: id }) : ok(entry);
   }
 
@@ -277,19 +278,4 @@ type Change = (record: ToolRecord, entry: Entry) => Result<Changed, Refusal>;
 function placeBehind(all: readonly Entry[], { id, index }: ToolLocation): number {
   const found = all.findIndex((entry) => idOf(entry) === id);
   return found < 0 ? index : found + 1;
-}
-
-const INDEXES = new WeakMap<Listing, ReadonlyMap<string, Entry>>();
-
-function indexOf(listing: Listing): ReadonlyMap<string, Entry> {
-  const known = INDEXES.get(listing);
-  if (known !== undefined) return known;
-  const index = new Map([...listing.entries, ...listing.disabled].map((entry) => [idOf(entry), entry]));
-  INDEXES.set(listing, index);
-  return index;
-}
-
-/** Every listed tool has a name. */
-function idOf({ server, definition }: Entry): string {
-  return toolIdIn(server.spec, definition) ?? '';
 }

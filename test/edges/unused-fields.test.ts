@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+import { expect, it } from 'vitest';
+import { withAuthHeaders } from '../../src/edges/rest/contextforge.ts';
+import { withoutUnused } from '../../src/edges/rest/unused-fields.ts';
+
+const BODY = {
+  schema: z.object({ name: z.string(), url: z.string(), trust: z.boolean() }).partial(),
+  wrapper: 'tool',
+  ignores: new Set(['teamId', 'visibility', 'tags']),
+};
+const IGNORED = { detail: 'Assay has no such field; it was ignored', code: 'ignored' };
+const READ_ONLY = { detail: 'this field cannot be set; its new value was ignored', code: 'read_only' };
+
+it('fields of other gateways are taken out and named, beside a wrapper too, unless they are empty', () => {
+  const given = { tool: { name: 'a', team_id: 't', tags: [], other: 1 }, visibility: 'private', more: 2 };
+  expect(withoutUnused(given, BODY)).toEqual({
+    // What nobody knows stays, and is refused.
+    value: { tool: { name: 'a', other: 1 }, more: 2 },
+    warnings: [
+      { pointer: '/visibility', ...IGNORED },
+      { pointer: '/tool/team_id', ...IGNORED },
+    ],
+  });
+});
+
+it('of a copy of what GET gave, only what was changed is left', () => {
+  const current = { id: 'x', name: 'a', url: 'http://a', state: 'up', trust: { value: false } };
+  const copy = { ...current, url: 'http://b', state: 'down' };
+  expect(withoutUnused(copy, BODY, current)).toEqual({
+    value: { url: 'http://b' },
+    warnings: [{ pointer: '/state', ...READ_ONLY }],
+  });
+});
+
+it('without the id a body is no copy: what it names is said, even where it is so already', () => {
+  const current = { id: 'x', url: 'http://a', state: 'up' };
+  const given = { url: 'http://a', state: 'up' };
+  expect(withoutUnused(given, BODY, current)).toEqual({ value: given, warnings: [] });
+});
+
+it.each([
+  [{ authType: 'bearer', authToken: 't' }, { Authorization: 'Bearer t' }],
+  [{ authType: 'basic', authUsername: 'u', authPassword: 'p' }, { Authorization: 'Basic dTpw' }],
+  [{ authType: 'authheaders', authHeaders: [{ key: 'X-Key', value: 'k' }] }, { 'X-Key': 'k' }],
+  [{ authType: 'authheaders', authHeaderKey: 'X-Key', authHeaderValue: 'k' }, { 'X-Key': 'k' }],
+])('credentials become headers: %j', (fields, headers) => {
+  expect(withAuthHeaders({ ...fields, name: 'a' })).toEqual({ ok: true, value: { name: 'a', headers } });
+});
+
+it.each([
+  [{ authType: 'bearer' }, 'authToken'],
+  [{ authType: 'oauth' }, 'authType'],
+  [{ authToken: 't' }, 'authToken'],
+])('credentials that would be lost are refused: %j', (fields, field) => {
+  expect(withAuthHeaders(fields)).toMatchObject({ ok: false, error: { field } });
+});
