@@ -5,9 +5,10 @@ export function remedyOf(code: CauseCode): string {
   return REMEDIES[code];
 }
 
-const BY_HAND = 'Start its command by hand in a terminal and look at what it says.';
-const ENVIRONMENT = 'It sees no other variables than a harmless few and those in "env" of its config entry.';
-const DOWNLOAD = 'A first start by npx, uvx or docker downloads the server; that by hand once is enough.';
+const BY_HAND = 'Run its command in a terminal and read what it prints.';
+const ENVIRONMENT = 'It gets only a few harmless variables, and those in "env" of its config entry.';
+const DOWNLOAD =
+  'The first start with npx, uvx or docker downloads the server; running it once in a terminal does that, too.';
 const HTTP_LOG = 'Look at "url" and "headers" in its config entry, and at the log of the server.';
 const ITS_AUTHOR = 'Tell the author of the server: clients cannot use what it sends.';
 const NETWORK = 'Look at your network, proxy and firewall, and at "url".';
@@ -17,7 +18,7 @@ const ITS_LISTS = 'The server answered so itself: look at its log and at whateve
 const ITS_ENTRY = 'Correct its entry in the config, or take it out.';
 const OWN_LOG = 'Look at the log of Assay, and report what it says.';
 const MODULE_ITSELF = 'Correct the module; it is loaded again as soon as its file changes.';
-const NOTHING = 'Nothing has to be done: Assay connects again when it is needed.';
+const NOTHING = 'Nothing to do: Assay reconnects when needed.';
 const LATER = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
 
 const REMEDIES: Readonly<Record<CauseCode, string>> = {

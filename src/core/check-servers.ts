@@ -76,7 +76,7 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
         level: 'problem',
         about: name,
         code: first.code,
-        message: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.map(causeText).join('; ')}.`,
+        message: `Ready, with ${revision} (${era}), but some of its lists could not be read: ${listFaults.map(causeText).join('; ')}.`,
         remedy: remedyOf(first.code),
       };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
@@ -84,19 +84,19 @@ function judgeCondition({ name, condition }: ServerFacts): Finding {
       check: 'servers',
       level: 'ok',
       about: name,
-      message: `It stands after ${readyAfterMs} ms, speaks ${revision} (${era}) and lists ${count}.`,
+      message: `Ready in ${readyAfterMs} ms, with ${revision} (${era}): ${count}.`,
     };
   }
   const { cause, lastWords } = condition;
   // The cause names the error, where stderr has one.
   const lastLines =
-    lastWords.length === 0 || 'stderr' in cause ? '' : ` Its last words: ${lastWords.join(' / ')}`;
+    lastWords.length === 0 || 'stderr' in cause ? '' : ` Last output: ${lastWords.join(' / ')}`;
   return {
     check: 'servers',
     level: 'problem',
     about: name,
     code: cause.code,
-    message: `It does not stand, so its tools are missing: ${causeText(cause)}.${lastLines}`,
+    message: `Not ready, so its tools are missing: ${causeText(cause)}.${lastLines}`,
     remedy: remedyOf(cause.code),
   };
 }

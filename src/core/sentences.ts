@@ -55,9 +55,9 @@ const SENTENCES: Sentences = {
     `Unsupported protocol version ${quote(r.requested)}. Supported: ${r.supported.join(', ')}.`,
   SESSION_MISSING: () =>
     'The Mcp-Session-Id header is missing. Send "initialize" first, or speak revision 2026-07-28.',
-  SESSION_UNKNOWN: () => 'No such session: it has ended or never was. Send "initialize" again.',
+  SESSION_UNKNOWN: () => 'Unknown session: it has ended, or never existed. Send "initialize" again.',
   EVENT_UNKNOWN: () =>
-    'The Last-Event-ID names no event of this session, or its stream is not kept any more. What is lost cannot be had again; open a stream without that header.',
+    'The Last-Event-ID names no event of this session, or one that is no longer kept. Missed messages cannot be recovered; open a stream without that header.',
   CONNECTION_LIMIT: (r) =>
     `All ${r.limit} connections are in use (limits.connections). Close one of yours, or try again later.`,
   SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
@@ -81,7 +81,7 @@ const SENTENCES: Sentences = {
       : `Content-Type ${quote(r.type)} is not supported. Send the body as JSON, with "Content-Type: application/json".`,
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
-  ENDPOINT_UNKNOWN: (r) => `Nothing is at ${quote(r.path)}. Known: ${r.known.join(', ')}.`,
+  ENDPOINT_UNKNOWN: (r) => `There is no endpoint ${quote(r.path)}. Known endpoints: ${r.known.join(', ')}.`,
   TOOL_UNKNOWN: (r) => `No tool is called ${quote(r.name)}. "tools/list" or \`assay tools\` shows all.`,
   NAME_AMBIGUOUS: (r) =>
     `The name ${quote(r.name)} fits more than one. Use one of: ${r.candidates.join(', ')}.`,
@@ -89,7 +89,7 @@ const SENTENCES: Sentences = {
   PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
   RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,
   TASK_UNKNOWN: (r) =>
-    `No task of yours is called ${quote(r.taskId)} here. Use the id as it came with the task, as who made it and at the same endpoint.`,
+    `You have no task ${quote(r.taskId)} at this endpoint. Use the id that came with the task, with the same token and endpoint.`,
   TASK_UNSUPPORTED: (r) => `The tool ${quote(r.name)} cannot be run as a task. Call it without "task".`,
   TASK_REQUIRED: (r) =>
     `The tool ${quote(r.name)} runs only as a task of revision 2025-11-25, which clients of other revisions cannot ask for. Call it through a client of that revision.`,
@@ -120,10 +120,9 @@ const SENTENCES: Sentences = {
     'The call that waited for this answer is over: it was answered already, took too long, or its server is gone. Send the request again without requestState, to begin anew.',
   CALL_ELSEWHERE: () =>
     'The call that waits for this answer waits in another process of Assay. Send the retry to the one that asked, or the request again without requestState.',
-  CANCELLED: () => 'The request was cancelled by whoever sent it.',
+  CANCELLED: () => 'The client cancelled the request.',
   SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
-  INTERNAL: () =>
-    'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
+  INTERNAL: () => 'Internal error; the log of Assay has the details. The call may have had its effect.',
   CONFIG_ABSENT: (r) =>
     `There is no config file ${quote(r.path)}. \`assay\` without arguments shows where to begin.`,
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
@@ -193,7 +192,8 @@ const SENTENCES: Sentences = {
     r.toolset === undefined
       ? 'Models may not build, change or delete toolsets here (toolsets.modelsMayChange is none). Equip one of those that list-saved-toolsets shows, or ask an operator for another.'
       : `An operator made the toolset ${quote(r.toolset)}, and models may not change, delete or annotate it. Build one of your own with build-toolset, or ask the operator to make the change, or to set toolsets.modelsMayChange to all.`,
-  TOOLSETS_FULL: (r) => `There are ${r.limit} toolsets already, and no more are kept. Delete some first.`,
+  TOOLSETS_FULL: (r) =>
+    `There are ${r.limit} toolsets, which is the maximum. Delete one first, with delete-toolset or \`assay toolset remove NAME\`.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
@@ -246,7 +246,8 @@ const SENTENCES: Sentences = {
   CALL_TOOL_REQUIRED: (r) =>
     `The tool ${quote(r.tool)} is not called by its name here: call "call_tool" with {"name": ${JSON.stringify(r.tool)}, "arguments": {…}}.`,
   NOTE_UNKNOWN: (r) => `The tool ${quote(r.tool)} has no note ${quote(r.note)} in that toolset.`,
-  NOTES_FULL: (r) => `The tool ${quote(r.tool)} would have more than ${r.limit} notes. Delete some first.`,
+  NOTES_FULL: (r) =>
+    `The tool ${quote(r.tool)} would have more than ${r.limit} notes, which is the maximum. An operator can remove some with \`assay notes delete\`.`,
   MODE_DIFFERS: (r) =>
     `The tool ${quote(r.tool)} cannot be called: Assay is in ${r.mode} mode. Call ${quote(r.switch)} first, and list the tools again.`,
   BODY_NOT_JSON: (r) => `The body is not JSON: ${r.reason}. Send one JSON value in UTF-8.`,

@@ -36,7 +36,7 @@ it('A server that stands is said to, with its revision and how many tools it lis
       check: 'servers',
       level: 'ok',
       about: 'a',
-      message: 'It stands after 12 ms, speaks 2026-07-28 (modern) and lists 1 tool.',
+      message: 'Ready in 12 ms, with 2026-07-28 (modern): 1 tool.',
     },
   ]);
 });
@@ -57,7 +57,7 @@ it.each([
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'LIST_REFUSED',
-    `It stands and speaks 2025-11-25 (legacy), but not everything that it has could be listed: ${told}.`,
+    `Ready, with 2025-11-25 (legacy), but some of its lists could not be read: ${told}.`,
   ]);
 });
 
@@ -67,7 +67,7 @@ it('One that does not is a problem, with its cause, its code and its last words'
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',
     'PROCESS_EXITED',
-    'It does not stand, so its tools are missing: exited with code 3. Its last words: no disk / bye',
+    'Not ready, so its tools are missing: exited with code 3. Last output: no disk / bye',
   ]);
 });
 

@@ -70,7 +70,7 @@ describe('an error', () => {
         type: '/docs/errors#ENDPOINT_UNKNOWN',
         title: 'Endpoint unknown',
         status: 404,
-        detail: expect.stringContaining('Nothing is at "/tokenz". Known: '),
+        detail: expect.stringContaining('There is no endpoint "/tokenz". Known endpoints: '),
         instance: '/tokenz',
         code: 'ENDPOINT_UNKNOWN',
       },

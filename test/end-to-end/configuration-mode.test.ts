@@ -213,7 +213,7 @@ describe('what is fixed', () => {
   it('descriptions of the switches begin as the document has them', async () => {
     const model = await overStdio({ servers: {} }, 'legacy');
     expect(await model.describe('exit-configuration-mode')).toMatch(
-      /^Exit configuration mode and return to normal operation with your equipped toolset or all available tools\.\n/,
+      /^Exit configuration mode and return to normal operation with your equipped toolset\.\n/,
     );
     await model.call('exit-configuration-mode');
     const entering = await model.describe('enter-configuration-mode');

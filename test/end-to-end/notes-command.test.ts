@@ -206,7 +206,7 @@ describe('what assay notes refuses', () => {
     const { code, stderr } = await full.run('notes', 'add', ...on, 'more', 'x');
     expect([code, stderr]).toEqual([
       2,
-      'assay: The tool "plain.echo" would have more than 50 notes. Delete some first.\n',
+      'assay: The tool "plain.echo" would have more than 50 notes, which is the maximum. An operator can remove some with `assay notes delete`.\n',
     ]);
   });
 });

@@ -66,8 +66,7 @@ function tell(plan: ImportPlan, isJson: boolean): void {
     return;
   }
   const shown = plan.items.filter(({ action }) => action !== 'unchanged');
-  if (shown.length > 0)
-    print(`${tableOf(['WHAT', 'NAME', 'WHAT BECOMES OF IT', 'CHANGED'], shown.map(row))}\n`);
+  if (shown.length > 0) print(`${tableOf(['WHAT', 'NAME', 'RESULT', 'CHANGED'], shown.map(row))}\n`);
   print(closing(plan));
   for (const { kind, name, warnings } of shown)
     for (const warning of warnings) printError(printable(`note: ${kind} ${name}: ${warning}`));

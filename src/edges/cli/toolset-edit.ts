@@ -233,6 +233,6 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
 
 function lossOf({ name, toolNotes }: Toolset): string {
   const notes = toolNotes.reduce((sum, entry) => sum + entry.notes.length, 0);
-  const what = notes === 0 ? 'it cannot be had again' : `${counted(notes, 'note')} would be lost with it`;
+  const what = notes === 0 ? 'this cannot be undone' : `${counted(notes, 'note')} would be lost with it`;
   return `to delete the toolset "${name}", add --yes; ${what}`;
 }

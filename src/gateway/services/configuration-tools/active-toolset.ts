@@ -80,7 +80,7 @@ export async function activeToolset(context: ConfigurationContext): Promise<OwnT
   const toolset = context.toolsets.equipped;
   if (toolset === undefined)
     return {
-      text: 'No toolset is equipped; equip-toolset equips a saved one, and build-toolset makes one.',
+      text: `No toolset is equipped. ${howToEquip(context)}`,
       structured: { equipped: null },
     };
   const index = await settledIndex(context);
@@ -88,6 +88,14 @@ export async function activeToolset(context: ConfigurationContext): Promise<OwnT
   const options = { index, servers: context.catalog.servers, showsChanged };
   const unserved = unservedIn(toolset, options);
   return resultOf(toolset, { ...select(toolset, options), unserved }, context);
+}
+
+/** In normal mode the tools that equip are refused. */
+function howToEquip({ mode: { names, current } }: ConfigurationContext): string {
+  const tools = 'equip-toolset equips a saved one, and build-toolset makes one.';
+  return names === undefined || current === 'configuration'
+    ? tools
+    : `Call "${names.enter}" first; then ${tools}`;
 }
 
 interface ShownSelection extends Selection {

@@ -53,9 +53,8 @@ export function exitTool(context: ConfigurationContext, names: SwitchNames): Own
   return {
     name: names.exit,
     title: 'Exit configuration mode',
-    // The part after "or" in the first sentence holds only without modes; the second paragraph is accurate.
     description:
-      'Exit configuration mode and return to normal operation with your equipped toolset or all available tools.' +
+      'Exit configuration mode and return to normal operation with your equipped toolset.' +
       `\n\nNormal mode shows the tools of the equipped toolset and "${names.enter}". Without an equipped toolset it shows "${names.enter}" alone.`,
     annotations: SWITCHING,
     inputSchema: NO_INPUT,
