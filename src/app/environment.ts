@@ -3,6 +3,7 @@ import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
+import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
 import { traceStarter } from '../adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
@@ -102,15 +103,31 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const { writeLog: write } = options;
   const isTerminal = write === undefined && process.stderr.isTTY;
   const terminal = isTerminal ? { hasColours: process.stderr.hasColors() } : undefined;
-  const log = openLog({ level, terminal, mask, write });
-  await hide(exposed, log);
   const { transport, meter } = options;
+  const cleanup = new Cleanup();
+  const shown = openLog({ level, terminal, mask, write });
+  // Only `serve` keeps its log, for `assay logs`; whoever embeds it takes the lines.
+  const isKept = transport === 'tcp' && write === undefined;
+  const log = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;
+  await hide(exposed, log);
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };
-  const cleanup = new Cleanup();
   const store = homeStore({ home, around, log, cleanup });
   const records = recordsOf({ home, around, log, store, cleanup });
   return ok({ options, around, home, log, secrets, telemetry, store, records, cleanup });
+}
+
+/** The log of `serve`, in its home folder. */
+export const LOG_FILE = 'serve.log';
+
+async function keepLog(
+  log: Log,
+  { home, mask, cleanup }: Pick<Environment, 'home' | 'cleanup'> & Pick<LogFileOptions, 'mask'>,
+): Promise<Log> {
+  const { withLogFile } = await import('../adapters/telemetry/log-file.ts');
+  const kept = withLogFile(log, { path: join(home, LOG_FILE), mask });
+  cleanup.defer(kept.close);
+  return kept.log;
 }
 
 /** Undefined if the level hides its lines: then calls are not even counted for it. */

@@ -40,6 +40,7 @@ const RUNTIME: Runtime = {
   ownCommand: OWN_COMMAND,
   openTools: async (options) => (await import('./open-tools.ts')).openToolsForCommand(options),
   openServe,
+  openLog: async (options) => (await import('./open-log.ts')).openLogForCommand(options),
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
   openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),

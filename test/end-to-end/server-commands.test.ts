@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -101,5 +102,33 @@ describe('assay status', () => {
     const shown = await run('status');
     expect(shown.stdout).toContain(`endpoint  ${new URL(gateway.url).origin}/mcp`);
     expect(shown.stdout).toMatch(/official 2 +\/mcp\/all +local/);
+  });
+});
+
+describe('assay logs', () => {
+  it('shows what serve logged, all of it or of one server with its stderr, also when it has ended', async () => {
+    const { run, home, config } = prepare();
+    expect((await run('logs')).stderr).toContain('No lines.');
+    await run('add', 'plain', '--no-start', '--', ...COMMAND);
+    await run(
+      'add',
+      'loud',
+      '--no-start',
+      '--',
+      process.execPath,
+      '-e',
+      'console.error("no key given"); process.exit(3)',
+    );
+    const assay = await startAssay({ config, home });
+    await assay.settled();
+    await assay.stop();
+    const all = (await run('logs')).stdout;
+    expect(all).toContain('plain: server is up');
+    const { stdout } = await run('logs', 'loud', '--json');
+    const lines = stdout.trimEnd().split('\n').map(parseJson);
+    expect(new Set(lines.map((line) => at(line, 'server')))).toEqual(new Set(['loud']));
+    expect(lines.map((line) => at(line, 'text'))).toContain('no key given');
+    expect((await run('logs', '-n', '1')).stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect((await run('logs', '-n', 'x')).code).toBe(2);
   });
 });

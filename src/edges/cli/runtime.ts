@@ -103,6 +103,24 @@ export interface OpenServe {
   readonly hasModes: boolean;
 }
 
+/** The log that `serve` keeps in the home. */
+export interface OpenLog {
+  readonly path: string;
+  /** As far as it is kept. */
+  readonly lines: readonly LogLine[];
+  /** Calls back with each line that follows, until a signal arrives. */
+  readonly follow: (onLine: (line: LogLine) => void) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface LogLine {
+  /** The server that it is about. */
+  readonly server: string | undefined;
+  readonly json: string;
+  /** For a person. */
+  readonly text: string;
+}
+
 /** The store of the home, for a short-lived command. */
 export interface OpenStore {
   readonly store: Store;
@@ -201,6 +219,7 @@ export interface Runtime extends ClientConfigPorts {
   openTools(options: AppOptions & OpenToolsOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home. The caller closes it. */
+  openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
   openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;

@@ -1,13 +1,35 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import type { AddOptions } from './add.ts';
-import { withConfig, type Done } from './common-options.ts';
+import { withConfig, withHome, type Done } from './common-options.ts';
+import type { LogsOptions } from './logs.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 /** The commands for the servers of the config file and the running gateway. Each loads its module only when run. */
 export function serverCommands(runtime: Runtime, done: Done): readonly Command[] {
   const commands = [addCommand(runtime, done), removeCommand(runtime, done), statusCommand(runtime, done)];
-  return [...commands.map(withConfig), completionCommand(done)];
+  return [...commands.map(withConfig), withHome(logsCommand(runtime, done)), completionCommand(done)];
+}
+
+const MAX_LINES = 100_000;
+
+function logsCommand(runtime: Runtime, done: Done): Command {
+  const count = (text: string): number => {
+    const lines = Number(text);
+    if (!/^\d{1,6}$/.test(text) || lines > MAX_LINES)
+      throw new InvalidArgumentError(`It must be a whole number from 0 to ${MAX_LINES}.`);
+    return lines;
+  };
+  return new Command('logs')
+    .argument('[server]', 'lines about this server alone, what it writes to stderr included')
+    .description('show the log of `assay serve`, which runs or ran with this home')
+    .option('-f, --follow', 'and the lines that follow, until Ctrl+C')
+    .option('-n, --lines <number>', 'how many of the last lines', count, 100)
+    .option('--json', 'each line as JSON')
+    .action(async (server: string | undefined, options: LogsOptions) => {
+      const { showLogs } = await import('./logs.ts');
+      done(await showLogs(runtime, server, options));
+    });
 }
 
 function completionCommand(done: Done): Command {

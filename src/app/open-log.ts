@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
+import { terminalLine } from '../adapters/telemetry/terminal-line.ts';
+import type { AppOptions } from '../core/command-options.ts';
+import { isJsonObject } from '../core/json-object.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import type { LogLine, OpenLog } from '../edges/cli/runtime.ts';
+import { followRotating, readRotating } from '../platform/rotating-file.ts';
+import { untilStopped } from '../platform/stop-signals.ts';
+import { LOG_FILE } from './environment.ts';
+
+/** Opens the log that `serve` keeps in the home, to read it. */
+export async function openLogForCommand(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
+  const path = join(locateHome(surroundings(options)), LOG_FILE);
+  const { lines, place } = await readRotating(path);
+  return ok({
+    path,
+    lines: lines.flatMap(logLine),
+    follow: (onLine) => {
+      const stopping = new AbortController();
+      void untilStopped().then(() => stopping.abort());
+      return followRotating(path, {
+        from: place,
+        onLine: (line) => logLine(line).forEach(onLine),
+        signal: stopping.signal,
+      });
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
+/** Empty for a line that a crash cut off. */
+function logLine(json: string): readonly LogLine[] {
+  try {
+    const entry: unknown = JSON.parse(json);
+    const server = isJsonObject(entry) && typeof entry['server'] === 'string' ? entry['server'] : undefined;
+    const text = terminalLine(json, process.stdout.isTTY && process.stdout.hasColors()).trimEnd();
+    return [{ server, json, text }];
+  } catch {
+    return [];
+  }
+}
