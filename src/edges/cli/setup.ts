@@ -75,8 +75,8 @@ async function setUp(
   else if (!(await asked(`Write Assay into the config file of ${name}?`))) return undefined;
   const connected = await connect(runtime, id, { ...options, name: 'assay', isStep: true });
   if (connected !== EXIT.done || !move) return connected;
-  const question = `Take the imported servers out of that file? ${name} would show their tools twice.`;
-  if (!(await asked(question))) return EXIT.done;
+  // Otherwise the client starts these servers itself and shows their tools twice.
+  if (!(await asked('Take the imported servers out of that file, which Assay now starts?'))) return EXIT.done;
   const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
   if (!moved.ok) return printComplaint(moved.error);
   for (const line of movedLines(moved.value, { ...runtime, id })) print(proseOf(printable(line)));
