@@ -13,7 +13,7 @@ import { type Failure, fieldError } from './failure.ts';
 import { type Call, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, type MemberRef, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
-const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
+const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Unchanged, or left out.' });
 
 /** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
@@ -21,7 +21,7 @@ const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes']
 const CHANGES = z
   .object({
     name: NAME.optional(),
-    description: DESCRIPTION.nullable().optional().openapi({ description: 'null takes it away.' }),
+    description: DESCRIPTION.nullable().optional().openapi({ description: 'null removes it.' }),
     tools: REFS.optional(),
     madeBy: AS_IT_CAME,
     isEquipped: AS_IT_CAME,

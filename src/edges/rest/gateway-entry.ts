@@ -64,7 +64,7 @@ export const GATEWAY: z.ZodObject = z
     name: z.string(),
     origin: z
       .enum(['config_file', 'registered'])
-      .openapi({ description: 'What the config file has is fixed there.' }),
+      .openapi({ description: 'A gateway of the config file is read-only here.' }),
     transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().optional(),
@@ -98,9 +98,10 @@ export const GATEWAY: z.ZodObject = z
     skipped: z
       .array(z.object({ what: z.string(), why: z.string() }))
       .optional()
-      .openapi({ description: 'What its source has that no tool could be made of.' }),
+      .openapi({ description: 'Parts of its source that could not become tools.' }),
     shadows: z.literal(true).optional().openapi({
-      description: 'One of this name was registered too; the config file goes first. DELETE takes it away.',
+      description:
+        'A registered gateway has this name, too; the config file takes precedence. DELETE removes the registered one.',
     }),
     createdAt: z.iso.datetime().optional(),
     createdBy: z.string().optional(),

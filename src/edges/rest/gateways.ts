@@ -69,7 +69,7 @@ function listRoute({ gateways }: AdminDeps): Route {
       path: '/gateways',
       id: 'listGateways',
       summary: 'The servers whose tools Assay offers',
-      about: 'Those of the config file, which are fixed there, and those that were registered.',
+      about: 'Those of the config file, which are read-only here, and registered ones.',
       answer: { about: 'All of them.', schema: z.object({ gateways: z.array(GATEWAY) }) },
     },
     () => ok({ kind: 'list', body: { gateways: gateways.all() } }),
@@ -99,7 +99,7 @@ function registerRoute(deps: AdminDeps): Route {
       id: 'registerGateway',
       summary: 'Register an MCP server, or an OpenAPI document',
       about:
-        'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Answers when the server stands, or after 10 s; one that does not stand is tried again.',
+        'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is tried again.',
       body: {
         schema: GATEWAY_INPUT,
         wrapper: 'gateway',
@@ -178,10 +178,10 @@ function deleteRoute({ gateways }: AdminDeps): Route {
       method: 'delete',
       path: '/gateways/{id}',
       id: 'deleteGateway',
-      summary: 'Take a registered gateway away',
-      about: 'What was said of its tools is kept, and holds if the same server is registered again.',
+      summary: 'Delete a registered gateway',
+      about: 'Overrides on its tools are kept, and apply if the same server is registered again.',
       isConditional: true,
-      answer: { status: 204, about: 'It is gone.' },
+      answer: { status: 204, about: 'Deleted.' },
       refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
     },
     async (call) => {
@@ -198,8 +198,8 @@ function refreshRoute({ gateways }: AdminDeps): Route {
       path: '/gateways/{id}/refresh',
       id: 'refreshGateway',
       summary: 'Read the tools of a gateway again',
-      about: 'What changed is compared with what was accepted: see `drift` of each tool.',
-      answer: { about: 'What was found otherwise.', schema: REFRESHED },
+      about: 'Changes are compared with the accepted definitions: see `drift` of each tool.',
+      answer: { about: 'What has changed.', schema: REFRESHED },
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param }) => {

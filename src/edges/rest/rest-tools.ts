@@ -19,7 +19,7 @@ const AUTH = z
     name: z.string().optional(),
     value: z.string().optional(),
   })
-  .openapi({ description: 'Encrypted where it is kept, and never shown again.' });
+  .openapi({ description: 'Stored encrypted, and never shown again.' });
 
 type RequestField =
   | 'url'
@@ -83,7 +83,7 @@ function createRoute({ local }: AdminDeps): Route {
       method: 'post',
       path: '/tools',
       id: 'createTool',
-      summary: 'Make a tool of an HTTP request',
+      summary: 'Create a tool that sends an HTTP request',
       about:
         'The annotations that you give are what the tool declares; what you leave out follows from the method. Without a method it is POST, the answer says so (`methodOrigin`), and nothing follows, so that the tool counts as destructive.',
       body: {
@@ -133,10 +133,11 @@ function deleteRoute({ local, tools }: AdminDeps): Route {
       method: 'delete',
       path: '/tools/{id}',
       id: 'deleteTool',
-      summary: 'Take a tool of your own away',
-      about: 'With all that was said of it. One of a gateway or of the config file goes where it came from.',
+      summary: 'Delete a tool of your own',
+      about:
+        'Overrides and notes on it are deleted too. A tool of a gateway or of the config file is removed where it is defined.',
       isConditional: true,
-      answer: { status: 204, about: 'It is gone.' },
+      answer: { status: 204, about: 'Deleted.' },
       refusals: ['TOOL_UNKNOWN', 'TOOL_READ_ONLY'],
     },
     async (call) => {

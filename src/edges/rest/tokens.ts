@@ -86,9 +86,8 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       method: 'post',
       path: '/tokens',
       id: 'createToken',
-      summary: 'Make a token',
-      about:
-        'It grants at most what the token has with which it is asked for; `execute` too only by one that has it.',
+      summary: 'Create a token',
+      about: 'It can have only scopes of the token that creates it.',
       body: {
         schema: CREATE_INPUT,
         wrapper: 'token',
@@ -145,7 +144,7 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       method: 'delete',
       path: '/tokens/{id}',
       id: 'revokeToken',
-      summary: 'Take a token back',
+      summary: 'Revoke a token',
       about:
         'From then on it is refused, and what was opened with it ends. Where that cannot be stored (REVOCATION_UNSAVED) it holds in this process alone, until it ends.',
       answer: { status: 204, about: 'It is revoked.' },

@@ -9,24 +9,26 @@ const CLAIM = z
     kind: z.enum(['declared', 'inferred', 'override', 'observed']),
     source: z
       .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
-      .openapi({ description: 'Who says so.' }),
+      .openapi({ description: 'The kind of party that made the claim.' }),
     origin: z.string().openapi({ description: 'Its name: a server, a module, a subject, a verification.' }),
     reason: z.string().optional(),
     at: z.iso.datetime().optional(),
-    digest: z.string().openapi({ description: 'SHA-256 of the definition that it speaks of.' }),
-    mayLower: z.boolean().openapi({ description: 'Whether decisions may be less careful for it.' }),
-    suspended: z.string().optional().openapi({ description: 'Why it does not count for the time being.' }),
+    digest: z.string().openapi({ description: 'SHA-256 of the definition that it is about.' }),
+    mayLower: z.boolean().openapi({ description: 'Whether it may lower caution in decisions.' }),
+    suspended: z.string().optional().openapi({ description: 'Why it is not in effect at the moment.' }),
   })
   .openapi('Claim');
 
 const HINT = z
   .object({
-    effective: z.boolean().openapi({ description: 'What is believed.' }),
+    effective: z.boolean().openapi({ description: 'The value that results from all claims.' }),
     decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
     reason: z.string(),
     reasonCode: z.string().openapi({ description: 'The same as a code.' }),
-    decision: z.boolean().openapi({ description: 'The same where only trusted words lower caution.' }),
-    emitted: z.boolean().optional().openapi({ description: 'What lists show; absent: nothing.' }),
+    decision: z
+      .boolean()
+      .openapi({ description: 'The value that decisions use: only trusted claims lower caution.' }),
+    emitted: z.boolean().optional().openapi({ description: 'The value that clients see; absent: none.' }),
     isContradicted: z.boolean(),
     claims: z.array(CLAIM),
   })
@@ -93,7 +95,7 @@ export const TOOL: z.ZodObject = z
     url: z.string().optional().openapi({ description: 'Of the request that a REST tool makes.' }),
     method: z.string().optional(),
     methodOrigin: z.enum(['given', 'default']).optional().openapi({
-      description: '`default`: nobody said the method, it is POST, and nothing follows from it.',
+      description: '`default`: no method was given, so it is POST, and no hints are inferred from it.',
     }),
     headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     auth: z.object({ type: z.string() }).optional(),

@@ -27,14 +27,14 @@ const TOOL_INPUT = z
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
-      .openapi({ description: 'What you say of the tool; null: what its server says.' }),
+      .openapi({ description: 'Overrides; null removes one.' }),
     title: TITLE,
     enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
     reason: z
       .string()
       .max(MAX_REASON_LENGTH)
       .optional()
-      .openapi({ description: 'Why, for who reads it later.' }),
+      .openapi({ description: 'The reason, kept for later readers.' }),
   })
   .openapi('ToolInput');
 
@@ -43,7 +43,7 @@ const FLAG = z.enum(['true', 'false']).optional();
 const TOOL_QUERY = z.object({
   server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
   gatewayId: z.string().optional(),
-  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
+  text: z.string().optional().openapi({ description: 'Words that occur in its name, title or description.' }),
   enabled: FLAG,
   ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
@@ -63,7 +63,7 @@ export function toolRoutes(deps: AdminDeps): readonly Route[] {
 
 const PAGE = z.object({
   tools: z.array(TOOL),
-  total: z.int().openapi({ description: 'How many fit the query, on all pages.' }),
+  total: z.int().openapi({ description: 'Number of matches on all pages.' }),
   nextCursor: z.string().optional(),
 });
 
@@ -73,8 +73,8 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       method: 'get',
       path: '/tools',
       id: 'listTools',
-      summary: 'The tools of all gateways, in their order; those that are disabled last',
-      about: 'Hints are asked for by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
+      summary: 'The tools of all gateways, in their order; disabled ones last',
+      about: 'Filter hints by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
       isPaged: true,
       query: TOOL_QUERY,
       answer: { about: 'A page of tools.', schema: PAGE },
@@ -118,7 +118,7 @@ function readRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}',
       id: 'readTool',
-      summary: 'One tool, with all that anybody says of its hints',
+      summary: 'One tool, with all claims about its hints',
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
@@ -129,7 +129,7 @@ function readRoute({ tools }: AdminDeps): Route {
 type PatchCall = Call<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
-  put: 'Changes the fields that it names. `annotations` replace all that was said before by hand: a hint that is not among them is what its server declares.',
+  put: 'Changes the fields that it names. `annotations` replace all earlier overrides: a hint that is not among them is as its server declares it. What GET shows can be sent back.',
   patch:
     'Changes the fields that it names, and of `annotations` the hints that it names. null returns a hint to what its server declares.',
 };
@@ -140,8 +140,8 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       method,
       path: '/tools/{id}',
       id: method === 'put' ? 'updateTool' : 'patchTool',
-      summary: method === 'put' ? 'Say what a tool is' : 'Say one thing of a tool',
-      about: `${ABOUT[method]} What its server says is kept beneath, and survives. Of a tool that you made, its request can be changed too.`,
+      summary: method === 'put' ? 'Set the annotations of a tool' : 'Change a tool',
+      about: `${ABOUT[method]} What its server declares is kept. For a REST tool, the request can be changed too.`,
       isConditional: true,
       body: {
         schema: TOOL_INPUT,
@@ -221,8 +221,8 @@ function claimsRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/claims',
       id: 'listClaims',
-      summary: 'Who says what of the hints of a tool, and what comes of it',
-      answer: { about: 'Hint by hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
+      summary: 'The claims about the hints of a tool, and the resulting values',
+      answer: { about: 'By hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
       refusals: ['TOOL_UNKNOWN'],
     },
     async ({ param }) => {
@@ -241,7 +241,7 @@ function reviewRoute({ tools }: AdminDeps): Route {
       id: 'reviewTool',
       summary: 'Accept the definition of a tool as it is now',
       about:
-        'What was said of it by hand counts again. Send If-Match, so that what you saw is what you accept.',
+        'Suspended overrides apply again. Send If-Match, so that you accept the definition that you saw.',
       isConditional: true,
       answer: { about: 'The tool as it is now.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],

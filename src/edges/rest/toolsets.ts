@@ -138,7 +138,7 @@ function deleteRoute({ toolsets }: AdminDeps): Route {
       summary: 'Delete a toolset, with its notes',
       about: 'Where it is equipped, none is from then on.',
       isConditional: true,
-      answer: { status: 204, about: 'It is gone.' },
+      answer: { status: 204, about: 'Deleted.' },
       refusals: ['TOOLSET_UNKNOWN'],
     },
     async (call) => {
