@@ -7,7 +7,7 @@ const MAX_FAILURES = 6;
 /** A server that was up for this long, in ms, has recovered: its failure count starts over. */
 const STABLE_AFTER_MS = 10_000;
 /** Interval between attempts for a server that is backing off or was refused, in ms. */
-const REST_MS = 60_000;
+const BACKOFF_MS = 60_000;
 /** A call triggers an attempt if the last one was at least this many ms ago. */
 const WAKES_AFTER_MS = 5_000;
 
@@ -48,7 +48,7 @@ export type ServerEvent =
 
 /** Delay before retrying a list that could not be read, in ms. `failures`: consecutive, 1 or more. */
 export function listRetryMs(failures: number): number {
-  return Math.min(1_000 * 2 ** (failures - 1), REST_MS);
+  return Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS);
 }
 
 export const INITIAL_STATE: ServerState = { state: 'starting' };
@@ -83,7 +83,7 @@ function down(
   const failures = before.failures + 1;
   const wasReady = life.state === 'up' || (life.state !== 'starting' && life.wasReady);
   const state = stateAfter(cause, failures);
-  const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : REST_MS;
+  const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : BACKOFF_MS;
   return {
     state,
     // The reason why it cannot start now is more useful than why it ended before.

@@ -31,7 +31,7 @@ const LEFT_MS = 300_000;
 const LEASE_MS = 30_000;
 const LEASE_POLL_MS = 100;
 /** Delay in ms after a failed early renewal. */
-const REST_MS = 10_000;
+const RETRY_MS = 10_000;
 /** Limits renewals when new tokens keep being refused: at most this many within this many ms. */
 const MAX_RENEWALS = 10;
 const RENEWALS_MS = 60_000;
@@ -47,7 +47,7 @@ export class HeldCredential implements Authorizer {
   #shelved: Shelved | undefined;
   #header: string | undefined;
   #renewMs = Infinity;
-  #restsUntilMs = 0;
+  #retryAtMs = 0;
   #renewing: Promise<Result<'again', Refusal>> | undefined;
   /** Times of renewals caused by a refused token. */
   #renewalsMs: readonly number[] = [];
@@ -64,7 +64,7 @@ export class HeldCredential implements Authorizer {
 
   header(): string | undefined {
     // Renewed early and in the background: calls continue with the old token.
-    if (Date.now() >= this.#renewMs && performance.now() >= this.#restsUntilMs) void this.#renewOnce();
+    if (Date.now() >= this.#renewMs && performance.now() >= this.#retryAtMs) void this.#renewOnce();
     return this.#header;
   }
 
@@ -174,7 +174,7 @@ export class HeldCredential implements Authorizer {
       log.warn('a sign-in has ended', { server, ...causeJson(renewal.cause) });
       return err(this.#needed(renewal.cause));
     }
-    this.#restsUntilMs = performance.now() + REST_MS;
+    this.#retryAtMs = performance.now() + RETRY_MS;
     const { stored } = this.#shelved ?? {};
     const nowMs = Date.now();
     if (stored !== undefined)

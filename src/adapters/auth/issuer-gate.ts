@@ -5,7 +5,7 @@ import { allows, type Holder, type Identity, type Scope } from '../../core/subje
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports/link.ts';
 import { type FailureSource, Failures } from './failures.ts';
-import { REST_MS } from './issuer-keys.ts';
+import { RETRY_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
 import { secretDigest } from './mint-token.ts';
 
@@ -161,7 +161,7 @@ export class IssuerGate implements Gate {
 
   #unknown(): Admission {
     const { issuer } = this.#options;
-    return err({ code: 'ISSUER_UNAVAILABLE', issuer, waitSeconds: Math.ceil(REST_MS / 1_000) });
+    return err({ code: 'ISSUER_UNAVAILABLE', issuer, waitSeconds: Math.ceil(RETRY_MS / 1_000) });
   }
 
   /** Logs an outage once, and its end once. */

@@ -14,7 +14,7 @@ export interface IssuerKeysOptions {
 export class KeysUnavailable extends Error {}
 
 /** Delay in ms before another fetch after a failure. */
-export const REST_MS = 5_000;
+export const RETRY_MS = 5_000;
 
 /** Minimum interval in ms between fetches for an unknown key. */
 const COOLDOWN_MS = 5_000;
@@ -46,7 +46,7 @@ function restingFetch(options: IssuerKeysOptions): () => Promise<Response> {
     } catch (cause) {
       const error =
         cause instanceof KeysUnavailable ? cause : new KeysUnavailable(phraseOf(cause), { cause });
-      failure = { error, untilMs: performance.now() + REST_MS };
+      failure = { error, untilMs: performance.now() + RETRY_MS };
       throw error;
     }
   };

@@ -67,13 +67,13 @@ export class BuiltInLink implements Link {
     return this.#tools.get(tool)?.facts;
   }
 
-  async send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server } = this.#options;
-    if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
+    if (request.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
     if (this.#ending !== undefined) return err({ code: 'SERVER_ENDED', server, cause: this.#ending });
-    const { method } = ask.message;
-    if (method === 'tools/call') return this.#call(ask);
-    if (method === 'tools/list') return this.#list(ask);
+    const { method } = request.message;
+    if (method === 'tools/call') return this.#call(request);
+    if (method === 'tools/list') return this.#list(request);
     if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' }, server);
     return errorOf(
       { code: METHOD_NOT_FOUND, message: `${server} is no MCP server and has tools alone` },
@@ -125,17 +125,17 @@ export class BuiltInLink implements Link {
         });
   }
 
-  async #call(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+  async #call(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server, mask } = this.#options;
-    const { bytes, params } = ask.message;
-    const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
+    const { bytes, params } = request.message;
+    const name = request.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(
         { code: INVALID_PARAMS, message: `there is no tool ${JSON.stringify(name)} any more` },
         server,
       );
-    const run = new BuiltInRun({ server, tool, ask, mask });
+    const run = new BuiltInRun({ server, tool, request, mask });
     this.#runs.add(run);
     try {
       const done = await run.done;

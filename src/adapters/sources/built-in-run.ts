@@ -13,7 +13,7 @@ import type { BuiltInArguments, BuiltInCall, BuiltInResult, BuiltInTool } from '
 export interface BuiltInRunOptions {
   readonly server: string;
   readonly tool: BuiltInTool;
-  readonly ask: UpstreamRequest;
+  readonly request: UpstreamRequest;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
 }
@@ -38,13 +38,13 @@ export class BuiltInRun {
 
   constructor(options: BuiltInRunOptions) {
     this.#options = options;
-    const { ask, tool } = options;
-    const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, MAX_TIMER_MS);
+    const { request, tool } = options;
+    const limitMs = Math.min(tool.timeoutMs ?? request.timeoutMs, MAX_TIMER_MS);
     this.done = new Promise((resolve) => (this.#settle = resolve));
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
     this.#progressMs = Math.min(limitMs * (PROGRESS_LIMITS - 1), PROGRESS_MOST_MS);
     this.#progressEndsMs = performance.now() + this.#progressMs;
-    ask.cancellation?.addListener(this.#onCancel);
+    request.cancellation?.addListener(this.#onCancel);
     void this.#run();
   }
 
@@ -55,7 +55,7 @@ export class BuiltInRun {
   async #run(): Promise<void> {
     const { tool } = this.#options;
     try {
-      const args = argumentsOf(this.#options.ask);
+      const args = argumentsOf(this.#options.request);
       if (!args.ok) {
         this.#end(args);
         return;
@@ -82,7 +82,7 @@ export class BuiltInRun {
         if (this.#isOver) return;
         this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
         if (!this.#isOverdue) this.#timer?.refresh();
-        const token = progressTokenOf(this.#options.ask.message);
+        const token = progressTokenOf(this.#options.request.message);
         const members = JSON.stringify({ progress, total, message }).slice(1);
         if (token !== undefined)
           this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
@@ -102,21 +102,22 @@ export class BuiltInRun {
 
   /** Undefined if the client wants no log messages. */
   get #logLevel(): string | undefined {
-    const { message, envelopeLogLevel } = this.#options.ask;
+    const { message, envelopeLogLevel } = this.#options.request;
     const meta = memberOf(message.params, '_meta')?.object;
     return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? envelopeLogLevel;
   }
 
   #notify(method: string, params: string): void {
     const note = readServerMessage(notificationText(method, params));
-    if (!this.#isOver && note.kind === 'notification') this.#options.ask.onNotification?.(note, note.bytes);
+    if (!this.#isOver && note.kind === 'notification')
+      this.#options.request.onNotification?.(note, note.bytes);
   }
 
   #askClient(
     method: string,
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
-    const { onServerRequest } = this.#options.ask;
+    const { onServerRequest } = this.#options.request;
     if (onServerRequest === undefined || this.#isOver)
       return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
     const message = ownRequest(method, params);
@@ -163,7 +164,7 @@ export class BuiltInRun {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#options.ask.cancellation?.removeListener(this.#onCancel);
+    this.#options.request.cancellation?.removeListener(this.#onCancel);
     this.#settle(outcome);
     // Stops remaining work and open server requests. A finished tool has nothing left to stop.
     if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);

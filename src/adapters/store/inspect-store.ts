@@ -68,11 +68,11 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   });
 }
 
-type StoreIdentity = Pick<StoreFacts, 'kind' | 'place'>;
+type StoreLocation = Pick<StoreFacts, 'kind' | 'place'>;
 
 async function judged(
-  store: StoreIdentity,
-  look: () => Promise<Omit<StoreFacts, keyof StoreIdentity>>,
+  store: StoreLocation,
+  look: () => Promise<Omit<StoreFacts, keyof StoreLocation>>,
 ): Promise<StoreFacts> {
   try {
     return { ...store, ...(await look()) };

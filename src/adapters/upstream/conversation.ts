@@ -38,13 +38,13 @@ export class Conversation {
     return this.#ending !== undefined;
   }
 
-  ask(ask: UpstreamRequest, to: Era = this.era): Promise<Result<Reply, Refusal>> {
-    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
+  ask(request: UpstreamRequest, to: Era = this.era): Promise<Result<Reply, Refusal>> {
+    if (request.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
       const pending: Pending = new Pending({
         server,
-        ask,
+        request,
         settle: (result) => {
           if (id !== undefined) this.#pending.delete(id);
           settle(result);
@@ -63,12 +63,12 @@ export class Conversation {
         return;
       }
       // A stdio server would drop a line it cannot parse and never answer.
-      const fault = jsonFault(ask.message);
+      const fault = jsonFault(request.message);
       if (fault !== undefined) {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
         return;
       }
-      this.#send(requestFor(ask.message, ask, { id, to, ownInfo }), id);
+      this.#send(requestFor(request.message, request, { id, to, ownInfo }), id);
     });
   }
 

@@ -24,9 +24,9 @@ export interface Facts {
 }
 
 /** Sends a request in the form of the given era, before a link exists. */
-export type Probe = (ask: UpstreamRequest, to: Era) => Promise<Result<Reply, Refusal>>;
+export type Probe = (request: UpstreamRequest, to: Era) => Promise<Result<Reply, Refusal>>;
 
-export interface Identity {
+export interface Introduction {
   /** Assay's own name and version, as JSON text. */
   readonly ownInfo: string;
   readonly profile: OpenOptions['client'];
@@ -86,14 +86,14 @@ export interface HandshakeFault {
 /** The handshake of the legacy era. */
 export async function initialize(
   probe: Probe,
-  identity: Identity,
+  introduction: Introduction,
   signal: AbortSignal,
 ): Promise<Result<Facts, HandshakeFault>> {
-  const profile = await identity.profile;
+  const profile = await introduction.profile;
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
     capabilities: parsedObject(profile?.capabilities ?? '{}'),
-    clientInfo: parsedObject(profile?.clientInfo ?? identity.ownInfo),
+    clientInfo: parsedObject(profile?.clientInfo ?? introduction.ownInfo),
   });
   const reply = await probe(ownUpstreamRequest(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)

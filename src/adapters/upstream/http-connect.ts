@@ -57,7 +57,8 @@ interface Failure {
 async function shakeHands(link: HttpLink, opening: LinkAttempt): Promise<Result<Facts, Failure>> {
   const { spec, deps, signal, client: profile } = opening;
   const identity = { ownInfo: deps.ownInfo, profile };
-  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => link.send(ask, to);
+  const probe = (request: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
+    link.send(request, to);
   const recalled = deps.recallEra(spec);
   if (recalled === 'legacy') {
     const facts = await initialize(probe, identity, signal);

@@ -103,21 +103,26 @@ export class HttpLink implements Link {
     this.#facts = facts;
     if (facts.era === 'modern') {
       const { signal } = this.#closing;
-      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.send(ask) });
+      this.#listening = new Listening({
+        ...this.#options,
+        facts,
+        signal,
+        ask: (request) => this.send(request),
+      });
     } else {
       this.#posts.post(notificationMessage('notifications/initialized'));
       this.#listenLegacy();
     }
   }
 
-  send(ask: UpstreamRequest, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
-    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
+  send(request: UpstreamRequest, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
+    if (request.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
       let exchange = NOT_BEGUN;
       const pending: Pending = new Pending({
         server,
-        ask,
+        request,
         settle: (result) => {
           if (id !== undefined) this.#open.delete(id);
           exchange.rest();
@@ -141,11 +146,11 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message } = ask;
-      const body = requestFor(message, ask, { id, to, ownInfo });
+      const { message } = request;
+      const body = requestFor(message, request, { id, to, ownInfo });
       const options: ResumableOptions = {
         ...this.#common,
-        request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
+        request: this.#request(body, to === 'modern' ? modernHeaders(request) : this.#legacyHeaders()),
         isOver: () => pending.isOver,
         ...(to === 'legacy' && { resume: (lastId) => resumption(this.#listenRequest(), lastId) }),
         onLost: (end) => this.#lost(end),

@@ -73,9 +73,9 @@ export interface HttpLinkOptions {
 }
 
 /** Headers that repeat parts of the body (2026-07-28, basic/transports/streamable-http#request-metadata). */
-export function modernHeaders(ask: UpstreamRequest): readonly string[] {
-  const { message, parameters } = ask;
-  const standard = standardHeaders(ask);
+export function modernHeaders(request: UpstreamRequest): readonly string[] {
+  const { message, parameters } = request;
+  const standard = standardHeaders(request);
   return parameters === undefined ? standard : [...standard, ...parameterHeaders(message, parameters)];
 }
 

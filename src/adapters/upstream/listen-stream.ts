@@ -17,7 +17,7 @@ export interface Filter {
 
 export interface ListenStreamOptions {
   readonly filter: Filter;
-  readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
+  readonly ask: (request: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
   readonly onNotification: (note: NotificationMessage) => void;
   /** Closed once the new stream is ready, so that no notification is lost between them or sent by both afterwards. */
   readonly replaces: ListenStream | undefined;

@@ -21,7 +21,7 @@ export interface ListeningOptions {
   readonly events: LinkEvents;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
+  readonly ask: (request: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
 }
 
 /** Delay in ms before reopening a stream that ended; doubles up to the maximum. */

@@ -19,7 +19,7 @@ const IS_OF_CALL: ReadonlySet<string> = new Set([
 
 export interface PendingOptions {
   readonly server: string;
-  readonly ask: UpstreamRequest;
+  readonly request: UpstreamRequest;
   readonly settle: (result: Result<Reply, Refusal>) => void;
   /** Whether the server may be waiting for an answer that is tied to no request, so that its silence does not count. */
   readonly isAsking?: () => boolean;
@@ -44,19 +44,19 @@ export class Pending {
 
   constructor(options: PendingOptions) {
     this.#options = options;
-    const { timeoutMs, cancellation } = options.ask;
+    const { timeoutMs, cancellation } = options.request;
     if (Number.isFinite(timeoutMs)) this.#timer = setTimeout(() => this.#late(timeoutMs), timeoutMs);
     cancellation?.addListener(this.#onCancel);
   }
 
   /** Whether this is a stream of change notifications. */
   get isStream(): boolean {
-    return this.#options.ask.message.method === LISTEN;
+    return this.#options.request.message.method === LISTEN;
   }
 
   /** Whether a listener takes the log messages of this request. */
   get isHeard(): boolean {
-    return this.#options.ask.onNotification !== undefined;
+    return this.#options.request.onNotification !== undefined;
   }
 
   get isOver(): boolean {
@@ -66,15 +66,15 @@ export class Pending {
   /** A notification that belongs to this request. Progress restarts the time limit. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
-    const { ask } = this.#options;
+    const { request } = this.#options;
     if (note.method !== 'notifications/progress') {
       // Forward only notifications that belong to calls, whatever else the server sends under the call's id.
-      if (this.isStream || IS_OF_CALL.has(note.method)) ask.onNotification?.(note, note.bytes);
+      if (this.isStream || IS_OF_CALL.has(note.method)) request.onNotification?.(note, note.bytes);
       return;
     }
     this.#timer?.refresh();
-    const token = progressTokenOf(ask.message);
-    if (token !== undefined) ask.onNotification?.(note, withProgressToken(note, token));
+    const token = progressTokenOf(request.message);
+    if (token !== undefined) request.onNotification?.(note, withProgressToken(note, token));
   }
 
   answer(message: ResponseMessage, era: Era): void {
@@ -85,7 +85,7 @@ export class Pending {
   asked(message: RequestMessage, serverRequests: OpenServerRequests, send: (bytes: Buffer) => void): void {
     const withdraw = serverRequests.take(message, {
       // After the answer, server requests have no client to go to.
-      to: this.#isOver ? undefined : this.#options.ask.onServerRequest,
+      to: this.#isOver ? undefined : this.#options.request.onServerRequest,
       send,
       onOpen: () => (this.#asking += 1),
       onOver: () => {
@@ -107,7 +107,7 @@ export class Pending {
 
   #cancelled(): void {
     if (this.#isOver) return;
-    this.#options.giveUp(this.#options.ask.cancellation?.reason);
+    this.#options.giveUp(this.#options.request.cancellation?.reason);
     this.fail({ code: 'CANCELLED' });
   }
 
@@ -125,7 +125,7 @@ export class Pending {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#withdrawals?.forEach((withdraw) => withdraw());
-    this.#options.ask.cancellation?.removeListener(this.#onCancel);
+    this.#options.request.cancellation?.removeListener(this.#onCancel);
     this.#options.settle(result);
   }
 }

@@ -32,8 +32,8 @@ export async function openSse(
     await wire.close({ code: 'LINK_CLOSED' });
     return err(address.error);
   }
-  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
-    wire.conversation.ask(ask, to);
+  const probe = (request: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
+    wire.conversation.ask(request, to);
   const identity = { ownInfo: opening.deps.ownInfo, profile: opening.client };
   const facts = await initialize(probe, identity, opening.signal);
   if (!facts.ok) {
@@ -185,8 +185,8 @@ class SseLink implements Link {
     return this.#wire.untakenBytes;
   }
 
-  send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
-    return this.#wire.conversation.ask(ask);
+  send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+    return this.#wire.conversation.ask(request);
   }
 
   notify(note: Buffer): void {

@@ -11,7 +11,7 @@ const MAX_LINE_BYTES = 500;
 /** Longer lines are dropped. */
 const LINE_LIMIT = 64 * 1024;
 /** Time in ms to read what an exited process left in its pipe. */
-const REST_MS = 1_000;
+const DRAIN_MS = 1_000;
 
 /** Reads the stderr of a server: logs each line at debug, and keeps the last ones for the cause of a failure. */
 export class StderrTail {
@@ -34,7 +34,7 @@ export class StderrTail {
 
   /** Resolves when all of an exited process was read, or it takes too long. */
   async read(): Promise<void> {
-    await atMost(this.#child.errorOutputRead, REST_MS);
+    await atMost(this.#child.errorOutputRead, DRAIN_MS);
   }
 
   /** What the process wrote about its failure so far. */

@@ -21,7 +21,7 @@ import { Attempt, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
-import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
+import { discover, initialize, type Facts, type HandshakeFault, type Introduction } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { Listening } from './listening.ts';
@@ -117,13 +117,13 @@ function connectStdout(
 }
 
 /** Time in ms to read what an exited child left in its pipe, while reading is not paused. */
-const REST_MS = 500;
+const DRAIN_MS = 500;
 
 /** Waits until the remaining output of an exited server has been handled. */
 async function allHeard(child: Child, messages: InOrder): Promise<void> {
   if (messages.isIdle) return;
   await idle(messages);
-  await atMost(child.outputRead, REST_MS);
+  await atMost(child.outputRead, DRAIN_MS);
   await idle(messages);
 }
 
@@ -131,7 +131,7 @@ function idle(messages: InOrder): Promise<void> {
   return new Promise((resolve) => messages.whenIdle(resolve));
 }
 
-interface HandshakeOptions extends Identity {
+interface HandshakeOptions extends Introduction {
   readonly recalled: Era | undefined;
   readonly signal: AbortSignal;
 }
@@ -141,7 +141,8 @@ async function performHandshake(
   options: HandshakeOptions,
 ): Promise<Result<Facts, HandshakeFault>> {
   const { recalled, signal } = options;
-  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
+  const probe = (request: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
+    conversation.ask(request, to);
   if (recalled === 'legacy') {
     const facts = await initialize(probe, options, signal);
     if (facts.ok || signal.aborted) return facts;
@@ -196,8 +197,8 @@ class StdioLink implements Link {
     return this.#child.untakenBytes;
   }
 
-  send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
-    return this.#conversation.ask(ask);
+  send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+    return this.#conversation.ask(request);
   }
 
   notify(note: Buffer): void {

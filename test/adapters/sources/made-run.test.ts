@@ -21,7 +21,7 @@ function outcome(
     run: () => Promise.resolve({ content: [] }),
     ...tool,
   };
-  const ask = {
+  const request = {
     message,
     era: 'legacy' as const,
     name: undefined,
@@ -30,7 +30,7 @@ function outcome(
     cancellation: undefined,
     onServerRequest,
   };
-  return new BuiltInRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;
+  return new BuiltInRun({ server: 'own', tool: whole, request, mask: (text) => text }).done;
 }
 
 describe('the call of a tool that Assay makes', () => {

@@ -241,16 +241,16 @@ export interface CrashRecord {
   /** Cause of the first exit. */
   readonly firstCause: Cause | undefined;
   /** The last backoff; 0 if there was none. */
-  readonly restMs: number;
+  readonly backoffMs: number;
   readonly untilMs: number;
 }
 
-export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: undefined, restMs: 0, untilMs: -Infinity };
+export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: undefined, backoffMs: 0, untilMs: -Infinity };
 
 /** This many crashes within this time are a crash loop. */
 const MANY = 3;
 const SPAN_MS = 10_000;
-const FIRST_REST_MS = 1_000;
+const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** After this time without a crash the count starts again. */
@@ -258,14 +258,14 @@ const CALM_MS = 2 * MAX_BACKOFF_MS;
 
 export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
   const last = Math.max(before.untilMs, before.atMs.at(-1) ?? -Infinity);
-  const isLoop = before.restMs > 0 && nowMs - last < CALM_MS;
+  const isLoop = before.backoffMs > 0 && nowMs - last < CALM_MS;
   const recent = before.atMs.filter((atMs) => nowMs - atMs < SPAN_MS);
   const isFirst = !isLoop && recent.length === 0;
   const atMs = [...recent, nowMs];
   const firstCause = isFirst ? cause : before.firstCause;
-  if (!isLoop && atMs.length < MANY) return { atMs, firstCause, restMs: 0, untilMs: -Infinity };
-  const restMs = isLoop ? Math.min(before.restMs * 2, MAX_BACKOFF_MS) : FIRST_REST_MS;
-  return { atMs, firstCause, restMs, untilMs: nowMs + restMs };
+  if (!isLoop && atMs.length < MANY) return { atMs, firstCause, backoffMs: 0, untilMs: -Infinity };
+  const backoffMs = isLoop ? Math.min(before.backoffMs * 2, MAX_BACKOFF_MS) : FIRST_BACKOFF_MS;
+  return { atMs, firstCause, backoffMs, untilMs: nowMs + backoffMs };
 }
 
 /** Why the process is in backoff. Undefined if it may start. */

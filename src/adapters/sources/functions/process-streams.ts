@@ -72,7 +72,7 @@ export class UnreadInput {
   readonly #child: Child;
   readonly #onTaken: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #isDeaf = false;
+  #isStalled = false;
 
   constructor(child: Child, onTaken: () => void) {
     this.#child = child;
@@ -83,7 +83,7 @@ export class UnreadInput {
 
   /** Unread bytes that other calls should wait for. */
   get bytes(): number {
-    return this.#isDeaf ? 0 : this.#child.untakenBytes;
+    return this.#isStalled ? 0 : this.#child.untakenBytes;
   }
 
   /** Why these arguments are not sent to the module `name`, as a text for the model. Undefined if they may be sent. */
@@ -91,7 +91,7 @@ export class UnreadInput {
     const bytes = Buffer.byteLength(args);
     if (bytes > ARGUMENTS_LIMIT_BYTES)
       return `The arguments are too large: they are ${mebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${mebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
-    return this.#isDeaf && this.#child.untakenBytes + bytes > MAX_BYTES
+    return this.#isStalled && this.#child.untakenBytes + bytes > MAX_BYTES
       ? `The functions in ${name} are busy: they have not read the arguments of earlier calls yet. Try again later.`
       : undefined;
   }
@@ -100,7 +100,7 @@ export class UnreadInput {
   written(): void {
     if (this.#timer !== undefined || this.#child.untakenBytes === 0) return;
     this.#timer = setTimeout(() => {
-      this.#isDeaf = true;
+      this.#isStalled = true;
       this.#onTaken();
     }, PATIENCE_MS).unref();
   }
@@ -109,7 +109,7 @@ export class UnreadInput {
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#isDeaf = false;
+    this.#isStalled = false;
     this.#onTaken();
   }
 }

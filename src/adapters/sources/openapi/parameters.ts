@@ -36,7 +36,7 @@ const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
 };
 
 /** Besides Authorization, headers that are declared elsewhere (3.1.1, section 4.8.12.2.1). */
-const SAID_ELSEWHERE = new Set(['accept', 'content-type']);
+const DECLARED_ELSEWHERE = new Set(['accept', 'content-type']);
 
 /** Parameters of an operation and of its path. The error is a phrase: why the operation cannot be called. */
 export function parametersOf(
@@ -56,7 +56,7 @@ export function parametersOf(
   const inPath = placeholdersOf(operation.path);
   const declared = [...byPlace.values()].filter(({ name, place }) => {
     if (place === 'path') return inPath.includes(name);
-    return place !== 'header' || !(SAID_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
+    return place !== 'header' || !(DECLARED_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
   });
   const missing = inPath.filter((name) => !byPlace.has(`path ${name}`));
   return ok([...missing.map((name) => undeclared(name, operation)), ...declared]);

@@ -200,10 +200,10 @@ export function withheldSecrets(
   { url, at }: ServerPlace,
   { documents, headers }: SecurityOptions,
 ): Result<readonly Secret[], string> {
-  const isHis =
+  const isOwn =
     at === undefined || at.startsWith('file:') || url.origin === new URL(documents.root.at).origin;
   const hasNone = secrets.ok && secrets.value.length === 0 && Object.keys(headers).length === 0;
-  if (isHis || hasNone || !secrets.ok) return secrets;
+  if (isOwn || hasNone || !secrets.ok) return secrets;
   return err(
     `The call was not made: the document sends it to ${url.origin}, where it did not come from, and the credentials and headers of this source were not given for there. An operator who means it says so with "baseUrl".`,
   );

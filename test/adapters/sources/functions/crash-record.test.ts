@@ -16,7 +16,7 @@ function after(crashesMs: readonly number[]): CrashRecord {
 const CALM_MS = 120_000;
 
 describe('a process that ends of itself', () => {
-  it.each<[what: string, crashesMs: readonly number[], restMs: number, firstCause: number | undefined]>([
+  it.each<[what: string, crashesMs: readonly number[], backoffMs: number, firstCause: number | undefined]>([
     ['never', [], 0, undefined],
     ['twice within ten seconds', [0, 9_000], 0, 1],
     ['three times in more than ten seconds', [0, 6_000, 12_000], 0, 1],
@@ -25,10 +25,10 @@ describe('a process that ends of itself', () => {
     ['and again', [0, 1, 2, 1_100, 4_000, 9_000], 8_000, 1],
     ['for ever', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 60_000, 1],
     ['after a long calm', [0, 1, 2, 2 + 1_000 + CALM_MS], 0, 4],
-  ])('%s rests so long', (_, crashesMs, restMs, firstCause) => {
+  ])('%s rests so long', (_, crashesMs, backoffMs, firstCause) => {
     const record = after(crashesMs);
-    expect([record.restMs, record.firstCause]).toEqual([
-      restMs,
+    expect([record.backoffMs, record.firstCause]).toEqual([
+      backoffMs,
       firstCause === undefined ? undefined : exited(firstCause),
     ]);
   });
