@@ -29,6 +29,16 @@ describe('a table in a TOML text', () => {
     expect(withoutTable(expected, PATH)?.trimEnd()).toBe(text.trimEnd());
   });
 
+  it('holds tables in one line', () => {
+    const entry = { command: 'c', env: { A: '1', 'b c': '' }, enabled: false, tool_timeout_sec: 2.5, x: {} };
+    const done = withTable('', ['mcp_servers', 'a.b'], entry);
+    expect(done).toMatchObject({
+      value: {
+        text: '[mcp_servers."a.b"]\ncommand = "c"\nenv = { A = "1", "b c" = "" }\nenabled = false\ntool_timeout_sec = 2.5\nx = {}\n',
+      },
+    });
+  });
+
   it('keeps the line breaks of Windows', () => {
     expect(added('a = 1\r\n')).toBe(`a = 1\r\n\r\n${TABLE.replaceAll('\n', '\r\n')}`);
     expect(withoutTable(added('a = 1\r\n'), PATH)).toBe('a = 1\r\n');

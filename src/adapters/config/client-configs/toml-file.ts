@@ -17,7 +17,7 @@ export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
 }
 
 /**
- * Sets the table at `path`, of strings, lists of strings and booleans, in a TOML text. All other bytes stay. Fails if
+ * Sets the table at `path` in a TOML text. All other bytes stay. Fails if
  * the text is not TOML, or if a table cannot be added there, as in an inline table.
  */
 export function withTable(
@@ -137,9 +137,10 @@ function bareOr(key: string): string {
 
 /** TOML has the escapes of JSON, and wants one more character escaped. */
 function written(value: unknown): string {
-  return Array.isArray(value)
-    ? `[${value.map(written).join(', ')}]`
-    : JSON.stringify(value).replaceAll('\u007f', String.raw`\u007f`);
+  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value).replaceAll('\u007f', String.raw`\u007f`);
+  const members = Object.entries(value).map(([key, member]) => `${bareOr(key)} = ${written(member)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
 function isAt(root: unknown, path: readonly string[], value: unknown): boolean {
