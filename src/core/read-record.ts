@@ -122,6 +122,8 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
       openWorldHint: optional(override),
     }),
     title: optional(text),
+    publicName: optional(text),
+    description: optional(members<NonNullable<Tool['description']>>({ text, seen: text })),
     isDisabled: optional(flag),
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),

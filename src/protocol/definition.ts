@@ -24,7 +24,7 @@ export interface MemberChange {
 
 /** The bytes of one definition with the changes applied and every other byte kept. */
 export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
-  const { name, without: paths, notes, members = [] } = change;
+  const { name, without: paths, notes, members = [] } = withNotesIn(change);
   if (name === undefined && paths.length === 0 && notes === undefined && members.length === 0) return bytes;
   const scan = scanObject(bytes, {
     plan: planOf(keysOf([...ALWAYS_READ, ...paths, ...members.map(({ path }) => path)])),
@@ -40,6 +40,17 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
       : noting(bytes, isDescribed ? scan.value : { ...scan.value, members: [] }, notes)),
     ...editing(scan.value, { paths, members }),
   ]);
+}
+
+/** Notes follow a description that is replaced. */
+function withNotesIn(change: DefinitionChange): DefinitionChange {
+  const { notes, members = [] } = change;
+  const isDescription = ({ path }: MemberChange): boolean => path.length === 1 && path[0] === 'description';
+  if (notes === undefined || !members.some(isDescription)) return change;
+  const noted = members.map((one) =>
+    isDescription(one) ? { ...one, value: `${String(one.value)}\n\n${notes}` } : one,
+  );
+  return { ...change, notes: undefined, members: noted };
 }
 
 const ALWAYS_READ: readonly (readonly string[])[] = [['name'], ['description']];

@@ -312,7 +312,7 @@ describe('a body', () => {
     ['an empty title', { title: '' }, ['/title invalid']],
     ['enabled that is null', { enabled: null }, ['/enabled invalid']],
     ['two titles', { title: 'a', annotations: { title: 'b' } }, ['/annotations/title invalid']],
-    ['what cannot be changed', { name: 'x' }, ['/name unknown']],
+    ['a name that clients would not take', { name: 'x y' }, ['/name invalid']],
     ['__proto__', '{"__proto__":{"enabled":false}}', ['/__proto__ unknown']],
     ['__proto__ among hints', '{"annotations":{"__proto__":true}}', ['/annotations/__proto__ unknown']],
   ])('with %s is refused by its place, and nothing is changed', async (_, body, problems) => {

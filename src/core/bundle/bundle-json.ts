@@ -1,6 +1,6 @@
 import { HINTS } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { Override } from '../hints/tool-record.ts';
+import type { DescriptionOverride, Override } from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
@@ -36,6 +36,8 @@ export interface BundledOverrideJson {
   readonly name: string;
   readonly hints?: Readonly<Record<string, OverrideJson>>;
   readonly title?: string;
+  readonly publicName?: string;
+  readonly description?: DescriptionOverride;
   readonly enabled?: false;
 }
 
@@ -98,6 +100,8 @@ export function bundledOverrideJson({
   name,
   overrides,
   title,
+  publicName,
+  description,
   isDisabled,
 }: BundledOverride): BundledOverrideJson {
   const hints = HINTS.flatMap((hint) => {
@@ -110,6 +114,8 @@ export function bundledOverrideJson({
     name,
     ...(hints.length > 0 && { hints: Object.fromEntries(hints) }),
     ...(title !== undefined && { title }),
+    ...(publicName !== undefined && { publicName }),
+    ...(description !== undefined && { description: { text: description.text, seen: description.seen } }),
     ...(isDisabled === true && { enabled: false }),
   };
 }

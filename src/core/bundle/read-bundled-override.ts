@@ -1,6 +1,11 @@
 import { type Hint, HINTS, isContradiction, type TrustRecord } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { Override } from '../hints/tool-record.ts';
+import {
+  descriptionFault,
+  type DescriptionOverride,
+  type Override,
+  publicNameFault,
+} from '../hints/tool-record.ts';
 import {
   complainAt,
   fitTextAt,
@@ -24,20 +29,37 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Reads the overrides for one tool; problems are reported at their place. */
 export function readBundledOverride(place: Place): BundledOverride {
-  onlyMembers(place, ['server', 'identity', 'name', 'hints', 'title', 'enabled']);
+  onlyMembers(place, [
+    'server',
+    'identity',
+    'name',
+    'hints',
+    'title',
+    'publicName',
+    'description',
+    'enabled',
+  ]);
   const at = (name: string): Place => memberAt(place, name);
   const hints = isGiven(at('hints')) ? membersAt(at('hints')) : [];
   const overrides = hints.flatMap(readOverride);
   const title = isGiven(at('title')) ? fitTextAt(at('title'), titleFault) : undefined;
+  const publicName = isGiven(at('publicName')) ? fitTextAt(at('publicName'), publicNameFault) : undefined;
+  const description = isGiven(at('description')) ? readDescription(at('description')) : undefined;
   const isDisabled = !flagAt(at('enabled'), true);
-  if (hints.length === 0 && title === undefined && !isDisabled)
-    complainAt(place, 'it says nothing of its tool: it must have hints, a title, or enabled false');
+  const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
+  if (hints.length === 0 && !isNamed && !isDisabled)
+    complainAt(
+      place,
+      'it says nothing of its tool: it must have hints, a title, a publicName, a description, or enabled false',
+    );
   return {
     server: textAt(at('server')),
     identity: textAt(at('identity')),
     name: textAt(at('name')),
     overrides: Object.fromEntries(overrides),
     ...(title !== undefined && { title }),
+    ...(publicName !== undefined && { publicName }),
+    ...(description !== undefined && { description }),
     ...(isDisabled && { isDisabled }),
   };
 }
@@ -89,6 +111,14 @@ function readOverride([name, place]: readonly [string, Place]): readonly (readon
     ...(isGiven(at('seen')) && { seen: readSeen(at('seen')) }),
   };
   return [[hint, override]];
+}
+
+function readDescription(place: Place): DescriptionOverride {
+  onlyMembers(place, ['text', 'seen']);
+  return {
+    text: fitTextAt(memberAt(place, 'text'), descriptionFault),
+    seen: fitTextAt(memberAt(place, 'seen'), aspectFault),
+  };
 }
 
 function readSeen(place: Place): Aspects {

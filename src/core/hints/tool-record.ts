@@ -15,6 +15,28 @@ export interface Override {
   readonly seen?: Aspects | undefined;
 }
 
+/** An operator's description of a tool, in place of the server's. */
+export interface DescriptionOverride {
+  readonly text: string;
+  /** Digest of the server's titles, descriptions and output schema that the operator saw. */
+  readonly seen: string;
+}
+
+/** A fault of an operator's description or name for a tool, as the end of a sentence. */
+export function descriptionFault(text: string): string | undefined {
+  return text === '' || text.length > MAX_DESCRIPTION_LENGTH
+    ? `it must have 1 to ${MAX_DESCRIPTION_LENGTH} characters`
+    : undefined;
+}
+
+export function publicNameFault(name: string): string | undefined {
+  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+    ? undefined
+    : 'it takes 1 to 64 letters, digits, underscores and hyphens';
+}
+
+const MAX_DESCRIPTION_LENGTH = 10_000;
+
 /** How often the prose has changed while the behaviour stayed the same. */
 export interface Volatility {
   /** Consecutive connections that each found different prose from the previous one. */
@@ -40,6 +62,9 @@ export interface ToolRecord {
   readonly name: string;
   readonly overrides: Readonly<Partial<Record<Hint, Override>>>;
   readonly title?: string | undefined;
+  /** The operator's name for it, in place of the server's. */
+  readonly publicName?: string | undefined;
+  readonly description?: DescriptionOverride | undefined;
   /** Whether it is hidden from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
@@ -84,7 +109,14 @@ export function reviewed(
     ]),
   );
   const accepted = volatility !== undefined && isVolatile({ volatility });
-  return { ...record, overrides, ...(accepted && { volatility: { ...volatility, isAccepted: true } }) };
+  const { description } = record;
+  const seen = description && { description: { ...description, seen: aspects().prose } };
+  return {
+    ...record,
+    ...seen,
+    overrides,
+    ...(accepted && { volatility: { ...volatility, isAccepted: true } }),
+  };
 }
 
 /** Whether the definition is already reviewed. */
@@ -104,7 +136,9 @@ export function volatilityAfter(
 }
 
 /** Whether the record is empty and need not be stored. */
-export function isSilent({ overrides, title, isDisabled, drift, volatility }: ToolRecord): boolean {
-  const isPlain = title === undefined && isDisabled !== true && drift === undefined;
+export function isSilent(record: ToolRecord): boolean {
+  const { overrides, title, publicName, description, isDisabled, drift, volatility } = record;
+  const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
+  const isPlain = !isNamed && isDisabled !== true && drift === undefined;
   return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
 }

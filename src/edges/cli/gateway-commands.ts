@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { withConfig, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { EditOptions } from './edit.ts';
 import type { HintsOptions } from './hints.ts';
 import type { LintOptions } from './lint.ts';
 import type { ReviewOptions } from './review.ts';
@@ -37,6 +38,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
       }),
     reviewCommand(runtime, done),
     hintsCommand(runtime, done),
+    editCommand(runtime, done),
     lintCommand(runtime, done),
     doctorCommand(runtime, done),
     new Command('settings')
@@ -72,6 +74,21 @@ function hintsCommand(runtime: Runtime, done: Done): Command {
     .action(async (tool: string, options: HintsOptions) => {
       const { toolHints } = await import('./hints.ts');
       done(await toolHints(runtime, tool, options));
+    });
+}
+
+function editCommand(runtime: Runtime, done: Done): Command {
+  return new Command('edit')
+    .argument('<tool>', 'its public or namespaced name')
+    .description('change what clients read of a tool; its server’s own texts are kept beneath')
+    .option('--name <name>', 'its name, after the prefix of its server; "" restores the server’s')
+    .option('--title <text>', 'its title; "" restores the server’s')
+    .option('--description <text>', 'its description; "" restores the server’s')
+    .option('--reason <text>', 'why, for later readers')
+    .option('--json', 'as JSON')
+    .action(async (tool: string, options: EditOptions) => {
+      const { editTool } = await import('./edit.ts');
+      done(await editTool(runtime, tool, options));
     });
 }
 

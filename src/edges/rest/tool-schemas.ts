@@ -81,6 +81,13 @@ export const TOOL: z.ZodObject = z
     digest: z.string(),
     title: z.string().optional(),
     description: z.string().optional(),
+    original: z
+      .object({ name: z.string(), description: z.string().optional(), needsReview: z.boolean() })
+      .optional()
+      .openapi({
+        description:
+          'What its server says where you replaced its name or description. needsReview: the server has changed its texts since.',
+      }),
     enabled: z.boolean(),
     state: z
       .enum(['enabled', 'disabled', 'withheld'])

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
+import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -20,6 +21,17 @@ const MAX_REASON_LENGTH = 1_000;
 
 const TITLE = z.string().min(1).max(MAX_TITLE_LENGTH).nullable().optional();
 
+function fitting(fault: (text: string) => string | undefined): z.ZodType<string | null | undefined> {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const message = fault(text);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .nullable()
+    .optional();
+}
+
 const TOOL_INPUT = z
   .object({
     ...REQUEST_FIELDS,
@@ -29,6 +41,9 @@ const TOOL_INPUT = z
       .optional()
       .openapi({ description: 'Overrides; null removes one.' }),
     title: TITLE,
+    name: fitting(publicNameFault).openapi({
+      description: 'How clients see it, after the prefix of its server. null: as its server calls it.',
+    }),
     enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
     reason: z
       .string()
@@ -158,6 +173,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       refusals: [
         'TOOL_UNKNOWN',
         'HINTS_CONTRADICT',
+        'TOOL_EXISTS',
         'TOOL_READ_ONLY',
         'TOOL_INVALID',
         'KEY_UNUSABLE',
@@ -165,13 +181,15 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       ],
     },
     async (call) => {
-      const patch = patchOf(call, method === 'put');
-      if (!patch.ok) return patch;
       const found = await tools.find(call.param('id'));
       const id = found.ok ? found.value.id : call.param('id');
+      const own = found.ok && found.value.source === 'rest' ? found.value : undefined;
+      const patch = patchOf(call, { replaces: method === 'put', own });
+      if (!patch.ok) return patch;
       const body = withHeaders(call, call.body);
       if (!body.ok) return body;
-      const request = requestIn(body.value);
+      // Of a tool that Assay makes itself, the description is part of its request.
+      const request = requestIn(own ? body.value : { ...body.value, description: undefined });
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
       const changed =
@@ -194,13 +212,27 @@ function atHints(call: PatchCall, failure: Failure): Failure {
   return isOfHints ? { refusal: failure, pointer: call.pointerTo('annotations') } : failure;
 }
 
-function patchOf(call: PatchCall, replaces: boolean): Result<ToolPatch, Failure> {
+function patchOf(
+  call: PatchCall,
+  { replaces, own }: { readonly replaces: boolean; readonly own: ToolView | undefined },
+): Result<ToolPatch, Failure> {
   const { annotations, title, enabled, reason } = call.body;
+  const { name, description } = own ? {} : call.body;
+  if (own && call.body.name !== undefined && call.body.name !== own.name)
+    return err(
+      fieldError(call.pointerTo('name'), 'a REST tool keeps its name; make another one and delete this one'),
+    );
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
       fieldError(call.pointerTo('annotations', 'title'), 'it is another one than title; give one of the two'),
     );
-  return ok({ title, enabled, reason, annotations: annotations && annotationsOf(annotations, replaces) });
+  const wrong = typeof description === 'string' ? descriptionFault(description) : undefined;
+  if (wrong !== undefined) return err(fieldError(call.pointerTo('description'), wrong));
+  return ok({
+    ...{ title, name, enabled, reason },
+    ...((typeof description === 'string' || description === null) && { description }),
+    annotations: annotations && annotationsOf(annotations, replaces),
+  });
 }
 
 function annotationsOf(

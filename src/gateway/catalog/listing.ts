@@ -8,6 +8,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { changedDefinition } from '../../protocol/definition.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { modernMembers } from '../../protocol/translate.ts';
+import { declaredOf } from './definition-facts.ts';
 import { LISTS } from './inventory.ts';
 import { forPeople, listReports } from './list-reports.ts';
 import type { OperatorSettings } from './tool-claims.ts';
@@ -216,26 +217,30 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
     server.inventory[kind].flatMap((definition) =>
       definition.key === undefined || isFilteredOut(kind, server, definition.key)
         ? []
-        : [{ server, definition, name: definition.key }],
+        : [{ server, definition, name: definition.key, settings: settingsOf(kind, server, definition) }],
     ),
   );
   const given =
     named && isAggregated
       ? publicNames(
-          sources.map(({ server, name }) => ({
+          sources.map(({ server, name, settings }) => ({
             server: server.spec.name,
-            name,
+            name: settings?.name ?? name,
             isPrefixed: server.spec.prefix,
           })),
         )
-      : { names: sources.map(({ name }) => name), contested: NOTHING_CONTESTED, reports: [] };
+      : {
+          names: sources.map(({ name, settings }) => settings?.name ?? name),
+          contested: NOTHING_CONTESTED,
+          reports: [],
+        };
   const reports = [...given.reports];
   const byKey = new Map<string, Entry>();
   for (const [index, source] of sources.entries()) {
     const key = given.names[index];
     if (key === undefined) continue;
     const first = byKey.get(key);
-    if (first === undefined) byKey.set(key, entryOf(kind, source, key));
+    if (first === undefined) byKey.set(key, { ...source, key });
     else
       reports.push({
         code: 'name_hidden',
@@ -257,11 +262,18 @@ function isFilteredOut(kind: ListKind, { spec }: Server, name: string): boolean 
   return kind === 'tools' && spec.toolFilter !== undefined && !allowsTool(spec.toolFilter, name);
 }
 
-function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
-  const settings =
-    kind === 'tools' ? source.server.claims.settingsOf(source.server.spec, source.definition) : undefined;
-  // Always the same object shape: calls read entries of two shapes more slowly.
-  return { ...source, key, settings };
+function settingsOf(
+  kind: ListKind,
+  { spec, claims }: Server,
+  definition: Definition,
+): OperatorSettings | undefined {
+  return kind === 'tools' ? claims.settingsOf(spec, definition) : undefined;
+}
+
+/** The description that clients get, without notes: the operator's, else the server's. */
+export function descriptionIn({ definition, settings }: ListedEntry): string | undefined {
+  const own = settings?.members.find(({ path }) => path[0] === 'description')?.value;
+  return typeof own === 'string' ? own : declaredOf(definition).description;
 }
 
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();

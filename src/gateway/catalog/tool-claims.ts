@@ -1,23 +1,24 @@
 import { aspectsOf } from '../../core/hints/aspects.ts';
-import { type Claim, type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
-import { inferFromMethod } from '../../core/hints/infer.ts';
+import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
-import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
-import { riskText } from '../../core/hints/drift-text.ts';
-import { isInForce, type Circumstances, type ToolRecord } from '../../core/hints/tool-record.ts';
+import type { ProsePolicy } from '../../core/hints/drift.ts';
+import type { Circumstances, ToolRecord } from '../../core/hints/tool-record.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
+import { declaredClaims, inferredClaims, overrideClaims } from './source-claims.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { RecordReplica } from './record-replica.ts';
-import { aspectsIn, declarerOf, definitionSourceOf, restToolOf } from './definition-source.ts';
+import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
 export interface OperatorSettings {
   readonly isDisabled: boolean;
+  /** In place of the server's name. */
+  readonly name?: string | undefined;
   /** Members that replace those of the server's definition in lists. */
   readonly members: readonly MemberChange[];
 }
@@ -64,7 +65,9 @@ export class ToolClaims {
     if (known !== undefined && known.record === record) return known.settings;
     const members = this.#membersOf(spec, definition, record);
     const isDisabled = record?.isDisabled === true;
-    const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
+    const name = record?.publicName;
+    const isPlain = !isDisabled && members.length === 0 && name === undefined;
+    const fresh = isPlain ? undefined : { isDisabled, members, ...(name !== undefined && { name }) };
     // Author, time and reason of a change do not affect lists.
     const settings = JSON.stringify(fresh) === JSON.stringify(known?.settings) ? known?.settings : fresh;
     this.#settings.set(definition, { record, settings });
@@ -145,17 +148,19 @@ export class ToolClaims {
     definition: Definition,
     record: ToolRecord | undefined,
   ): readonly MemberChange[] {
-    const title = record?.title;
+    const { title, description } = record ?? {};
     const { hints } = declaredOf(definition);
     const resolved = this.resolvedOf(spec, definition);
-    const changed = HINTS.flatMap((hint): readonly MemberChange[] => {
+    const changed = HINTS.flatMap((hint): MemberChange[] => {
       const { emitted } = resolved[hint];
       return emitted === undefined || emitted === hints[hint]
         ? []
         : [{ path: ['annotations', hint], value: emitted }];
     });
-    if (title === undefined) return changed;
-    return [...changed, { path: ['title'], value: title }, { path: ['annotations', 'title'], value: title }];
+    if (title !== undefined)
+      changed.push({ path: ['title'], value: title }, { path: ['annotations', 'title'], value: title });
+    if (description !== undefined) changed.push({ path: ['description'], value: description.text });
+    return changed;
   }
 
   #take(id: string, record: ToolRecord | undefined): void {
@@ -191,81 +196,6 @@ interface Resolved {
   readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
   readonly hints: ResolvedHints;
-}
-
-function declaredClaims(
-  spec: ServerSpec,
-  definition: Definition,
-  { record, isTrusted }: Omit<Resolved, 'hints'>,
-): readonly Claim[] {
-  const { hints } = declaredOf(definition);
-  const digest = digestOf(definition);
-  const declarer = declarerOf(spec, definition);
-  const atMs = record?.drift?.digest === digest ? record.drift.sinceMs : 0;
-  return HINTS.flatMap((hint): readonly Claim[] => {
-    const value = hints[hint];
-    const mayLower = isTrusted && !isUnreviewed(hint, record, digest);
-    const claim = { hint, kind: 'declared', ...declarer, atMs, digest, mayLower } as const;
-    return value === undefined ? [] : [{ ...claim, value }];
-  });
-}
-
-/** Whether the source now declares something safer than in the accepted definition. */
-function isUnreviewed(hint: Hint, record: ToolRecord | undefined, digest: string): boolean {
-  return record?.drift?.digest === digest && isLowered(record.drift, hint);
-}
-
-/** Hints inferred from the HTTP method of one of Assay's own tools. */
-function inferredClaims(
-  spec: ServerSpec,
-  definition: Definition,
-  { record, isTrusted }: Omit<Resolved, 'hints'>,
-): readonly Claim[] {
-  const method = definition.facts?.method;
-  const inference = method === undefined ? undefined : inferFromMethod(method);
-  if (inference === undefined) return [];
-  const { hints, reason, isSafe } = inference;
-  const digest = digestOf(definition);
-  return HINTS.map((hint) => ({
-    hint,
-    value: hints[hint],
-    kind: 'inferred',
-    source: 'rule',
-    origin: spec.name,
-    reason,
-    atMs: 0,
-    digest,
-    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, record, digest),
-  }));
-}
-
-function overrideClaims(record: ToolRecord | undefined, now: Circumstances): readonly Claim[] {
-  if (record === undefined) return [];
-  return HINTS.flatMap((hint): readonly Claim[] => {
-    const override = record.overrides[hint];
-    if (override === undefined) return [];
-    const { value, author, atMs, reason } = override;
-    return [
-      {
-        hint,
-        value,
-        kind: 'override',
-        source: 'operator',
-        origin: author,
-        ...(reason !== undefined && { reason }),
-        atMs,
-        digest: override.digest,
-        mayLower: true,
-        ...(!isInForce(hint, override, now) && { suspended: suspension(record, now.digest) }),
-      },
-    ];
-  });
-}
-
-function suspension({ drift }: ToolRecord, digest: string): string {
-  return drift?.digest === digest
-    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
-    : 'it was given for another definition: this one is being compared, or waits for a review';
 }
 
 interface Ids {

@@ -6,8 +6,8 @@ import { nearest } from '../../../core/nearest.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readToolRefs } from '../../../core/tool-ref.ts';
-import { declaredOf, definitionJson, digestOf } from '../../catalog/definition-facts.ts';
-import type { Entry } from '../../catalog/listing.ts';
+import { definitionJson, digestOf } from '../../catalog/definition-facts.ts';
+import { descriptionIn, type Entry } from '../../catalog/listing.ts';
 import { firstSentence, searchOf } from '../tools/tool-search.ts';
 import { nameIn, refIdIn, resolveAll, type ToolIndex } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
@@ -210,8 +210,8 @@ async function details(
     hints: effectiveHints(entry),
   }));
   const texts = entries.map((entry, place) => {
-    const { description, inputSchema } = definitionJson(entry.definition);
-    return JSON.stringify({ ...tools[place], description, inputSchema });
+    const { inputSchema } = definitionJson(entry.definition);
+    return JSON.stringify({ ...tools[place], description: descriptionIn(entry), inputSchema });
   });
   const totalServers = new Set(entries.map(({ server }) => server)).size;
   return ok({
@@ -240,8 +240,8 @@ function effectiveHints({ server, definition }: Entry): Hints {
 }
 
 /** The first sentence of the description, on one line. */
-function lineOf({ definition }: Entry): string {
-  const line = firstSentence(declaredOf(definition).description ?? '').replace(/\s+/g, ' ');
+function lineOf(entry: Entry): string {
+  const line = firstSentence(descriptionIn(entry) ?? '').replace(/\s+/g, ' ');
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1)}…`;
 }
 

@@ -10,6 +10,8 @@ import {
 } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { declaredOf } from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
 import type { Edit, Lowering } from '../../catalog/record-replica.ts';
 import type { RecordChange } from '../../ports/records.ts';
 
@@ -17,6 +19,9 @@ import type { RecordChange } from '../../ports/records.ts';
 export interface ToolPatch {
   readonly annotations?: AnnotationPatch | undefined;
   readonly title?: string | null | undefined;
+  /** In place of the server's name. */
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
   readonly enabled?: boolean | undefined;
   /** For later readers. */
   readonly reason?: string | undefined;
@@ -39,6 +44,25 @@ export interface PatchOptions {
   readonly declared: DeclaredHints;
 }
 
+/**
+ * The patch of a listed tool, where a name or description that it has anyway restores the server's, or changes nothing.
+ * TOOL_EXISTS: another tool of the server has the name.
+ */
+export function checkedPatch(
+  patch: ToolPatch,
+  entry: Entry,
+  entries: readonly Entry[],
+): Result<ToolPatch, Refusal> {
+  const name = patch.name === entry.name ? null : patch.name === entry.key ? undefined : patch.name;
+  const isTaken = entries.some(
+    ({ server, name: own, settings }) =>
+      server === entry.server && own !== entry.name && (settings?.name ?? own) === name,
+  );
+  if (typeof name === 'string' && isTaken) return err({ code: 'TOOL_EXISTS', name });
+  const isDeclared = patch.description === declaredOf(entry.definition).description;
+  return ok({ ...patch, name, description: isDeclared ? null : patch.description });
+}
+
 /** The patched record, or the same object if nothing changes. Error: HINTS_CONTRADICT. */
 export function withPatch(record: ToolRecord, options: PatchOptions): Result<ToolRecord, Refusal> {
   const { patch, declared } = options;
@@ -47,13 +71,17 @@ export function withPatch(record: ToolRecord, options: PatchOptions): Result<Too
   const isOld = contradicts(record.overrides, declared) && !asksForOne(patch);
   if (patch.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
-  const { title: _, isDisabled: __, ...rest } = record;
+  const { title: _, isDisabled: __, publicName: ___, description: ____, ...rest } = record;
   const title = titleWith(record, patch);
+  const publicName = patch.name === undefined ? record.publicName : (patch.name ?? undefined);
+  const description = descriptionWith(record, options);
   const isDisabled = patch.enabled === undefined ? record.isDisabled : !patch.enabled;
   const changed: ToolRecord = {
     ...rest,
     overrides,
     ...(title !== undefined && { title }),
+    ...(publicName !== undefined && { publicName }),
+    ...(description !== undefined && { description }),
     ...(isDisabled === true && { isDisabled }),
   };
   return ok(isSame(record, changed) ? record : changed);
@@ -114,6 +142,14 @@ function titleWith(record: ToolRecord, { title, annotations }: ToolPatch): strin
   return requested === undefined ? record.title : (requested ?? undefined);
 }
 
+function descriptionWith(
+  { description }: ToolRecord,
+  { patch, now }: PatchOptions,
+): ToolRecord['description'] {
+  if (patch.description === undefined || patch.description === description?.text) return description;
+  return patch.description === null ? undefined : { text: patch.description, seen: now.aspects().prose };
+}
+
 function isSame(one: ToolRecord, other: ToolRecord): boolean {
   return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
 }
@@ -122,6 +158,8 @@ function isSame(one: ToolRecord, other: ToolRecord): boolean {
 export function auditedTool({
   overrides,
   title,
+  publicName,
+  description,
   isDisabled,
   drift,
 }: ToolRecord): Readonly<Record<string, unknown>> {
@@ -129,6 +167,8 @@ export function auditedTool({
   return {
     annotations: hints,
     ...(title !== undefined && { title }),
+    ...(publicName !== undefined && { name: publicName }),
+    ...(description !== undefined && { description: description.text }),
     enabled: isDisabled !== true,
     ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
   };

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json-object.ts';
 import { definitionJson } from '../../catalog/definition-facts.ts';
-import type { Entry } from '../../catalog/listing.ts';
+import { descriptionIn, type Entry } from '../../catalog/listing.ts';
 import type { BuildSearch, SearchDocument } from '../../ports/search.ts';
 import type { ToolIndex } from '../toolsets/tool-index.ts';
 
@@ -32,12 +32,11 @@ function* documentsOf(entries: readonly Entry[]): Generator<SearchDocument> {
 /** Maximum number of characters of one text that are indexed; a server controls their length. */
 const MAX_TEXT_LENGTH = 8_000;
 
-function documentOf({ key, name, server, definition, notes }: Entry): SearchDocument {
-  const { title, description, inputSchema } = definitionJson(definition);
-  const text = `${typeof description === 'string' ? description : ''} ${notes ?? ''}`.slice(
-    0,
-    MAX_TEXT_LENGTH,
-  );
+function documentOf(entry: Entry): SearchDocument {
+  const { key, server, definition, notes, settings } = entry;
+  const name = settings?.name ?? entry.name;
+  const { title, inputSchema } = definitionJson(definition);
+  const text = `${descriptionIn(entry) ?? ''} ${notes ?? ''}`.slice(0, MAX_TEXT_LENGTH);
   return {
     key,
     name,

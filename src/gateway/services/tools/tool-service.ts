@@ -14,7 +14,8 @@ import { recordOf } from '../../catalog/definition-source.ts';
 import { newToolRecord } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 import { entryIn, idOf } from './find-entry.ts';
-import { auditedTool, disablingOf, withPatch, type ToolChange, type ToolPatch } from './tool-edit.ts';
+import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
+import type { ToolChange, ToolPatch } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
 export interface ToolServiceOptions {
@@ -93,10 +94,12 @@ export class ToolService {
     return entry.ok ? ok(this.#view(entry.value)) : entry;
   }
 
-  /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
+  /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection. */
   change(id: string, patch: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, entry) => {
-      const changed = this.#patched(record, entry, { patch, subject: changer.subject });
+      const checked = checkedPatch(patch, entry, this.#entries);
+      if (!checked.ok) return checked;
+      const changed = this.#patched(record, entry, { patch: checked.value, subject: changer.subject });
       if (!changed.ok) return changed;
       return ok({ record: changed.value, action: 'tool.update', reason: patch.reason });
     });

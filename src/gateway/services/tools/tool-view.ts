@@ -11,6 +11,8 @@ import { riskText } from '../../../core/hints/drift-text.ts';
 import type { DriftSeverity } from '../../../core/hints/drift.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
+import type { Declared } from '../../../core/hints/declared.ts';
+import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { JsonChange } from '../../../core/json-changes.ts';
 import {
   definitionJson,
@@ -64,6 +66,8 @@ export interface ToolView extends Partial<RestFacts> {
   readonly digest: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
+  /** What the server says of it where an operator replaced that, and whether it has changed since. */
+  readonly original?: OriginalView | undefined;
   readonly enabled: boolean;
   /** Whether clients get it. Withheld: no client can read its definition. */
   readonly state: ToolState;
@@ -79,6 +83,13 @@ export interface ToolView extends Partial<RestFacts> {
   readonly drift?: DriftView | undefined;
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
+}
+
+export interface OriginalView {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Whether the server's description may have changed since the operator's was written. */
+  readonly needsReview: boolean;
 }
 
 export interface DriftView {
@@ -113,6 +124,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
   const members = definitionJson(definition);
   const declared = declaredOf(definition);
   const title = record?.title ?? declared.title;
+  const description = record?.description?.text ?? declared.description;
   const digest = digestOf(definition);
   const drift = claims.driftOf(spec, definition);
   const rest = restToolOf(spec, definition);
@@ -126,7 +138,12 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
     refId: refIdIn(entry),
     digest,
     ...(title !== undefined && { title }),
-    ...(declared.description !== undefined && { description: declared.description }),
+    ...(description !== undefined && { description }),
+    ...originalOf(record, {
+      name,
+      declared,
+      prose: () => claims.circumstancesOf(spec, definition).aspects().prose,
+    }),
     enabled: record?.isDisabled !== true,
     ...servingOf(entry),
     source: definition.facts?.kind ?? 'mcp',
@@ -139,6 +156,16 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };
+}
+
+function originalOf(
+  record: ToolRecord | undefined,
+  { name, declared, prose }: { name: string; declared: Declared; prose: () => string },
+): Pick<ToolView, 'original'> {
+  if (record?.publicName === undefined && record?.description === undefined) return {};
+  const { description } = declared;
+  const needsReview = record.description !== undefined && record.description.seen !== prose();
+  return { original: { name, ...(description !== undefined && { description }), needsReview } };
 }
 
 /** Whether clients get a tool, and if not, why. */
@@ -169,9 +196,11 @@ function annotationsOf(
 export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   const { definition, server, settings: override } = entry;
   const title = override?.members.find(({ path }) => path[0] === 'title')?.value;
+  const description = override?.members.find(({ path }) => path[0] === 'description')?.value;
   const annotations = annotationsOf(entry, server.claims.resolvedOf(server.spec, definition), title);
   return {
     ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   };
 }

@@ -1,0 +1,74 @@
+// An operator's name and description of a tool: a layer over the server's own, which stays as it is.
+import { expect, it } from 'vitest';
+import { adminClient, verdictOf } from '../support/admin.ts';
+import { until } from '../support/endings.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at, listAt, textAt, type JsonObject } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+import { meet } from '../support/toolsets.ts';
+
+it('clients see the name and description of the operator, calls arrive, and a changed original is flagged', async () => {
+  const home = tempDir();
+  const act = toolNamed('act', { annotations: { readOnlyHint: true } });
+  const server = filedServer([act, toolNamed('look')]);
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  const assay = await startGateway({ servers: { filed: server.entry }, home });
+  const admin = adminClient(assay, token);
+  await assay.settled();
+  const model = await meet({ url: assay.url }, 'modern');
+  const tool = async (): Promise<JsonObject> => {
+    const tools = listAt((await admin.get('/tools')).json(), 'tools');
+    return tools.find((one) => at(one, 'originalName') === 'act') as JsonObject;
+  };
+  const path = `/tools/${textAt(await tool(), 'id')}`;
+  const refId = at(await tool(), 'refId');
+
+  const edited = await admin.put(path, { name: 'perform', description: 'Does it well.' });
+  expect(edited.json()).toMatchObject({
+    name: 'filed_perform',
+    namespacedName: 'filed.act',
+    description: 'Does it well.',
+    original: { name: 'act', description: 'Does act.', needsReview: false },
+    refId,
+  });
+  expect(await model.tools()).toEqual(['filed_perform', 'filed_look']);
+  expect(await model.describe('filed_perform')).toBe('Does it well.');
+  expect((await model.call('filed_perform')).text).toBe('act');
+  await expect(model.call('filed_act')).rejects.toThrow();
+
+  // What was read may be sent back, and another tool's name is refused.
+  const { name, description } = await tool();
+  expect((await admin.put(path, { name, description })).json()).toEqual(edited.json());
+  expect(verdictOf(await admin.put(path, { name: 'look' }))).toBe('409 TOOL_EXISTS');
+  expect(verdictOf(await admin.put(path, { name: 'two words' }))).toMatch(/^422/);
+
+  // Export and import keep it.
+  const bundle = (await admin.get('/export')).json();
+  expect(listAt(bundle, 'overrides')).toMatchObject([
+    { name: 'act', publicName: 'perform', description: { text: 'Does it well.' } },
+  ]);
+  await admin.put(path, { name: null, description: null });
+  expect(await tool()).toMatchObject({ name: 'filed_act', description: 'Does act.' });
+  expect(await tool()).not.toHaveProperty('original');
+  expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toMatch(/^20/);
+  expect(await tool()).toMatchObject({ name: 'filed_perform', description: 'Does it well.' });
+
+  // The server rewrites its description: that is drift, and the operator's text waits for a review.
+  server.have([{ ...act, description: 'Does something else.' }, toolNamed('look')]);
+  const flagged = await until('it is flagged', async () => {
+    const now = await tool();
+    return at(now, 'original', 'needsReview') === true && 'drift' in now ? now : undefined;
+  });
+  expect(flagged).toMatchObject({
+    description: 'Does it well.',
+    original: { description: 'Does something else.' },
+    drift: { severity: 'review' },
+  });
+  expect((await admin.post(`${path}/review`, {})).json()).toMatchObject({
+    description: 'Does it well.',
+    original: { needsReview: false },
+  });
+  await model.client.close();
+});
