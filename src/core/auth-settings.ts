@@ -28,14 +28,16 @@ function secureUrlFault(text: string): string | undefined {
   const fault = urlFault(text, ['https:', 'http:']);
   const url = URL.parse(text);
   const isSecure = url?.protocol === 'https:' || LOOPBACK.test(url?.hostname ?? '');
-  return fault ?? (isSecure ? undefined : 'it must be an https URL; http will do on loopback alone');
+  return fault ?? (isSecure ? undefined : 'it must be an https URL; http is allowed only on loopback');
 }
 
 function urlFault(text: string, protocols: readonly string[]): string | undefined {
   const url = URL.parse(text);
   if (text.length > MAX_LENGTH) return TOO_LONG;
   if (url === null || !protocols.includes(url.protocol) || /[\s\\"]/.test(text)) return 'it must be a URL';
-  return url.username === '' && url.password === '' ? undefined : 'it must hold no user and no password';
+  return url.username === '' && url.password === ''
+    ? undefined
+    : 'it must not contain a user name or password';
 }
 
 function queryFault(text: string): string | undefined {

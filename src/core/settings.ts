@@ -42,41 +42,41 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'startup',
     kind: { type: 'choice', of: ['open', 'token'], defaultValue: 'open' },
     about:
-      'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback, and where auth.issuer is set, they always need one.',
+      'Whether MCP endpoints on loopback are open or require a token. Beyond loopback, and if auth.issuer is set, a token is always required.',
   },
   'mcp.sse': {
     env: 'ASSAY_MCP_SSE',
     changedBy: 'startup',
     kind: { type: 'flag', defaultValue: false },
     about:
-      'Whether clients of the older transport HTTP+SSE (revision 2024-11-05) are served too: /sse is then what /mcp is for others, and so are /sse/all, /sse/servers/NAME and the like.',
+      'Whether to also serve clients of the older HTTP+SSE transport (revision 2024-11-05). Their endpoints start with /sse instead of /mcp: /sse, /sse/all, /sse/servers/NAME and so on.',
   },
   'auth.issuer': {
     env: 'ASSAY_AUTH_ISSUER',
     changedBy: 'startup',
     kind: text('https URL; http on loopback', issuerFault),
     about:
-      'The authorization server whose JSON Web Tokens are taken beside Assay’s own, exactly as their iss spells it.',
+      'Authorization server whose JSON Web Tokens are accepted in addition to Assay’s own tokens. Must match the iss claim exactly.',
   },
   'auth.audience': {
     env: 'ASSAY_AUTH_AUDIENCE',
     changedBy: 'startup',
     kind: text('ASCII without spaces', audienceFault),
     about:
-      'What stands in the aud of those tokens, for issuers that do not write the URL of the endpoint there. With it a token opens every endpoint that its scopes allow.',
+      'Expected aud claim of those tokens, for issuers that do not put the endpoint URL there. A token with this audience is valid at every endpoint that its scopes allow.',
   },
   'auth.jwksUri': {
     env: 'ASSAY_AUTH_JWKS_URI',
     changedBy: 'startup',
     kind: text('https URL; http on loopback', jwksUriFault),
-    about: 'Where the keys of the issuer are. Without it they are found through the metadata of the issuer.',
+    about: 'URL of the issuer’s signing keys (JWKS). Default: discovered from the issuer’s metadata.',
   },
   'auth.publicUrl': {
     env: 'ASSAY_AUTH_PUBLIC_URL',
     changedBy: 'startup',
     kind: text('URL', publicUrlFault),
     about:
-      'How clients reach Assay from outside, where that is not the address at which it listens; behind a proxy, the URL of the proxy.',
+      'URL at which clients reach Assay, if it differs from the listening address; behind a reverse proxy, the URL of the proxy.',
   },
   enableConfigToolsMenu: {
     env: 'ASSAY_ENABLE_CONFIG_TOOLS_MENU',
@@ -84,100 +84,100 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     otherEnv: 'HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU',
     kind: { type: 'flag', defaultValue: true },
     about:
-      'Whether configuration tools are shown in configuration mode alone. Otherwise there are no modes, and they stand beside the equipped toolset’s tools, or beside all tools where none is equipped.',
+      'Whether configuration tools are shown only in configuration mode. If false, there are no modes: configuration tools are always listed, next to the tools of the equipped toolset, or next to all tools if no toolset is equipped.',
   },
   'modes.names': {
     env: 'ASSAY_MODES_NAMES',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], defaultValue: 'configuration-mode' },
     about:
-      'What the tools that switch modes are called: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
+      'Names of the tools that switch modes: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
   },
   'mode.scope': {
     env: 'ASSAY_MODE_SCOPE',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['process', 'session'], defaultValue: 'process' },
     about:
-      'Which clients of /mcp share a mode. process: all of them. session: each HTTP client has its own, by its session or by its token and client name.',
+      'Which clients of /mcp share a mode. process: all of them. session: each HTTP client has its own mode, identified by its session, or by its token and client name.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['withhold', 'show'], defaultValue: 'withhold' },
     about:
-      'What becomes of a tool that a toolset holds to one definition by its refId, when the definition changes.',
+      'Whether to withhold or keep showing a tool that a toolset pins by refId after its definition has changed.',
   },
   'toolsets.modelsMayChange': {
     env: 'ASSAY_TOOLSETS_MODELS_MAY_CHANGE',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['none', 'own', 'all'], defaultValue: 'own' },
     about:
-      'Which toolsets models may change, delete and annotate by the configuration tools. own: those that a model made, or that the subject of its token made. none: models build no toolsets either.',
+      'Which toolsets models may change, delete and annotate with the configuration tools. own: those created by a model or by the subject of its token. none: models cannot create toolsets either.',
   },
   'notes.review': {
     env: 'ASSAY_NOTES_REVIEW',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['auto', 'always', 'never'], defaultValue: 'auto' },
     about:
-      'Whether a note that a model wrote is kept from models until an operator accepts it. auto: where clients come with tokens.',
+      'Whether notes written by models are withheld from models until an operator accepts them. auto: only for clients that use tokens.',
   },
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',
     changedBy: 'admin',
     kind: whole(300_000, 0, MAX_TIMER_MS),
     about:
-      'How often in ms the lists of servers are read again, beside when they say that these have changed; 0: never.',
+      'Interval in ms for reading the lists of servers again, in addition to when a server reports a change. 0: never.',
   },
   'drift.prose': {
     env: 'ASSAY_DRIFT_PROSE',
     changedBy: 'admin',
     kind: { type: 'choice', of: ['flag', 'suspend'], defaultValue: 'flag' },
     about:
-      'What happens when a server rewrites titles, descriptions, icons or the output schema of a tool and nothing else. flag: the change waits for a review. suspend: overrides that lower caution are suspended too, until it is reviewed.',
+      'What happens when a server changes only titles, descriptions, icons or the output schema of a tool. flag: the change is marked for review. suspend: overrides that lower caution are also suspended until the change is reviewed.',
   },
   'lint.contradiction': {
     env: 'ASSAY_LINT_CONTRADICTION',
     changedBy: 'admin',
     kind: level('error'),
-    about: 'How grave it is that a tool says both readOnlyHint and destructiveHint.',
+    about: 'Severity of a tool that sets both readOnlyHint and destructiveHint.',
   },
   'lint.notBoolean': {
     env: 'ASSAY_LINT_NOT_BOOLEAN',
     changedBy: 'admin',
     kind: level('error'),
-    about: 'How grave it is that a hint is neither true nor false.',
+    about: 'Severity of a hint that is neither true nor false.',
   },
   'lint.tellingWords': {
     env: 'ASSAY_LINT_TELLING_WORDS',
     changedBy: 'admin',
     kind: level('warning'),
-    about: 'How grave it is that the name or the description of a tool speaks against its hints.',
+    about: 'Severity of a tool whose name or description contradicts its hints.',
   },
   'lint.missingHints': {
     env: 'ASSAY_LINT_MISSING_HINTS',
     changedBy: 'admin',
     kind: level('warning'),
-    about: 'How grave it is that a tool leaves hints out.',
+    about: 'Severity of a tool with missing hints.',
   },
   'lint.hiddenText': {
     env: 'ASSAY_LINT_HIDDEN_TEXT',
     changedBy: 'admin',
     kind: level('warning'),
-    about: 'How grave it is that a definition holds characters that people do not see and models read.',
+    about: 'Severity of a definition with characters that are invisible to people but read by models.',
   },
   'http.allowLoopback': {
     env: 'ASSAY_HTTP_ALLOW_LOOPBACK',
     changedBy: 'startup',
     kind: { type: 'flag', defaultValue: false },
     about:
-      'Whether sources may lead to this machine where their URL is named by an operator of an Assay that listens beyond loopback, or by a document or server that is itself at no public address.',
+      'Whether sources may connect to this machine if the URL comes from an operator of an Assay that listens beyond loopback, or from a document or server that itself has no public address.',
   },
   'http.allowPrivate': {
     env: 'ASSAY_HTTP_ALLOW_PRIVATE',
     changedBy: 'startup',
     kind: { type: 'flag', defaultValue: false },
     about:
-      'Whether sources may lead into private networks (10/8, 172.16/12, 192.168/16 and the like) where their URL is named by an operator, or by a document or server that is itself at no public address.',
+      'Whether sources may connect to private networks (10/8, 172.16/12, 192.168/16 and so on) if the URL comes from an operator, or from a document or server that itself has no public address.',
   },
   ...LIMIT_SETTINGS,
 };
