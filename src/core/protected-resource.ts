@@ -19,7 +19,7 @@ export interface Protection {
 /** RFC 9728, section 3. */
 export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
-const ENDPOINT = /^\/(?:mcp|sse)(?:\/all|\/configuration|\/(?:servers|toolsets)\/[^/]+)?$/;
+const ENDPOINT = /^\/(?:mcp|sse)(?:\/all|\/configuration|\/search|\/(?:servers|toolsets)\/[^/]+)?$/;
 
 /** The paths, with everything below them, that a token with these audiences grants. Empty if not meant for Assay. */
 export function opensFor(audiences: readonly string[], resource: ProtectedResource): readonly string[] {

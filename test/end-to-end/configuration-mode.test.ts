@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import {
   equip,
@@ -45,7 +46,10 @@ describe.each(WAYS)('over %s', (_, open) => {
     await first.call('enter-configuration-mode');
     expect(await first.tools()).toEqual(MENU);
     const second = await open({ servers: SERVERS, home: first.home });
-    expect(await second.tools()).toEqual(['enter-configuration-mode', 'plain_echo']);
+    // What it remembers of the store is written a little later; then it reads the store and announces the change.
+    await expect
+      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .toEqual(['enter-configuration-mode', 'plain_echo']);
     await second.client.close();
   });
 
