@@ -119,7 +119,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: { type: 'choice', of: ['auto', 'always', 'never'], defaultValue: 'auto' },
     about:
-      'Whether notes written by models are withheld from models until an operator accepts them. auto: only for clients that use tokens.',
+      'Whether notes written by models are withheld from models until an operator accepts them. auto: yes if clients use tokens.',
   },
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',

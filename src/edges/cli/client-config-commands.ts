@@ -15,10 +15,12 @@ export function clientConfigCommands(runtime: Runtime, done: Done): readonly Com
 
 function setupCommand(runtime: Runtime, done: Done): Command {
   return new Command('setup')
-    .description('step by step: import the servers of the clients on this machine, and connect these')
-    .option('--client <client...>', 'these clients only (default: all that have servers)')
-    .option('--yes', 'do every step without asking')
-    .option('--no-move', 'leave the imported entries in the files of the clients, too')
+    .description(
+      'set up step by step: import servers from MCP clients on this machine, then connect the clients',
+    )
+    .option('--client <client...>', 'only these clients (default: all with servers)')
+    .option('--yes', 'answer yes to every question')
+    .option('--no-move', 'keep the imported entries in the clients’ config files')
     .action(async (options: SetupOptions) => {
       const { setup } = await import('./setup.ts');
       done(await setup(runtime, options));
@@ -28,18 +30,24 @@ function setupCommand(runtime: Runtime, done: Done): Command {
 function importCommand(runtime: Runtime, done: Done): Command {
   const clientIds = runtime.clients.map(({ id }) => id);
   return new Command('import')
-    .argument('<client|file>', `${clientIds.join(', ')}, a config file, or what \`assay export\` wrote`)
-    .description('copy the servers of another client into the config file of Assay, or take in an export')
-    .option('--project <folder>', 'also those for this project')
-    .option('--overwrite', 'replace what has the same name here')
-    .option('--toolset <name>', 'name of the toolset made of the servers (default: that of the client)')
-    .option('--no-equip', 'copy the servers only: start none, and make no toolset of them')
-    .option('--move', 'take the imported entries out of the file of the client, until `connect --undo`')
-    .option('--dry-run', 'show what would happen, write nothing')
-    .option('--apply', 'of an export: do what is planned')
-    .option('--keep', 'of an export: leave what is here and differs as it is')
-    .option('--passphrase-file <file>', 'of an export: opens its secrets (or ASSAY_PASSPHRASE)')
-    .option('--json', 'as JSON')
+    .argument(
+      '<client|file>',
+      `${clientIds.join(', ')}, a config file, or a bundle written by \`assay export\``,
+    )
+    .description('import servers from an MCP client, or a bundle written by `assay export`')
+    .option('--project <folder>', 'also import the servers of this project')
+    .option('--overwrite', 'replace existing entries with the same name')
+    .option('--toolset <name>', 'name of the new toolset (default: name of the client)')
+    .option('--no-equip', 'only copy the servers: do not start them or create a toolset')
+    .option('--move', 'remove the imported entries from the client’s file; `connect --undo` restores them')
+    .option('--dry-run', 'show what would happen, without writing anything')
+    .option('--apply', 'for a bundle: apply the plan')
+    .option('--keep', 'for a bundle: keep existing entries that differ')
+    .option(
+      '--passphrase-file <file>',
+      'for a bundle: file with the passphrase for its secrets (or ASSAY_PASSPHRASE)',
+    )
+    .option('--json', 'print JSON')
     .action(async (from: string, options: ImportOptions & ImportBundleOptions) => {
       const { bundleIn, importBundle } = await import('./import-bundle.ts');
       const bundle = clientIds.includes(from) ? undefined : await bundleIn(runtime, from);
@@ -60,27 +68,29 @@ function importCommand(runtime: Runtime, done: Done): Command {
 function connectCommand(runtime: Runtime, done: Done): Command {
   return new Command('connect')
     .argument('<client>', runtime.clients.map(({ id }) => id).join(', '))
-    .description('write Assay into the config file of a client')
-    .option('--name <name>', 'what the client calls it', 'assay')
-    .option('--http [url]', 'the address of a running `assay serve`, instead of a command')
+    .description('add Assay to the config file of an MCP client')
+    .option('--name <name>', 'name of the entry in the client’s config', 'assay')
+    .option('--http [url]', 'connect to a running `assay serve` at this URL instead of starting a command')
     .addOption(
-      new Option('--all', 'all tools of all servers, whatever is equipped').conflicts([
+      new Option('--all', 'serve all tools of all servers, even if a toolset is equipped').conflicts([
         'toolset',
         'equipped',
       ]),
     )
     .addOption(
-      new Option('--toolset <name>', 'the tools of this toolset, whatever is equipped').conflicts('equipped'),
+      new Option('--toolset <name>', 'serve this toolset, even if another one is equipped').conflicts(
+        'equipped',
+      ),
     )
     .option(
       '--equipped',
-      'whatever is equipped (default, unless another toolset than the one named after the client is)',
+      'serve the equipped toolset (default, unless it is not the one named after the client)',
     )
-    .option('--project <folder>', 'in the file of this project')
-    .option('--undo', 'undo what Assay did to the file; one that was not edited since becomes what it was')
-    .option('--force', 'also where the client seems not to be installed, or the name is taken')
-    .option('--dry-run', 'show what would be written, write nothing')
-    .option('--json', 'as JSON')
+    .option('--project <folder>', 'write to the config file of this project')
+    .option('--undo', 'undo the changes of Assay; a file that was not edited since is restored exactly')
+    .option('--force', 'write even if the client does not seem to be installed or the name is taken')
+    .option('--dry-run', 'show the changes without writing them')
+    .option('--json', 'print JSON')
     .action(async (client: string, options: ConnectOptions) => {
       const { connect } = await import('./connect.ts');
       done(await connect(runtime, client, options));

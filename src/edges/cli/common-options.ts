@@ -5,10 +5,7 @@ export type Done = (exit: number) => void;
 
 /** Adds the option for the home folder. */
 export function withHome(command: Command): Command {
-  return command.option(
-    '--home <folder>',
-    'where Assay keeps what it learns (default: $ASSAY_HOME, then ~/.assay)',
-  );
+  return command.option('--home <folder>', 'data folder (default: $ASSAY_HOME, then ~/.assay)');
 }
 
 /** Adds the options for config file and home folder. */

@@ -19,19 +19,19 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     serveCommand(runtime, done),
     stdioCommand(runtime, done),
     new Command('tools')
-      .argument('[server]', 'the tools of this server alone')
+      .argument('[server]', 'only list tools of this server')
       .description('list the tools of all servers under their public names')
-      .option('--refresh', 'ask servers whose tools are known from before, too, if no gateway is running')
-      .option('--json', 'as JSON')
+      .option('--refresh', 'start all servers instead of using stored tool lists, if no gateway is running')
+      .option('--json', 'print JSON')
       .action(async (server: string | undefined, options: ToolsOptions) => {
         const { listTools } = await import('./tools.ts');
         done(await listTools(runtime, server, options));
       }),
     new Command('call')
-      .argument('<name>', 'its public or namespaced name')
+      .argument('<name>', 'public or namespaced name of the tool')
       .argument('[arguments]', 'a JSON object', '{}')
-      .description('call one tool')
-      .option('--json', 'the whole result as JSON')
+      .description('call a tool')
+      .option('--json', 'print the whole result as JSON')
       .action(async (name: string, args: string, options: AppOptions & Json) => {
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
@@ -42,8 +42,8 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     lintCommand(runtime, done),
     doctorCommand(runtime, done),
     new Command('settings')
-      .description('show every setting, its value and who set it')
-      .option('--json', 'as JSON')
+      .description('show all settings, their values and origins')
+      .option('--json', 'print JSON')
       .action(async (options: AppOptions & Json) => {
         const { showSettings } = await import('./settings.ts');
         done(await showSettings(runtime, options));
@@ -53,11 +53,11 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
 
 function reviewCommand(runtime: Runtime, done: Done): Command {
   return new Command('review')
-    .argument('[tool]', 'its public or namespaced name (default: list what waits for a review)')
-    .description('show what changed in definitions and instructions since they were accepted, and accept it')
-    .option('--instructions <server>', 'review what this server tells models about itself, not a tool')
-    .option('--accept', 'accept the definition or the instructions as they are now')
-    .option('--json', 'as JSON')
+    .argument('[tool]', 'public or namespaced name of the tool (default: list pending reviews)')
+    .description('show and accept changes in tool definitions and server instructions')
+    .option('--instructions <server>', 'review the instructions of this server instead of a tool')
+    .option('--accept', 'accept the current definition or instructions')
+    .option('--json', 'print JSON')
     .action(async (tool: string | undefined, options: ReviewOptions) => {
       const { review } = await import('./review.ts');
       done(await review(runtime, tool, options));
@@ -66,11 +66,11 @@ function reviewCommand(runtime: Runtime, done: Done): Command {
 
 function hintsCommand(runtime: Runtime, done: Done): Command {
   return new Command('hints')
-    .argument('<tool>', 'its public or namespaced name')
-    .description('show the hints of a tool and who says what of them, or set some')
-    .option('--set <hint=value...>', 'readOnlyHint=true, =false or =inherit; several at once')
-    .option('--reason <text>', 'why, for who reads it later')
-    .option('--json', 'as JSON')
+    .argument('<tool>', 'public or namespaced name of the tool')
+    .description('show the hints of a tool and their origins, or override them')
+    .option('--set <hint=value...>', 'override hints: readOnlyHint=true, =false or =inherit')
+    .option('--reason <text>', 'reason for the change, shown to later reviewers')
+    .option('--json', 'print JSON')
     .action(async (tool: string, options: HintsOptions) => {
       const { toolHints } = await import('./hints.ts');
       done(await toolHints(runtime, tool, options));
@@ -79,13 +79,13 @@ function hintsCommand(runtime: Runtime, done: Done): Command {
 
 function editCommand(runtime: Runtime, done: Done): Command {
   return new Command('edit')
-    .argument('<tool>', 'its public or namespaced name')
-    .description('change what clients read of a tool; its server’s own texts are kept beneath')
-    .option('--name <name>', 'its name, after the prefix of its server; "" restores the server’s')
-    .option('--title <text>', 'its title; "" restores the server’s')
-    .option('--description <text>', 'its description; "" restores the server’s')
-    .option('--reason <text>', 'why, for later readers')
-    .option('--json', 'as JSON')
+    .argument('<tool>', 'public or namespaced name of the tool')
+    .description('override the name, title or description of a tool')
+    .option('--name <name>', 'new name, without the server prefix; "" restores the original')
+    .option('--title <text>', 'new title; "" restores the original')
+    .option('--description <text>', 'new description; "" restores the original')
+    .option('--reason <text>', 'reason for the change, shown to later reviewers')
+    .option('--json', 'print JSON')
     .action(async (tool: string, options: EditOptions) => {
       const { editTool } = await import('./edit.ts');
       done(await editTool(runtime, tool, options));
@@ -94,9 +94,9 @@ function editCommand(runtime: Runtime, done: Done): Command {
 
 function serveCommand(runtime: Runtime, done: Done): Command {
   return new Command('serve')
-    .description('join all servers of the config behind one HTTP endpoint')
+    .description('serve all configured servers at one HTTP endpoint')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on, 0 for any free one', portOf, 4444)
+    .option('--port <number>', 'port to listen on; 0 selects a free port', portOf, 4444)
     .action(async (options: ServeOptions) => {
       const { serve } = await import('./serve.ts');
       done(await serve(runtime, options));
@@ -105,15 +105,16 @@ function serveCommand(runtime: Runtime, done: Done): Command {
 
 function stdioCommand(runtime: Runtime, done: Done): Command {
   return new Command('stdio')
-    .description('the same on stdin and stdout, for a client that starts Assay itself')
-    .option(
-      '--attach',
-      'through a running `assay serve` of the same home, instead of starting the servers again',
-    )
-    .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
-    .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
+    .description('serve all configured servers on stdin and stdout, for clients that start Assay')
+    .option('--attach', 'use a running `assay serve` with the same home instead of starting the servers')
     .addOption(
-      new Option('--search', 'three tools that find, describe and call all others').conflicts([
+      new Option('--all', 'serve all tools of all servers, even if a toolset is equipped').conflicts(
+        'toolset',
+      ),
+    )
+    .option('--toolset <name>', 'serve this toolset, even if another one is equipped')
+    .addOption(
+      new Option('--search', 'expose three tools that find, describe and call all others').conflicts([
         'all',
         'toolset',
       ]),
@@ -126,13 +127,13 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
 
 function lintCommand(runtime: Runtime, done: Done): Command {
   return new Command('lint')
-    .argument('[server]', 'one server alone')
-    .description('say what is wrong with the hints of tools')
-    .option('--json', 'as JSON')
-    .option('--strict', 'let warnings fail, too')
+    .argument('[server]', 'only check this server')
+    .description('check the hints of tools')
+    .option('--json', 'print JSON')
+    .option('--strict', 'exit with an error on warnings too')
     .option(
       '--rule <rule=level...>',
-      'how grave a rule is: error, warning or off; the settings say it otherwise',
+      'set the severity of a rule to error, warning or off (default: from the settings)',
     )
     .action(async (server: string | undefined, options: LintOptions) => {
       const { lintTools } = await import('./lint.ts');
@@ -142,10 +143,10 @@ function lintCommand(runtime: Runtime, done: Done): Command {
 
 function doctorCommand(runtime: Runtime, done: Done): Command {
   return new Command('doctor')
-    .description('look at config, servers and machine, and say what is wrong and what to do')
-    .option('--json', 'as JSON')
-    .option('--offline', 'start no server')
-    .option('--strict', 'let warnings fail, too')
+    .description('check config, servers and machine, and suggest fixes')
+    .option('--json', 'print JSON')
+    .option('--offline', 'do not start any servers')
+    .option('--strict', 'exit with an error on warnings too')
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('./doctor.ts');
       done(await diagnose(runtime, options));

@@ -9,7 +9,7 @@ export function notesCommand(runtime: Runtime, done: Done): Command {
   const notes = new Command('notes').description('list, write and review the notes on tools in toolsets');
   const list = new Command('list')
     .description('list all notes')
-    .option('--toolset <name>', 'those of this toolset alone')
+    .option('--toolset <name>', 'only list notes of this toolset')
     .action(async (options: ListNotesOptions) => {
       const { listNotes } = await import('./notes.ts');
       done(await listNotes(runtime, options));
@@ -21,13 +21,13 @@ export function notesCommand(runtime: Runtime, done: Done): Command {
 }
 
 function finished(command: Command): Command {
-  return withHome(command).option('--json', 'as JSON');
+  return withHome(command).option('--json', 'print JSON');
 }
 
 function noteCommand(name: string): Command {
   return new Command(name)
     .argument('<toolset>')
-    .argument('<tool>', 'its namespaced name: server.tool')
+    .argument('<tool>', 'namespaced name of the tool: server.tool')
     .argument('<name>', 'lowercase letters, digits and hyphens');
 }
 
@@ -38,14 +38,14 @@ function writing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     noteCommand('add')
       .argument('<text>')
-      .description('write a note that models read with the tool')
+      .description('add a note that models see with the tool')
       .action(async (...[toolset, tool, name, text, options]: Five) => {
         const { addNote } = await import('./notes.ts');
         done(await addNote(runtime, { place: { toolset, tool, name }, text }, options));
       }),
     noteCommand('edit')
       .argument('<text>')
-      .description('give a note another text; whoever wrote it, it is yours from now on')
+      .description('replace the text of a note; you become its author')
       .action(async (...[toolset, tool, name, text, options]: Five) => {
         const { editNote } = await import('./notes.ts');
         done(await editNote(runtime, { place: { toolset, tool, name }, text }, options));
@@ -62,8 +62,8 @@ function arranging(runtime: Runtime, done: Done): readonly Command[] {
         done(await deleteNote(runtime, { toolset, tool, name }, options));
       }),
     noteCommand('move')
-      .argument('<position>', 'among the notes of its tool, from 1')
-      .description('put a note at another position')
+      .argument('<position>', 'new position among the notes of the tool, starting at 1')
+      .description('move a note to another position')
       .action(async (...[toolset, tool, name, position, options]: Five) => {
         const { moveNoteTo } = await import('./notes.ts');
         done(await moveNoteTo(runtime, { place: { toolset, tool, name }, position }, options));
@@ -80,13 +80,15 @@ function judging(runtime: Runtime, done: Done): readonly Command[] {
   };
   return [
     new Command('review')
-      .description('list the notes of models that are held until somebody accepts them')
-      .option('--accept-all', 'accept all that are listed')
+      .description('list notes by models that wait for a review')
+      .option('--accept-all', 'accept all listed notes')
       .action(async (options: ReviewNotesOptions) => {
         const { reviewNotes } = await import('./notes.ts');
         done(await reviewNotes(runtime, options));
       }),
-    noteCommand('accept').description('let models read a held note').action(judge(true)),
-    noteCommand('reject').description('delete a held note').action(judge(false)),
+    noteCommand('accept').description('accept a note that waits for a review').action(judge(true)),
+    noteCommand('reject')
+      .description('reject and delete a note that waits for a review')
+      .action(judge(false)),
   ];
 }

@@ -60,31 +60,31 @@ function inheriting(command: Command, from: Command): Command {
 
 /** `assay token` with its three subcommands. */
 function tokenCommand(runtime: Runtime, done: Done): Command {
-  const token = new Command('token').description('make, list and revoke tokens for clients');
+  const token = new Command('token').description('create, list and revoke client tokens');
   const create = new Command('create')
     .argument('<name>')
-    .description('make a token and show it, once, on stdout')
-    .option('--scope <list>', 'what it allows, of admin, execute, read, mcp', 'mcp')
-    .option('--expires <time>', 'how long it holds: 90m, 12h, 30d, 4w (default: until it is revoked)')
+    .description('create a token and print it to stdout; it is shown only once')
+    .option('--scope <list>', 'comma-separated scopes: admin, execute, read, mcp', 'mcp')
+    .option('--expires <time>', 'lifetime such as 90m, 12h, 30d or 4w (default: until revoked)')
     .action(async (name: string, options: CreateTokenOptions) => {
       const { createToken } = await import('./token.ts');
       done(await createToken(runtime, name, options));
     });
   const list = new Command('list')
-    .description('list all tokens, without what proves them')
+    .description('list all tokens, without their secrets')
     .action(async (options: TokenOptions) => {
       const { listTokens } = await import('./token.ts');
       done(await listTokens(runtime, options));
     });
   const revoke = new Command('revoke')
     .argument('<name-or-id>')
-    .description('refuse a token from now on')
+    .description('revoke a token immediately')
     .action(async (what: string, options: TokenOptions) => {
       const { revokeToken } = await import('./token.ts');
       done(await revokeToken(runtime, what, options));
     });
   for (const command of [create, list, revoke])
-    token.addCommand(withHome(command).option('--json', 'as JSON'));
+    token.addCommand(withHome(command).option('--json', 'print JSON'));
   return token;
 }
 
@@ -92,12 +92,16 @@ function tokenCommand(runtime: Runtime, done: Done): Command {
 function authCommand(runtime: Runtime, done: Done): Command {
   return withConfig(new Command('auth'))
     .argument('[server]', 'name of a server in the config')
-    .description('sign in at a remote server, or list and forget what was signed in')
-    .option('--list', 'show all sign-ins, without what is secret in them')
-    .option('--forget', 'forget the sign-in at this server, and have its issuer revoke it')
-    .option('--subject <name>', 'for whom: the name of a token, where each signs in for itself', 'local')
-    .option('--no-browser', 'only print the address, and take what the browser ended at from stdin')
-    .option('--json', 'as JSON')
+    .description('sign in to a remote server, or list and remove sign-ins')
+    .option('--list', 'list all sign-ins, without secrets')
+    .option('--forget', 'remove the sign-in to this server and revoke it at its issuer')
+    .option(
+      '--subject <name>',
+      'name of the token to sign in for, if each token signs in separately',
+      'local',
+    )
+    .option('--no-browser', 'print the sign-in URL, and read the final redirect URL from stdin')
+    .option('--json', 'print JSON')
     .action(async (server: string | undefined, options: AuthOptions) => {
       const { authorize } = await import('./auth.ts');
       done(await authorize(runtime, server, options));
@@ -107,10 +111,13 @@ function authCommand(runtime: Runtime, done: Done): Command {
 /** `assay export`. For `assay import`, see `clientConfigCommands`. */
 function exportCommand(runtime: Runtime, done: Done): Command {
   const command = new Command('export')
-    .description('write all that operators made here, to keep it or to import it elsewhere')
-    .option('--file <file>', 'into this file, in the place of stdout')
-    .option('--passphrase-file <file>', 'seal the secrets with what it holds (or ASSAY_PASSPHRASE)')
-    .option('--json', 'what it always is')
+    .description('export everything that operators created, as a backup or to import elsewhere')
+    .option('--file <file>', 'write to this file instead of stdout')
+    .option(
+      '--passphrase-file <file>',
+      'encrypt the secrets with the passphrase in this file (or ASSAY_PASSPHRASE)',
+    )
+    .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async (options: ExportBundleOptions) => {
       const { exportBundle } = await import('./export.ts');
       done(await exportBundle(runtime, options));

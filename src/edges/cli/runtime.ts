@@ -154,7 +154,7 @@ export interface OpenOnboarding {
 
 export interface NeededTools {
   readonly refs: readonly ToolRef[];
-  /** Whether to ask servers whose tools are known from before, too, if no gateway is running. */
+  /** Whether to start all servers instead of using stored tool lists, if no gateway is running. */
   readonly isFresh: boolean;
 }
 

@@ -21,11 +21,11 @@ function logsCommand(runtime: Runtime, done: Done): Command {
     return lines;
   };
   return new Command('logs')
-    .argument('[server]', 'lines about this server alone, what it writes to stderr included')
-    .description('show the log of `assay serve`, which runs or ran with this home')
-    .option('-f, --follow', 'and the lines that follow, until Ctrl+C')
-    .option('-n, --lines <number>', 'how many of the last lines', count, 100)
-    .option('--json', 'each line as JSON')
+    .argument('[server]', 'only show lines about this server, including its stderr')
+    .description('show the log of the running or last `assay serve` with this home')
+    .option('-f, --follow', 'keep printing new lines until Ctrl+C')
+    .option('-n, --lines <number>', 'number of lines to show', count, 100)
+    .option('--json', 'print each line as JSON')
     .action(async (server: string | undefined, options: LogsOptions) => {
       const { showLogs } = await import('./logs.ts');
       done(await showLogs(runtime, server, options));
@@ -36,7 +36,7 @@ function completionCommand(done: Done): Command {
   const shell = new Argument('<shell>').choices(['bash', 'zsh', 'fish']);
   return new Command('completion')
     .addArgument(shell)
-    .description('print a script that completes commands and names in a shell')
+    .description('print a shell completion script')
     .action(async (name: string) => {
       const { printCompletion } = await import('./completion.ts');
       done(printCompletion(name));
@@ -58,14 +58,14 @@ function addCommand(runtime: Runtime, done: Done): Command {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   return new Command('add')
     .usage('[options] <name> <url>\n       assay add [options] <name> -- <command> [args...]')
-    .argument('<name>', 'what Assay calls the server')
-    .argument('<target...>', 'its URL, or after `--` the command that starts it and its arguments')
-    .description('write a server into the config file, and try it')
-    .option('--env <name=value>', 'a variable for the command; repeatable', collect, [])
-    .option('--header <name:value>', 'a header for the URL; repeatable', collect, [])
-    .option('--overwrite', 'replace a server of this name')
-    .option('--no-start', 'write it only')
-    .option('--json', 'as JSON')
+    .argument('<name>', 'name for the server')
+    .argument('<target...>', 'URL of the server, or `--` followed by its command and arguments')
+    .description('add a server to the config file and start it')
+    .option('--env <name=value>', 'environment variable for the command; repeatable', collect, [])
+    .option('--header <name:value>', 'HTTP header for the URL; repeatable', collect, [])
+    .option('--overwrite', 'replace an existing server with this name')
+    .option('--no-start', 'only write the entry, without starting the server')
+    .option('--json', 'print JSON')
     .action(async (name: string, target: readonly string[], options: AddOptions) => {
       const { addServer } = await import('./add.ts');
       done(await addServer(runtime, { name, target }, options));
@@ -74,9 +74,9 @@ function addCommand(runtime: Runtime, done: Done): Command {
 
 function removeCommand(runtime: Runtime, done: Done): Command {
   return new Command('remove')
-    .argument('<server>', 'its name in the config file')
-    .description('take a server out of the config file')
-    .option('--json', 'as JSON')
+    .argument('<server>', 'name of the server in the config file')
+    .description('remove a server from the config file')
+    .option('--json', 'print JSON')
     .action(async (name: string, options: JsonOptions) => {
       const { removeServer } = await import('./add.ts');
       done(await removeServer(runtime, name, options));
@@ -85,8 +85,8 @@ function removeCommand(runtime: Runtime, done: Done): Command {
 
 function statusCommand(runtime: Runtime, done: Done): Command {
   return new Command('status')
-    .description('show the running gateway: endpoint, servers, clients, and what waits for a review')
-    .option('--json', 'as JSON')
+    .description('show the running gateway: endpoint, servers, clients and pending reviews')
+    .option('--json', 'print JSON')
     .action(async (options: JsonOptions) => {
       const { showStatus } = await import('./status.ts');
       done(await showStatus(runtime, options));

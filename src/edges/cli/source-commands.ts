@@ -9,8 +9,8 @@ import type { JsonOptions } from './with-opened.ts';
 /** The commands that make tools without an MCP server. Each loads its module only when run. */
 export function sourceCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
-    withConfig(openapiCommand(runtime, done)).option('--json', 'as JSON'),
-    group('rest', 'make tools of HTTP requests', restCommands(runtime, done)),
+    withConfig(openapiCommand(runtime, done)).option('--json', 'print JSON'),
+    group('rest', 'create tools from HTTP requests', restCommands(runtime, done)),
     group(
       'function',
       'make tools of the exports of JavaScript and TypeScript modules',
@@ -21,23 +21,20 @@ export function sourceCommands(runtime: Runtime, done: Done): readonly Command[]
 
 function group(name: string, about: string, commands: readonly Command[]): Command {
   const command = new Command(name).description(about);
-  for (const one of commands) command.addCommand(withConfig(one).option('--json', 'as JSON'));
+  for (const one of commands) command.addCommand(withConfig(one).option('--json', 'print JSON'));
   return command;
 }
 
 function openapiCommand(runtime: Runtime, done: Done): Command {
   return new Command('openapi')
-    .argument('<document>', 'the path or URL of an OpenAPI 3.0 or 3.1 document; with --remove, its name')
-    .description('make tools of the operations of an OpenAPI document; again, to import it anew')
-    .option('--name <name>', 'of the source (default: that of its file, or of its host)')
-    .option('--base-url <url>', 'where the API is, in the place of what the document says')
-    .option('--header <name: value...>', 'sent with each request')
-    .option(
-      '--credential <scheme=value...>',
-      'a token or key by its security scheme; user:password for basic',
-    )
-    .option('--trust', 'let the document lower caution: its x-mcp, and all of its methods')
-    .option('--remove', 'take its tools away')
+    .argument('<document>', 'path or URL of an OpenAPI 3.0 or 3.1 document; with --remove, the source name')
+    .description('create or update tools from an OpenAPI document')
+    .option('--name <name>', 'name of the source (default: file name or host)')
+    .option('--base-url <url>', 'base URL of the API, instead of the one in the document')
+    .option('--header <name: value...>', 'header to send with each request')
+    .option('--credential <scheme=value...>', 'token or key for a security scheme; user:password for basic')
+    .option('--trust', 'trust the hints in the document (x-mcp and all methods), even if they lower caution')
+    .option('--remove', 'remove the source and its tools')
     .action(async (document: string, options: OpenapiOptions) => {
       const { importOpenapi } = await import('./openapi.ts');
       done(await importOpenapi(runtime, document, options));
@@ -48,25 +45,25 @@ function restCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('add')
       .argument('<name>')
-      .argument('<url>', 'absolute; {argument} in its path or query stands for an argument')
-      .description('make a tool of a request')
-      .option('--method <method>', 'of the request; without it POST, and nothing follows from it')
+      .argument('<url>', 'absolute URL; {argument} in its path or query is replaced by that argument')
+      .description('create a tool from an HTTP request')
+      .option('--method <method>', 'HTTP method (default: POST, without deriving hints from it)')
       .option('--title <text>')
-      .option('--description <text>', 'what the model reads')
-      .option('--header <name: value...>', 'sent with each request')
-      .option('--bearer <token>', 'sent as Authorization')
-      .option('--entry <json>', 'all other members, as the config file has them')
+      .option('--description <text>', 'description for the model')
+      .option('--header <name: value...>', 'header to send with each request')
+      .option('--bearer <token>', 'bearer token to send in the Authorization header')
+      .option('--entry <json>', 'all other fields, as in the config file')
       .action(async (name: string, url: string, options: AddRestOptions) => {
         const { addRestTool } = await import('./rest.ts');
         done(await addRestTool(runtime, { name, url, options }));
       }),
-    new Command('list').description('list the tools of your own').action(async (options: JsonOptions) => {
+    new Command('list').description('list your tools').action(async (options: JsonOptions) => {
       const { listRestTools } = await import('./rest.ts');
       done(await listRestTools(runtime, options));
     }),
     new Command('remove')
       .argument('<name>')
-      .description('take a tool away')
+      .description('remove a tool')
       .action(async (name: string, options: JsonOptions) => {
         const { removeRestTool } = await import('./rest.ts');
         done(await removeRestTool(runtime, name, options));
@@ -78,11 +75,11 @@ function functionCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('add')
       .argument('<file>', 'a .js, .mjs or .ts module')
-      .description('make tools of what a module exports')
-      .option('--env <NAME=value...>', 'the environment of its process')
-      .option('--read <path...>', 'what it may read beside its own folder')
-      .option('--write <path...>', 'what it may write')
-      .option('--memory <MB>', 'most memory of its process', whole)
+      .description('create tools from the exports of a module')
+      .option('--env <NAME=value...>', 'environment variables for its process')
+      .option('--read <path...>', 'paths it may read, in addition to its own folder')
+      .option('--write <path...>', 'paths it may write')
+      .option('--memory <MB>', 'memory limit of its process', whole)
       .action(async (file: string, options: AddFunctionsOptions) => {
         const { addFunctions } = await import('./functions.ts');
         done(await addFunctions(runtime, file, options));
@@ -93,7 +90,7 @@ function functionCommands(runtime: Runtime, done: Done): readonly Command[] {
     }),
     new Command('remove')
       .argument('<file>')
-      .description('take the tools of a module away; its file stays')
+      .description('remove the tools of a module; its file is kept')
       .action(async (file: string, options: JsonOptions) => {
         const { removeFunctions } = await import('./functions.ts');
         done(await removeFunctions(runtime, file, options));

@@ -7,7 +7,7 @@ import type { JsonOptions } from './with-opened.ts';
 
 /** `assay toolset` with its subcommands. Each loads its module only when run. */
 export function toolsetCommand(runtime: Runtime, done: Done): Command {
-  const toolset = new Command('toolset').description('make, change, equip and move toolsets');
+  const toolset = new Command('toolset').description('create, change, equip, export and import toolsets');
   const commands = [
     ...showing(runtime, done).map(withConfig),
     ...making(runtime, done).map(withConfig),
@@ -17,7 +17,7 @@ export function toolsetCommand(runtime: Runtime, done: Done): Command {
     withHome(exporting(runtime, done)),
     withConfig(importing(runtime, done)),
   ];
-  for (const command of commands) toolset.addCommand(command.option('--json', 'as JSON'));
+  for (const command of commands) toolset.addCommand(command.option('--json', 'print JSON'));
   return toolset;
 }
 
@@ -29,7 +29,7 @@ function showing(runtime: Runtime, done: Done): readonly Command[] {
     }),
     new Command('show')
       .argument('<name>')
-      .description('show the tools and the notes of a toolset; no server is started')
+      .description('show the tools and notes of a toolset, without starting servers')
       .action(async (name: string, options: JsonOptions) => {
         const { showToolset } = await import('./toolset-show.ts');
         done(await showToolset(runtime, name, options));
@@ -45,9 +45,9 @@ function making(runtime: Runtime, done: Done): readonly Command[] {
     new Command('create')
       .argument('<name>', 'lowercase letters, digits and hyphens')
       .argument('[refs...]', REF)
-      .description('save a new toolset')
-      .option('--description <text>', 'what it is for')
-      .option('--equip', 'equip it at once')
+      .description('create a toolset')
+      .option('--description <text>', 'purpose of the toolset')
+      .option('--equip', 'equip it immediately')
       .action(async (name: string, refs: readonly string[], options: CreateOptions) => {
         const { createToolset } = await import('./toolset-edit.ts');
         done(await createToolset(runtime, { name, refs, options }));
@@ -68,7 +68,7 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
     new Command('remove')
       .argument('<name>')
       .argument('<tools...>', 'namespaced names, or "server.*"')
-      .description('remove tools from a toolset; notes on them stay')
+      .description('remove tools from a toolset; their notes are kept')
       .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
         const { removeTools } = await import('./toolset-edit.ts');
         done(await removeTools(runtime, { name, refs, options }));
@@ -76,15 +76,15 @@ function changing(runtime: Runtime, done: Done): readonly Command[] {
     new Command('rename')
       .argument('<old>')
       .argument('<new>')
-      .description('give a toolset another name')
+      .description('rename a toolset')
       .action(async (from: string, to: string, options: JsonOptions) => {
         const { renameToolset } = await import('./toolset-edit.ts');
         done(await renameToolset(runtime, { from, to }, options));
       }),
     new Command('describe')
       .argument('<name>')
-      .argument('<text>', 'an empty one takes the description away')
-      .description('say what a toolset is for')
+      .argument('<text>', 'new description; an empty text removes it')
+      .description('set the description of a toolset')
       .action(async (name: string, text: string, options: JsonOptions) => {
         const { describeToolset } = await import('./toolset-edit.ts');
         done(await describeToolset(runtime, { name, text }, options));
@@ -96,20 +96,20 @@ function choosing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('delete')
       .argument('<name>')
-      .description('delete a toolset with its notes')
-      .option('--yes', 'that it is meant: nothing is asked')
+      .description('delete a toolset and its notes')
+      .option('--yes', 'delete without asking')
       .action(async (name: string, options: DeleteOptions) => {
         const { deleteToolset } = await import('./toolset-edit.ts');
         done(await deleteToolset(runtime, name, options));
       }),
     new Command('equip')
       .argument('<name>')
-      .description('show clients the tools of this toolset alone')
+      .description('show clients only the tools of this toolset')
       .action(async (name: string, options: JsonOptions) => {
         const { equipToolset } = await import('./toolset-edit.ts');
         done(await equipToolset(runtime, name, options));
       }),
-    new Command('unequip').description('equip no toolset').action(async (options: JsonOptions) => {
+    new Command('unequip').description('unequip the current toolset').action(async (options: JsonOptions) => {
       const { equipToolset } = await import('./toolset-edit.ts');
       done(await equipToolset(runtime, undefined, options));
     }),
@@ -120,7 +120,7 @@ function reviewing(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('review')
       .argument('<name>')
-      .description('show new tools of whole servers, and what changed in pinned tools')
+      .description('show new tools of servers added as a whole, and changes in pinned tools')
       .action(async (name: string, options: JsonOptions) => {
         const { reviewToolset } = await import('./toolset-review.ts');
         done(await reviewToolset(runtime, name, options));
@@ -140,7 +140,7 @@ function exporting(runtime: Runtime, done: Done): Command {
   return new Command('export')
     .argument('[names...]', 'default: all')
     .description('print toolsets and their notes as JSON, or write them to a file')
-    .option('--file <file>', 'the file to write')
+    .option('--file <file>', 'write to this file instead of stdout')
     .action(async (names: readonly string[], options: ExportOptions) => {
       const { exportToolsets } = await import('./toolset-files.ts');
       done(await exportToolsets(runtime, names, options));
@@ -149,9 +149,9 @@ function exporting(runtime: Runtime, done: Done): Command {
 
 function importing(runtime: Runtime, done: Done): Command {
   return new Command('import')
-    .argument('<file>', 'an export, one toolset, or config.json of HyperTool')
+    .argument('<file>', 'exported toolsets, a single toolset, or config.json of HyperTool')
     .description('read toolsets and their notes from a file')
-    .option('--replace', 'put them in the place of toolsets of the same names')
+    .option('--replace', 'replace toolsets with the same names')
     .action(async (file: string, options: ImportToolsetsOptions) => {
       const { importToolsets } = await import('./toolset-files.ts');
       done(await importToolsets(runtime, file, options));
