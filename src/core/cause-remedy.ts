@@ -5,18 +5,20 @@ export function remedyOf(code: CauseCode): string {
   return REMEDIES[code];
 }
 
-const BY_HAND = 'Run its command in a terminal and read what it prints.';
-const ENVIRONMENT = 'It gets only a few harmless variables, and those in "env" of its config entry.';
+const BY_HAND = 'Run its command in a terminal and check the output.';
+const ENVIRONMENT =
+  'Its environment contains only a few harmless variables, and those in "env" of its config entry.';
 const DOWNLOAD =
-  'The first start with npx, uvx or docker downloads the server; running it once in a terminal does that, too.';
-const HTTP_LOG = 'Look at "url" and "headers" in its config entry, and at the log of the server.';
-const ITS_AUTHOR = 'Tell the author of the server: clients cannot use what it sends.';
-const NETWORK = 'Look at your network, proxy and firewall, and at "url".';
-const SIGN_IN = 'Run that command and sign in; a running `assay serve` then takes it up by itself.';
+  'The first start with npx, uvx or docker downloads the server; running it once in a terminal does the same.';
+const HTTP_LOG = 'Check "url" and "headers" in its config entry, and the log of the server.';
+const ITS_AUTHOR = 'Report this to the author of the server: clients cannot use its messages.';
+const NETWORK = 'Check your network, proxy and firewall, and "url".';
+const SIGN_IN =
+  'Run that command and sign in; a running `assay serve` then uses the new sign-in automatically.';
 const SIGN_IN_LATER = 'Try again later. If that does not help, run that command and sign in again.';
-const ITS_LISTS = 'The server answered so itself: look at its log and at whatever it gets these lists from.';
-const ITS_ENTRY = 'Correct its entry in the config, or take it out.';
-const OWN_LOG = 'Look at the log of Assay, and report what it says.';
+const ITS_LISTS = 'The server itself returned this: check its log, and where it gets these lists from.';
+const ITS_ENTRY = 'Correct its entry in the config, or remove it.';
+const OWN_LOG = 'Check the log of Assay, and report the error.';
 const MODULE_ITSELF = 'Correct the module; it is loaded again as soon as its file changes.';
 const NOTHING = 'Nothing to do: Assay reconnects when needed.';
 const LATER = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
@@ -37,21 +39,21 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   CONNECTION_TIMEOUT: NETWORK,
   CONNECTION_CLOSED: HTTP_LOG,
   CONNECTION_FAILED: HTTP_LOG,
-  HOST_UNKNOWN: 'Correct the host of "url" in its config entry, or look at your network and DNS.',
+  HOST_UNKNOWN: 'Correct the host of "url" in its config entry, or check your network and DNS.',
   NETWORK_UNREACHABLE: NETWORK,
   CERTIFICATE_INVALID:
-    'Look at its certificate; one of your own goes into a file that NODE_EXTRA_CA_CERTS names.',
-  TLS_FAILED: 'Look at "url" in its config entry: does this port speak https?',
-  ADDRESS_NOT_ALLOWED: 'Allow such addresses with the setting that is named, or correct "url".',
+    'Check its certificate; to trust your own, set NODE_EXTRA_CA_CERTS to a file that contains it.',
+  TLS_FAILED: 'Check "url" in its config entry: does this port support https?',
+  ADDRESS_NOT_ALLOWED: 'Allow such addresses with the setting named above, or correct "url".',
 
   CREDENTIALS_REFUSED:
     'Set valid credentials in "headers" of its config entry, such as "Authorization": "Bearer ${TOKEN}".',
-  ADDRESS_MOVED: 'Set the address that it points to as "url" in its config entry.',
+  ADDRESS_MOVED: 'Set "url" in its config entry to the new address.',
   ENDPOINT_NOT_FOUND:
-    'Correct the path of "url" in its config entry: there is no MCP endpoint, which usually ends in /mcp.',
-  ENDPOINT_NOT_MCP: 'Correct "url" in its config entry: its documentation names the MCP endpoint.',
-  RATE_LIMITED: 'It has too many requests: try again later.',
-  HTTP_SERVER_ERROR: 'The server itself is in trouble: look at its log, or try again later.',
+    'Correct the path of "url" in its config entry: this is not an MCP endpoint; those usually end in /mcp.',
+  ENDPOINT_NOT_MCP: 'Correct "url" in its config entry; see the server’s documentation for its MCP endpoint.',
+  RATE_LIMITED: 'It receives too many requests: try again later.',
+  HTTP_SERVER_ERROR: 'The server failed: check its log, or try again later.',
   HTTP_STATUS_UNEXPECTED: HTTP_LOG,
   SESSION_EXPIRED: NOTHING,
   RESPONSE_INCOMPLETE: HTTP_LOG,
@@ -64,14 +66,14 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   MESSAGE_TOO_LARGE: ITS_AUTHOR,
   RESPONSE_INVALID: ITS_AUTHOR,
   RESPONSE_AMBIGUOUS: ITS_AUTHOR,
-  RESPONSE_TIMEOUT: 'Look at the log of the server, or raise "timeoutMs" in its config entry.',
-  HANDSHAKE_TIMEOUT: `Look at the log of the server. ${BY_HAND} ${DOWNLOAD}`,
+  RESPONSE_TIMEOUT: 'Check the log of the server, or raise "timeoutMs" in its config entry.',
+  HANDSHAKE_TIMEOUT: `Check the log of the server. ${BY_HAND} ${DOWNLOAD}`,
   HANDSHAKE_TOO_LARGE: ITS_AUTHOR,
-  HANDSHAKE_REFUSED: 'The server answered so itself: look at its log, and at "args", "env" or "headers".',
-  PROTOCOL_VERSION_UNSUPPORTED: 'Use a version of the server that speaks a released revision of MCP.',
+  HANDSHAKE_REFUSED: 'The server itself returned this: check its log, and "args", "env" or "headers".',
+  PROTOCOL_VERSION_UNSUPPORTED: 'Use a version of the server that supports a released revision of MCP.',
   LIST_REFUSED: ITS_LISTS,
   LIST_INVALID: ITS_LISTS,
-  LIST_UNANSWERED: 'Look at the log of the server, or raise "timeoutMs" in its config entry.',
+  LIST_UNANSWERED: 'Check the log of the server, or raise "timeoutMs" in its config entry.',
   REQUEST_REFUSED: OWN_LOG,
 
   SIGN_IN_NEEDED: SIGN_IN,
@@ -88,29 +90,29 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   RENEWAL_LOCKED: SIGN_IN_LATER,
 
   DOCUMENT_UNREADABLE:
-    'Look at "openapi" and "headers" in its config entry: the document must be there to be read.',
-  DOCUMENT_INVALID: 'Correct the document, or tell its author.',
-  DOCUMENT_TIMEOUT: 'Raise "timeoutMs" in its config entry, or look at your network.',
+    'Check "openapi" and "headers" in its config entry: the document must be readable there.',
+  DOCUMENT_INVALID: 'Correct the document, or report this to its author.',
+  DOCUMENT_TIMEOUT: 'Raise "timeoutMs" in its config entry, or check your network.',
   MODULE_NOT_LOADED: MODULE_ITSELF,
   MODULE_NOT_READY: 'Wait a moment: it is listed as soon as it has loaded.',
   MODULE_LOAD_TIMEOUT: MODULE_ITSELF,
-  MODULE_REMOVED: 'Add the module again, if its tools are still wanted.',
-  MEMORY_EXCEEDED: 'Have the module use less memory, or raise its "memoryMb".',
-  EXIT_CALLED: 'Take the call of process.exit out of the module.',
-  EVENT_LOOP_BLOCKED: 'Have the tool wait with `await`, or work in smaller steps.',
+  MODULE_REMOVED: 'Add the module again if you still need its tools.',
+  MEMORY_EXCEEDED: 'Reduce the memory use of the module, or raise its "memoryMb".',
+  EXIT_CALLED: 'Remove the call to process.exit from the module.',
+  EVENT_LOOP_BLOCKED: 'Make the tool wait with `await`, or work in smaller steps.',
   PROCESS_OUTPUT_INVALID: MODULE_ITSELF,
-  PROCESS_OUTPUT_EXCESSIVE: 'Have the tool report progress and log messages less often.',
+  PROCESS_OUTPUT_EXCESSIVE: 'Make the tool send progress and log messages less often.',
   TOOL_FAILED: OWN_LOG,
 
   ENTRY_INVALID: ITS_ENTRY,
-  ENTRY_UNREADABLE: 'Register it again with all of its entry: PUT /gateways/{id}.',
+  ENTRY_UNREADABLE: 'Register it again with the complete entry: PUT /gateways/{id}.',
   ENTRY_DISABLED: 'Enable it: PATCH /gateways/{id} with {"enabled": true}.',
-  ENTRY_SHADOWED: 'Rename one of the two, or take one out.',
+  ENTRY_SHADOWED: 'Rename or remove one of the two.',
   ENTRY_CHANGED: NOTHING,
   ENTRY_REMOVED: ITS_ENTRY,
 
   SERVER_NOT_READY: `Wait a moment. ${BY_HAND}`,
-  START_TIMEOUT: `Look at the log of the server. ${BY_HAND} ${DOWNLOAD}`,
+  START_TIMEOUT: `Check the log of the server. ${BY_HAND} ${DOWNLOAD}`,
   START_FAILED: OWN_LOG,
   READING_FAILED: OWN_LOG,
   LINK_CLOSED: NOTHING,
@@ -121,7 +123,7 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
 
   QUEUE_FULL: LATER,
   QUEUE_TOO_LARGE: LATER,
-  INPUT_NOT_READ: 'Look at the log of the server: it does not read its input.',
+  INPUT_NOT_READ: 'Check the log of the server: it does not read its input.',
   REQUESTS_IN_FLIGHT: LATER,
   REQUEST_LIMIT: LATER,
   LINK_LIMIT: LATER,

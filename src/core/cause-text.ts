@@ -35,14 +35,14 @@ const TEXTS: Texts = {
   STDOUT_CLOSED: ({ stderr }) => `closed its stdout without ending${after(stderr)}`,
   STDIN_CLOSED: ({ stderr }) => `closed its stdin without ending${after(stderr)}`,
 
-  CONNECTION_REFUSED: () => 'nothing listens at its address (ECONNREFUSED)',
-  CONNECTION_TIMEOUT: () => 'its host did not answer in time (connect time-out)',
+  CONNECTION_REFUSED: () => 'nothing is listening at its address (ECONNREFUSED)',
+  CONNECTION_TIMEOUT: () => 'its host did not respond in time (connect timeout)',
   CONNECTION_CLOSED: () => 'it closed the connection',
   CONNECTION_FAILED: ({ error }) => `the connection to it failed: ${error}`,
   HOST_UNKNOWN: ({ error }) => `its host name is not known (${error})`,
   NETWORK_UNREACHABLE: ({ error }) => `its network cannot be reached (${error})`,
   CERTIFICATE_INVALID: ({ error }) => `its certificate is not trusted (${error})`,
-  TLS_FAILED: ({ error }) => `no encrypted connection to it could be made (${error})`,
+  TLS_FAILED: ({ error }) => `an encrypted connection to it could not be established (${error})`,
   ADDRESS_NOT_ALLOWED: ({ reaches, chosenBy }) =>
     `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${reachRemedy(reaches, chosenBy)}`,
 
@@ -54,12 +54,12 @@ const TEXTS: Texts = {
       : `it answers HTTP ${status} and points to ${quote(location)}; set that as its "url"`,
   ENDPOINT_NOT_FOUND: ({ status }) => `it answers HTTP ${status}`,
   ENDPOINT_NOT_MCP: () =>
-    'it answers with a web page, so it is not an MCP endpoint, which usually ends in /mcp',
+    'it responded with a web page, so it is not an MCP endpoint; those usually end in /mcp',
   RATE_LIMITED: ({ status }) => `it answers HTTP ${status}`,
   HTTP_SERVER_ERROR: ({ status }) => `it answers HTTP ${status}`,
   HTTP_STATUS_UNEXPECTED: ({ status }) => `it answers HTTP ${status}`,
   SESSION_EXPIRED: () => 'its session has expired (HTTP 404)',
-  RESPONSE_INCOMPLETE: () => 'its answer ended before the result',
+  RESPONSE_INCOMPLETE: () => 'its response ended before the result',
   STREAM_CLOSED: () => 'it closed its event stream',
   STREAM_NOT_RESUMED: ({ first, last }) => `${causeText(first)}, and then ${causeText(last)}`,
   ENDPOINT_TIMEOUT: () => 'it did not name its address in time',
@@ -76,17 +76,17 @@ const TEXTS: Texts = {
     `it refused "initialize": ${message === undefined ? 'it gave no reason' : quote(message)}`,
   PROTOCOL_VERSION_UNSUPPORTED: ({ version }) =>
     version === undefined
-      ? 'it names no protocol version'
+      ? 'it did not specify a protocol version'
       : `it requires protocol version ${quote(version)}, which Assay does not support`,
   LIST_REFUSED: ({ method, error, message }) => `${method} failed: ${error} ${message}`,
-  LIST_INVALID: ({ method, reason }) => `${method} was answered by a result that is not a list: ${reason}`,
+  LIST_INVALID: ({ method, reason }) => `${method} returned a result that is not a list: ${reason}`,
   LIST_UNANSWERED: ({ method, cause }) => `${method}: ${causeText(cause)}`,
   REQUEST_REFUSED: ({ reason }) => reason,
 
   SIGN_IN_NEEDED: ({ server, subject, cause }) =>
     `it waits for authorization${cause === undefined ? '' : ` (${causeText(cause)})`}; run ${signInCommand(server, subject)}`,
   SIGN_IN_EXPIRED: () => 'the last sign-in has expired',
-  SIGN_IN_UNREADABLE: () => 'the encryption key is not the one with which the last sign-in was stored',
+  SIGN_IN_UNREADABLE: () => 'the last sign-in was stored with a different encryption key',
   SCOPE_INSUFFICIENT: ({ scopes }) =>
     `the sign-in lacks scopes that it requires: ${scopes.map(quote).join(', ') || 'it does not name them'}`,
   TOKEN_REFUSED: () => 'it rejected a newly issued access token',

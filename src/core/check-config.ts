@@ -75,7 +75,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
           check: 'config',
           level: 'problem',
           about,
-          message: `It names no server that can be used, so there is nothing to serve. It is ${namedBy}.`,
+          message: `It does not contain a usable server, so there is nothing to serve. It is ${namedBy}.`,
           remedy: 'Add servers under "mcpServers".',
         }
       : {

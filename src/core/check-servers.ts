@@ -111,6 +111,6 @@ function warned(about: string, { code, text }: ServerWarning): Finding {
     remedy:
       code === 'MESSAGE_INVALID'
         ? 'Have it write its log to stderr: stdout of a server belongs to messages alone.'
-        : 'Tell the author of the server.',
+        : 'Report this to the author of the server.',
   };
 }

@@ -41,14 +41,14 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
     level: 'note',
     remedy: 'Give the server a shorter name in the config if you want another one.',
   },
-  name_repeated: { level: 'warning', remedy: 'Tell the author of the server: names must differ.' },
+  name_repeated: { level: 'warning', remedy: 'Report this to the author of the server: names must differ.' },
   name_hidden: {
     level: 'warning',
     remedy: 'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
   },
   filter_unmatched: {
     level: 'warning',
-    remedy: 'Correct the pattern, or take it out; `assay tools` shows the names.',
+    remedy: 'Correct or remove the pattern; `assay tools` shows the names.',
   },
   list_limit: {
     level: 'warning',
@@ -64,11 +64,11 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   },
   member_left_out: {
     level: 'note',
-    remedy: 'Tell the author of the server: without that change clients reject it.',
+    remedy: 'Report this to the author of the server: without that change clients reject it.',
   },
   withheld: {
     level: 'warning',
-    remedy: 'Tell the author of the server: clients would reject the whole list for it.',
+    remedy: 'Report this to the author of the server: clients would reject the whole list for it.',
   },
 };
 

@@ -63,7 +63,7 @@ export function publicNames(all: readonly Named[]): PublicNames {
       contested.set(name, twins);
       reports.push({
         code: 'name_ambiguous',
-        text: `${fullName} is called ${unique}: the name ${name} fits more than one`,
+        text: `${fullName} is called ${unique}: the name ${name} is ambiguous`,
       });
     } else
       reports.push({

@@ -57,10 +57,10 @@ const SENTENCES: Sentences = {
     'The Mcp-Session-Id header is missing. Send "initialize" first, or speak revision 2026-07-28.',
   SESSION_UNKNOWN: () => 'Unknown session: it has ended, or never existed. Send "initialize" again.',
   EVENT_UNKNOWN: () =>
-    'The Last-Event-ID names no event of this session, or one that is no longer kept. Missed messages cannot be recovered; open a stream without that header.',
+    'The Last-Event-ID does not match any event that this session still keeps. Missed messages cannot be recovered; open a stream without that header.',
   CONNECTION_LIMIT: (r) =>
     `All ${r.limit} connections are in use (limits.connections). Close one of yours, or try again later.`,
-  SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
+  SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try again later.',
   TARGET_INVALID: (r) =>
     `The request target cannot be used: ${r.reason}. Send a plain path of this server, such as /mcp.`,
   HEADER_INVALID: (r) => `The ${r.header} header is not valid: ${r.reason}.`,
@@ -72,7 +72,7 @@ const SENTENCES: Sentences = {
       ? 'A valid token is needed: send the header "Authorization: Bearer <token>". `assay token create NAME` makes one.'
       : `The token is not valid: ${r.reason}. Send a valid one in the header "Authorization: Bearer <token>".`,
   ISSUER_UNAVAILABLE: (r) =>
-    `Whether the token holds cannot be told now: the keys of its issuer ${quote(r.issuer)} could not be fetched. Try again in ${r.waitSeconds} s.`,
+    `The token cannot be verified now: the keys of its issuer ${quote(r.issuer)} could not be fetched. Try again in ${r.waitSeconds} s.`,
   HTTP_METHOD_UNKNOWN: (r) =>
     `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'POST' ? '; with an Mcp-Session-Id of an older revision also GET and DELETE' : ''}.`,
   MEDIA_TYPE_UNKNOWN: (r) =>
@@ -82,11 +82,10 @@ const SENTENCES: Sentences = {
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
   ENDPOINT_UNKNOWN: (r) => `There is no endpoint ${quote(r.path)}. Known endpoints: ${r.known.join(', ')}.`,
-  TOOL_UNKNOWN: (r) => `No tool is called ${quote(r.name)}. "tools/list" or \`assay tools\` shows all.`,
-  NAME_AMBIGUOUS: (r) =>
-    `The name ${quote(r.name)} fits more than one. Use one of: ${r.candidates.join(', ')}.`,
+  TOOL_UNKNOWN: (r) => `Unknown tool ${quote(r.name)}. "tools/list" or \`assay tools\` lists all tools.`,
+  NAME_AMBIGUOUS: (r) => `The name ${quote(r.name)} is ambiguous. Use one of: ${r.candidates.join(', ')}.`,
   TOOL_WITHHELD: (r) => `The tool ${quote(r.name)} is withheld: ${r.reason}.`,
-  PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
+  PROMPT_UNKNOWN: (r) => `Unknown prompt ${quote(r.name)}. "prompts/list" lists all prompts.`,
   RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,
   TASK_UNKNOWN: (r) =>
     `You have no task ${quote(r.taskId)} at this endpoint. Use the id that came with the task, with the same token and endpoint.`,
@@ -96,170 +95,171 @@ const SENTENCES: Sentences = {
   CAPABILITY_MISSING: (r) =>
     `Missing required client capability. Declare with each request: ${JSON.stringify(r.requiredCapabilities)}.`,
   SUBSCRIPTION_UNSUPPORTED: (r) =>
-    `Server ${quote(r.server)} does not tell of updates of the resource ${quote(r.uri)}. Read it again when you need it.`,
+    `Server ${quote(r.server)} does not support subscriptions to the resource ${quote(r.uri)}. Read it again when you need it.`,
   SUBSCRIPTION_LIMIT: (r) =>
-    `This client would have more than ${r.limit} subscriptions to resources, which is the most that it may. End some, or raise limits.subscriptionsPerClient.`,
-  CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
+    `This client would exceed the maximum of ${r.limit} resource subscriptions. End some, or raise limits.subscriptionsPerClient.`,
+  CURSOR_INVALID: () => 'The cursor is no longer valid. Start the list again, without a cursor.',
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.`,
   SERVER_MESSAGE_INVALID: (r) =>
     `Server ${quote(r.server)} sent an ambiguous response, which was not relayed: ${r.reason}. JSON readers would disagree on its content. The call may have had its effect; report this to the author of the server.`,
   SERVER_ENDED: (r) =>
-    `Server ${quote(r.server)} ended before it answered: ${causeText(r.cause)}. The call may have had its effect; it was not repeated.`,
+    `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}. The call may have had its effect; it was not repeated.`,
   SERVER_UNREACHED: (r) =>
     `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
-    `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
+    `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. To allow more time, set "timeoutMs".`,
   SERVER_ASKS: (r) => `Server ${quote(r.server)} asks for input in the middle of the call, ${r.reason}.`,
   QUESTION_UNANSWERED: (r) =>
     `Server ${quote(r.server)} asked ${quote(r.method)} in the middle of the call, and the client did not answer it: ${r.reason}.`,
-  CLIENT_SILENT: (r) => `The question has no answer: ${r.reason}.`,
+  CLIENT_SILENT: (r) => `The request of the server was not answered: ${r.reason}.`,
   STATE_INVALID: (r) =>
-    `Invalid params: params.requestState: ${r.reason}. Send the request again without it, to begin anew.`,
+    `Invalid params: params.requestState: ${r.reason}. Send the request again without it to start over.`,
   CALL_REFUSED: (r) => `The call was refused: ${r.reasons.map(quote).join('; ')}.`,
   CALL_EXPIRED: () =>
-    'The call that waited for this answer is over: it was answered already, took too long, or its server is gone. Send the request again without requestState, to begin anew.',
+    'The call that waited for this answer has ended: it was already answered, took too long, or its server is gone. Send the request again without requestState to start over.',
   CALL_ELSEWHERE: () =>
-    'The call that waits for this answer waits in another process of Assay. Send the retry to the one that asked, or the request again without requestState.',
+    'The call that waits for this answer belongs to another Assay process. Send the retry to that process, or send the request again without requestState.',
   CANCELLED: () => 'The client cancelled the request.',
-  SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
-  INTERNAL: () => 'Internal error; the log of Assay has the details. The call may have had its effect.',
+  SHUTTING_DOWN: () => 'Assay is shutting down. Try again after it has restarted.',
+  INTERNAL: () => 'Internal error; see the log of Assay for details. The call may have had its effect.',
   CONFIG_ABSENT: (r) =>
-    `There is no config file ${quote(r.path)}. \`assay\` without arguments shows where to begin.`,
+    `There is no config file ${quote(r.path)}. Run \`assay\` without arguments to get started.`,
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   PATH_UNSAFE: (r) =>
     `Others could change ${quote(r.path)}, and with it what Assay runs: ${pathFaultPhrase(r)}.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
   ADDRESS_NEEDS_TOKEN: (r) =>
-    `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough), or auth.issuer. Or use --host 127.0.0.1.`,
+    `Listening on ${quote(r.host)} lets other machines connect, so a token is required: create one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (shorter ones are rejected), or set auth.issuer. Or use --host 127.0.0.1.`,
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
-  SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
-  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. What was asked for is not saved.`,
+  SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} does not contain a usable server.`,
+  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. The request was not saved.`,
   RECORD_UNREADABLE: (r) =>
-    `The store holds a record that this Assay does not understand (${r.kind} ${quote(r.id)}: ${r.reason}), and does not overwrite it. Update Assay.`,
+    `The store contains a record that this version of Assay cannot read (${r.kind} ${quote(r.id)}: ${r.reason}). It was not overwritten. Update Assay.`,
   SCHEMA_TOO_NEW: (r) =>
-    `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
+    `The store ${quote(r.place)} was written by a newer version of Assay (format ${r.found}; this version supports ${r.known}). Update Assay, or use another ASSAY_HOME.`,
   STORE_DAMAGED: (r) =>
-    `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start makes a new one.`,
+    `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start creates a new one.`,
   STORE_MOVED: (r) =>
     r.what === 'log'
-      ? `The write-ahead log of the store, ${quote(r.path)}, was deleted or replaced while Assay was running. The request is not saved. Assay opens the store again; repeat the request.`
-      : `The store file ${quote(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request is not saved; what was read before stays in force. Move the same file back, or stop Assay, put the right file in place and start it again.`,
+      ? `The write-ahead log of the store, ${quote(r.path)}, was deleted or replaced while Assay was running. The request was not saved. Assay is reopening the store; repeat the request.`
+      : `The store file ${quote(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request was not saved; the data read before remains in effect. Move the same file back, or stop Assay, put the right file in place and start it again.`,
   REVOCATION_UNSAVED: (r) =>
-    `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Mend the store (a full disk: free space) and repeat the request; after a restart it would not hold.`,
+    `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
   TOKEN_EXISTS: (r) =>
-    `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
-  TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
+    `A token named ${quote(r.name)} already exists. Choose another name, or revoke that one.`,
+  TOKEN_UNKNOWN: (r) => `No valid token is named ${quote(r.name)}. \`assay token list\` lists all tokens.`,
   SCOPE_MISSING: (r) =>
     r.scope === 'execute'
       ? 'The token lacks the scope "execute", which is needed to add commands, modules and local documents. `assay token create NAME --scope admin,execute` makes one that has it.'
-      : `The token lacks the scope ${quote(r.scope)}. \`assay token create NAME --scope ${r.scope}\` makes one that has it.`,
+      : `The token lacks the scope ${quote(r.scope)}. \`assay token create NAME --scope ${r.scope}\` creates one that has it.`,
   TOO_MANY_FAILURES: (r) => `Too many invalid tokens were sent. Try again in ${r.waitSeconds} s.`,
   CLIENT_BUSY: (r) =>
-    `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
+    `This client has reached the maximum of ${r.limit} requests in progress. Wait for responses, or raise limits.requestsPerClient.`,
   SERVER_BUSY: (r) =>
     `Server ${quote(r.server)} is busy: ${causeText(r.cause)}. The request was not carried out; try again later.`,
   CLIENT_UNKNOWN: (r) =>
-    `No client called ${quote(r.name)} is known. Known: ${r.known.join(', ')}. To import, a file will do too.`,
+    `Unknown client ${quote(r.name)}. Known clients: ${r.known.join(', ')}. You can also import from a file.`,
   CLIENT_ABSENT: (r) =>
-    `${r.client} seems not to be installed: there is no folder ${quote(r.folder)}. Start it once, or write the file all the same with --force.`,
+    `${r.client} does not seem to be installed: the folder ${quote(r.folder)} does not exist. Start it once, or use --force to write the file anyway.`,
   CLIENT_NEEDS_COMMAND: (r) =>
-    `${r.client} takes only commands from its config file, no addresses. Leave --http out: it then starts \`assay stdio\`, which joins the same servers.`,
+    `${r.client} supports only commands in its config file, not URLs. Omit --http: the client then starts \`assay stdio\`, which joins the same servers.`,
   ENTRY_EXISTS: (r) =>
-    `The file ${quote(r.path)} has another server called ${quote(r.name)}. Choose a name with --name, or replace that one with --force.`,
+    `The file ${quote(r.path)} already has another server named ${quote(r.name)}. Choose another name with --name, or replace that server with --force.`,
   NOTHING_FOUND: (r) =>
     `No MCP server was found. Looked in: ${r.places.map(quote).join(', ')}.` +
-    (r.projects.length === 0 ? '' : ` There are some with --project ${r.projects.map(quote).join(' or ')}.`),
-  NOTHING_TO_UNDO: (r) => `There is nothing to undo: Assay wrote nothing into ${quote(r.path)}.`,
+    (r.projects.length === 0
+      ? ''
+      : ` Servers were found with --project ${r.projects.map(quote).join(' or ')}.`),
+  NOTHING_TO_UNDO: (r) => `Nothing to undo: Assay has not written to ${quote(r.path)}.`,
   FILE_UNREADABLE: (r) => `The file ${quote(r.path)} cannot be read: ${r.reason}.`,
   FILE_UNWRITABLE: (r) => `The file ${quote(r.path)} cannot be written: ${r.reason}.`,
   SERVER_UNKNOWN: (r) =>
-    `No server of the config is called ${quote(r.name)}.` +
+    `The config has no server named ${quote(r.name)}.` +
     (r.known.length === 0 ? '' : ` There are: ${r.known.map(quote).join(', ')}.`),
   AUTHORIZATION_NEEDED: (r) =>
     `Server ${quote(r.server)} cannot be used: ${causeText({ ...r, code: 'SIGN_IN_NEEDED' })}.`,
   AUTHORIZATION_FAILED: (r) => `Server ${quote(r.server)} was not authorized: ${r.reason}.`,
   AUTHORIZATION_UNKNOWN: (r) =>
-    `Nobody is signed in at server ${quote(r.server)} as ${quote(r.subject)}. \`assay auth --list\` shows all.`,
+    `There is no sign-in to server ${quote(r.server)} for ${quote(r.subject)}. \`assay auth --list\` lists all sign-ins.`,
   KEY_UNUSABLE: (r) => `The encryption key in ${r.place} cannot be used: ${r.reason}.`,
   TOOLSET_UNKNOWN: (r) =>
-    `No toolset is called ${quote(r.name)}.` +
+    `Unknown toolset ${quote(r.name)}.` +
     (r.known.length === 0 ? ' There are none yet.' : ` There are: ${r.known.map(quote).join(', ')}.`),
   TOOLSET_EXISTS: (r) =>
-    `There is a toolset ${quote(r.name)} already. Choose another name, or change or delete that one.`,
+    `A toolset named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
   TOOLSET_PROTECTED: (r) =>
     r.toolset === undefined
-      ? 'Models may not build, change or delete toolsets here (toolsets.modelsMayChange is none). Equip one of those that list-saved-toolsets shows, or ask an operator for another.'
+      ? 'Models may not create, change or delete toolsets here (toolsets.modelsMayChange is none). Equip one of those that list-saved-toolsets shows, or ask an operator for another.'
       : `An operator made the toolset ${quote(r.toolset)}, and models may not change, delete or annotate it. Build one of your own with build-toolset, or ask the operator to make the change, or to set toolsets.modelsMayChange to all.`,
   TOOLSETS_FULL: (r) =>
-    `There are ${r.limit} toolsets, which is the maximum. Delete one first, with delete-toolset or \`assay toolset remove NAME\`.`,
+    `The maximum of ${r.limit} toolsets is reached. Delete one first, with delete-toolset or \`assay toolset delete NAME\`.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
-  NOTE_EXISTS: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
+  NOTE_EXISTS: (r) => `The tool ${quote(r.tool)} already has a note ${quote(r.note)}. Change it with PUT.`,
   EXECUTE_OFF: () =>
-    'Commands, modules and documents in files are added by the API only where Assay listens on loopback. Put it into the config file.',
+    'Commands, modules and local documents can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
   GATEWAY_EXISTS: (r) =>
-    `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
-  GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
+    `A gateway named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
+  GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be created: ${faultsText(r.faults)}`,
   GATEWAY_READ_ONLY: (r) =>
     r.name === LOCAL_SOURCE
-      ? 'The gateway "local" holds what you made yourself: DELETE /tools/{id} and DELETE /functions take these away, PATCH /tools/{id} changes a tool.'
-      : `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
+      ? 'The gateway "local" contains your own tools: change them with PATCH /tools/{id}, remove them with DELETE /tools/{id} or DELETE /functions.'
+      : `The gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`} can only be changed in the config file.`,
   TOOL_EXISTS: (r) =>
-    `There is a tool ${quote(r.name)} already. Choose another name, or change or delete that one.`,
-  TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
+    `A tool named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
+  TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be created: ${faultsText(r.faults)}`,
   TOOL_READ_ONLY: (r) =>
     `The tool ${quote(r.tool)} comes from ${r.by}, and can be changed there alone. What it is believed to do, you can say here: "annotations", "title" and "enabled".`,
-  MODULE_EXISTS: (r) => `The tools of the module ${quote(r.path)} are there already.`,
+  MODULE_EXISTS: (r) => `The module ${quote(r.path)} has already been added.`,
   MODULE_INVALID: (r) => `The module cannot be used: ${faultsText(r.faults)}`,
   MODULE_UNKNOWN: (r) =>
     `There is no module ${quote(r.path)}.` +
     (r.known.length === 0 ? ' There are none.' : ` There are: ${r.known.map(quote).join(', ')}.`),
-  MODULE_READ_ONLY: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
+  MODULE_READ_ONLY: (r) => `The module ${quote(r.path)} is defined in the config file. Remove it there.`,
   BUNDLE_INVALID: (r) =>
     `The bundle is not valid, and nothing of it was imported: ${fieldErrorsIn(r.fieldErrors)}.`,
   BUNDLE_LOCKED: () =>
-    'The passphrase does not open the secrets of the bundle, or they were changed. Nothing was imported; without a passphrase it is imported without its secrets.',
+    'The passphrase is wrong, or the secrets of the bundle were modified. Nothing was imported. To import it without its secrets, omit the passphrase.',
   TOOL_DISABLED: (r) =>
     `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
   HINTS_CONTRADICT: (r) =>
-    `With this ${quote(r.tool)} would say both readOnlyHint true and destructiveHint true, by what its source declares and what you set together. What only reads destroys nothing: set one of them to false. Defaults never count.`,
+    `Together with the hints from its source, this would give ${quote(r.tool)} both readOnlyHint true and destructiveHint true. A read-only tool cannot be destructive: set one of them to false. Defaults do not count.`,
   TOOL_CHANGED: (r) =>
-    `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
+    `The tool ${quote(r.tool)} is withheld: its definition has changed since the toolset ${quote(r.toolset)} pinned it. An operator can review the change with \`assay toolset review ${r.toolset}\` and accept it with \`assay toolset accept\`.`,
   TOOL_DRIFTED: (r) =>
-    `The tool ${quote(r.tool)} is withheld: its definition has changed in a dangerous way. An operator sees what changed, and accepts it, with \`assay review\`.`,
+    `The tool ${quote(r.tool)} is withheld: its definition has changed in a dangerous way. An operator can review and accept the change with \`assay review\`.`,
   REF_UNKNOWN: (r) =>
     [r, ...(r.others ?? [])]
       .map(
         ({ ref, nearest }) =>
-          `No tool is called ${quote(ref)}.` +
-          (nearest === undefined ? '' : ` Did you mean ${quote(nearest)}?`),
+          `Unknown tool ${quote(ref)}.` + (nearest === undefined ? '' : ` Did you mean ${quote(nearest)}?`),
       )
       .join(' ') + ' Refer to a tool as "server.tool" or by its refId.',
   REF_AMBIGUOUS: (r) =>
-    `The ref ${quote(r.ref)} names a tool of each of the servers ${r.servers.map(quote).join(', ')}. Give its refId.`,
+    `The ref ${quote(r.ref)} is ambiguous: the servers ${r.servers.map(quote).join(', ')} each have such a tool. Use a refId.`,
   REF_DISAGREES: (r) =>
-    `The refId ${quote(r.refId)} is not that of ${quote(r.namespacedName)} as it is now. Give one of the two.`,
+    `The refId ${quote(r.refId)} does not match the current definition of ${quote(r.namespacedName)}. Give only one of the two.`,
   CALL_TOOL_REQUIRED: (r) =>
-    `The tool ${quote(r.tool)} is not called by its name here: call "call_tool" with {"name": ${JSON.stringify(r.tool)}, "arguments": {…}}.`,
+    `The tool ${quote(r.tool)} cannot be called directly here: call "call_tool" with {"name": ${JSON.stringify(r.tool)}, "arguments": {…}}.`,
   NOTE_UNKNOWN: (r) => `The tool ${quote(r.tool)} has no note ${quote(r.note)} in that toolset.`,
   NOTES_FULL: (r) =>
-    `The tool ${quote(r.tool)} would have more than ${r.limit} notes, which is the maximum. An operator can remove some with \`assay notes delete\`.`,
+    `The tool ${quote(r.tool)} would exceed the maximum of ${r.limit} notes. An operator can remove some with \`assay notes delete\`.`,
   MODE_DIFFERS: (r) =>
     `The tool ${quote(r.tool)} cannot be called: Assay is in ${r.mode} mode. Call ${quote(r.switch)} first, and list the tools again.`,
   BODY_NOT_JSON: (r) => `The body is not JSON: ${r.reason}. Send one JSON value in UTF-8.`,
-  BODY_TOO_LARGE: (r) => `The body is larger than ${r.limitBytes} bytes, which is the most that is read.`,
+  BODY_TOO_LARGE: (r) => `The body is larger than the maximum of ${r.limitBytes} bytes.`,
   BODY_INVALID: (r) => `The body is not valid: ${fieldErrorsIn(r.fieldErrors)}.`,
   QUERY_INVALID: (r) => `The query is not valid: ${fieldErrorsIn(r.fieldErrors)}.`,
   PRECONDITION_FAILED: (r) =>
-    `It is not as you know it: somebody has changed it, and its ETag is ${r.etag} now. Read it again, and decide anew.`,
+    `The resource changed since you read it; its ETag is now ${r.etag}. Fetch it and retry.`,
   SETTING_READ_ONLY: (r) =>
-    `The setting ${quote(r.name)} decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
+    `The setting ${quote(r.name)} controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
   SETTING_OVERRIDDEN: (r) =>
-    `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change it there, or take it out there first.`,
+    `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change or remove it there.`,
 };
 
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
@@ -267,10 +267,10 @@ const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } a
 /** The first error, and the number of further ones. */
 function fieldErrorsIn(fieldErrors: readonly FieldError[]): string {
   const [first] = fieldErrors;
-  if (first === undefined) return 'it does not fit';
+  if (first === undefined) return 'it is invalid';
   const place = first.at === '' ? '' : `${quote(first.at)}: `;
   const others = fieldErrors.length - 1;
-  return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more fault')}`}`;
+  return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more error')}`}`;
 }
 
 /** Untrusted text within a sentence: on one line, escaped, already truncated. */
@@ -288,5 +288,5 @@ export function pathFaultPhrase({
   reason,
   command,
 }: Pick<Extract<Refusal, { code: 'PATH_UNSAFE' }>, 'at' | 'reason' | 'command'>): string {
-  return `of ${quote(at)} ${reason}; run \`${command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
+  return `of ${quote(at)} ${reason}; run \`${command}\`, or set ASSAY_FILE_CHECKS=off if you trust every user of this machine`;
 }

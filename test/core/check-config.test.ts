@@ -55,7 +55,7 @@ describe('the config', () => {
       [
         'problem',
         '/c/mcp.json',
-        'It names no server that can be used, so there is nothing to serve. It is named by ASSAY_CONFIG.',
+        'It does not contain a usable server, so there is nothing to serve. It is named by ASSAY_CONFIG.',
       ],
     ]);
   });

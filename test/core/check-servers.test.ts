@@ -48,7 +48,7 @@ it.each([
   [[REFUSED], 'tools/list failed: -32603 no'],
   [
     [REFUSED, INVALID],
-    'tools/list failed: -32603 no; prompts/list was answered by a result that is not a list: it has no "prompts" array',
+    'tools/list failed: -32603 no; prompts/list returned a result that is not a list: it has no "prompts" array',
   ],
 ])('One that stands but could not list what it has is a problem, with each cause', (listFaults, told) => {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 12 } as const;
@@ -77,8 +77,8 @@ it('It is told once: not where another check has told why it cannot start', () =
 
 it.each([
   ['MESSAGE_INVALID', 'Have it write its log to stderr: stdout of a server belongs to messages alone.'],
-  ['LINE_TOO_LONG', 'Tell the author of the server.'],
-  [undefined, 'Tell the author of the server.'],
+  ['LINE_TOO_LONG', 'Report this to the author of the server.'],
+  [undefined, 'Report this to the author of the server.'],
 ])('What had to be passed over is a warning, and its code %s decides what to do', (code, remedy) => {
   const warnings = [{ code, text: 'it said something' }];
   const [found] = checkServers([down(EXITED, { warnings })], new Set(['a']));

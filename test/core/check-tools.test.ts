@@ -48,7 +48,7 @@ describe('names', () => {
       'Rename',
       'Rename',
       'Give',
-      'Tell',
+      'Report',
     ]);
   });
 

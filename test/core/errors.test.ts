@@ -206,21 +206,21 @@ describe('a refusal', () => {
 
   it('names what it is about, why, and what to do', () => {
     expect(sentenceOf({ code: 'TOOL_UNKNOWN', name: 'git.psh' })).toBe(
-      'No tool is called "git.psh". "tools/list" or `assay tools` shows all.',
+      'Unknown tool "git.psh". "tools/list" or `assay tools` lists all tools.',
     );
     expect(sentenceOf({ code: 'NAME_AMBIGUOUS', name: 'a', candidates: ['b', 'c'] })).toBe(
-      'The name "a" fits more than one. Use one of: b, c.',
+      'The name "a" is ambiguous. Use one of: b, c.',
     );
     expect(
       sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: { code: 'PROCESS_EXITED', exitCode: 7 } }),
     ).toBe(
-      'Server "s" ended before it answered: exited with code 7. The call may have had its effect; it was not repeated.',
+      'Server "s" ended before it responded: exited with code 7. The call may have had its effect; it was not repeated.',
     );
   });
 
   it('quotes at most 200 characters of a peer', () => {
     const sentence = (name: string): string => sentenceOf({ code: 'PROMPT_UNKNOWN', name });
-    const told = (name: string): string => `No prompt is called "${name}". "prompts/list" shows all.`;
+    const told = (name: string): string => `Unknown prompt "${name}". "prompts/list" lists all prompts.`;
     expect(sentence('x'.repeat(200))).toBe(told('x'.repeat(200)));
     expect(sentence('x'.repeat(201))).toBe(told(`${'x'.repeat(200)}…`));
     expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(told(`${'x'.repeat(199)}…`)); // never half of a pair

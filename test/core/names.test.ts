@@ -45,7 +45,7 @@ describe('a public name', () => {
   });
 
   it('that two tools want goes to neither, and both say so', () => {
-    const why = 'the name a_b_c fits more than one';
+    const why = 'the name a_b_c is ambiguous';
     check(
       ['a.b_c', 'a_b.c', 'a.d'],
       ['a_b_c_5b8f934a', 'a_b_c_a3715283', 'a_d'],

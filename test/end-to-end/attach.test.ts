@@ -86,7 +86,7 @@ describe('assay stdio --attach', () => {
       .toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
     const [named] = models;
     expect((await named.call('s_one')).text).toBe('named:one');
-    await expect(named.call('s_two')).rejects.toThrow('No tool is called "s_two".');
+    await expect(named.call('s_two')).rejects.toThrow('Unknown tool "s_two".');
     await served.call('enter-configuration-mode');
     await expect.poll(lists, { timeout: patient(5_000) }).toEqual([...fixed, MENU]);
   });

@@ -61,7 +61,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     // What a client calls that passes over the change of its list.
     await model.call('list-available-tools');
     expect(await refusedFor(model, 'plain_echo')).toMatch(/configuration mode.*exit-configuration-mode/);
-    expect(await refusedFor(model, 'no_such')).toMatch(/No tool is called/);
+    expect(await refusedFor(model, 'no_such')).toMatch(/Unknown tool/);
   });
 
   it('2: normal mode shows the tools of the toolset and the way to configuration mode, nothing else', async () => {
@@ -200,7 +200,7 @@ describe('the flag enableConfigToolsMenu', () => {
       await equip(model, 'triage', ['plain.echo']);
       expect(await model.tools()).toEqual([...LEGACY, 'plain_echo']);
       expect(await refusedFor(model, 'plain_add')).toContain('not in the toolset');
-      expect(await refusedFor(model, 'enter-configuration-mode')).toContain('No tool is called');
+      expect(await refusedFor(model, 'enter-configuration-mode')).toContain('Unknown tool');
     },
   );
 });

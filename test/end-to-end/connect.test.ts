@@ -119,7 +119,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     const done = await user.assay('connect', client, '--http', '--json');
     if (http === undefined) {
       expect([done.code, done.stdout, user.read(...file)]).toEqual([2, '', before]);
-      expect(done.stderr).toContain('Leave --http out');
+      expect(done.stderr).toContain('Omit --http');
     } else {
       expect(at(parseLoose(user.read(...file)), key, 'assay')).toEqual(http);
       expect(textAt(parseJson(done.stdout), 'next')).toContain(`must run at ${URL}`);
@@ -160,7 +160,7 @@ describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio
     const user = newUser();
     const refused = await user.assay('connect', client);
     expect([refused.code, refused.stdout]).toEqual([3, '']);
-    expect(refused.stderr).toContain('seems not to be installed');
+    expect(refused.stderr).toContain('does not seem to be installed');
     expect(readdirSync(user.home)).toEqual([]);
     await connected(user, client, '--force');
     expect(user.json(...file)).toEqual({ [key]: { assay: stdio } });
@@ -252,7 +252,7 @@ describe('assay connect', () => {
     );
     const again = await user.assay('connect', 'cursor', '--undo');
     expect([again.code, again.stdout]).toEqual([2, '']);
-    expect(again.stderr).toContain('There is nothing to undo');
+    expect(again.stderr).toContain('Nothing to undo');
   });
 
   it('connecting again after an edit never brings back what was edited away', async () => {
@@ -271,7 +271,7 @@ describe('assay connect', () => {
     await connected(user, 'cursor', '--http', 'https://assay.example/mcp');
     const theirs = '{"mcpServers": {"assay": {"command": "another"}}}';
     user.write(theirs, ...CURSOR);
-    expect((await user.assay('connect', 'cursor')).stderr).toContain('another server called "assay"');
+    expect((await user.assay('connect', 'cursor')).stderr).toContain('another server named "assay"');
     expect((await user.assay('connect', 'cursor', '--undo')).code).toBe(2);
     expect(user.read(...CURSOR)).toBe(theirs);
     const tweaked = '{"mcpServers": {"assay": {"url": "https://assay.example/mcp", "headers": {}}}}';
@@ -402,7 +402,7 @@ describe('assay connect', () => {
   });
 
   const refusals: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
-    ['a client that nobody knows', ['notepad'], /Known: claude-desktop, /],
+    ['a client that nobody knows', ['notepad'], /Known clients: claude-desktop, /],
     ['a name that no client would take', ['cursor', '--name', 'a b'], /a name has 1 to 64/],
     ['an address that is none', ['cursor', '--http', 'localhost'], /--http takes an address/],
     ['an address with credentials', ['cursor', '--http', 'http://u:p@h/mcp'], /without credentials/],

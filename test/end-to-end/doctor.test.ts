@@ -143,7 +143,7 @@ describe('assay doctor', () => {
     expect(found('servers')).toEqual([
       'problem crashing: Not ready, so its tools are missing: exited with code 3: no disk for [masked].',
       'problem unwelcome: Not ready, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
-      'problem closed: Not ready, so its tools are missing: nothing listens at its address (ECONNREFUSED).',
+      'problem closed: Not ready, so its tools are missing: nothing is listening at its address (ECONNREFUSED).',
       expect.stringMatching(/^ok plain: /),
     ]);
     expect(numberAt(report, 'problems')).toBe(7);
@@ -163,10 +163,10 @@ describe('assay doctor', () => {
     expect(code).toBe(0);
     expect(found('names')).toEqual([
       expect.stringMatching(
-        /^warning all servers: a\.b_c is called a_b_c_\w+: the name a_b_c fits more than one\.$/,
+        /^warning all servers: a\.b_c is called a_b_c_\w+: the name a_b_c is ambiguous\.$/,
       ),
       expect.stringMatching(
-        /^warning all servers: a_b\.c is called a_b_c_\w+: the name a_b_c fits more than one\.$/,
+        /^warning all servers: a_b\.c is called a_b_c_\w+: the name a_b_c is ambiguous\.$/,
       ),
     ]);
     expect(found('isolation')).toEqual([

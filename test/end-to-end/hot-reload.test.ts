@@ -117,7 +117,7 @@ describe('an edit of the config file', () => {
       return names.includes('one_pid') && names.every((name) => name.startsWith('one_p')) ? true : undefined;
     });
     expect(await session.call('one_pid')).toBe(pid);
-    await expect(session.call('one_echo')).rejects.toThrow(/No tool is called/);
+    await expect(session.call('one_echo')).rejects.toThrow(/Unknown tool/);
     writeFileSync(config, textFor({ one: ONE, two: TWO }));
     await until('the list is whole', async () => ((await ours()).includes('one_echo') ? true : undefined));
   });

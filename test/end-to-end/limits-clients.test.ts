@@ -20,7 +20,7 @@ function sleepingOf(id: Json): string {
 const BUSY = {
   code: -32603,
   message:
-    'This client has 2 requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.',
+    'This client has reached the maximum of 2 requests in progress. Wait for responses, or raise limits.requestsPerClient.',
   data: { code: 'CLIENT_BUSY', limit: 2 },
 };
 

@@ -155,8 +155,8 @@ describe('notes that are held for review', () => {
 describe('what assay notes refuses', () => {
   const on = ['dev', 'plain.echo'];
   const cases: readonly (readonly [string, readonly string[], string])[] = [
-    ['an unknown toolset', ['add', 'nope', 'plain.echo', 'n', 'x'], 'No toolset is called "nope".'],
-    ['an unknown toolset to list', ['--toolset', 'nope'], 'No toolset is called "nope".'],
+    ['an unknown toolset', ['add', 'nope', 'plain.echo', 'n', 'x'], 'Unknown toolset "nope".'],
+    ['an unknown toolset to list', ['--toolset', 'nope'], 'Unknown toolset "nope".'],
     ['a tool that is not in it', ['add', 'dev', 'plain.big', 'n', 'x'], 'is not in the toolset "dev"'],
     [
       'a name that is none',
@@ -206,7 +206,7 @@ describe('what assay notes refuses', () => {
     const { code, stderr } = await full.run('notes', 'add', ...on, 'more', 'x');
     expect([code, stderr]).toEqual([
       2,
-      'assay: The tool "plain.echo" would have more than 50 notes, which is the maximum. An operator can remove some with `assay notes delete`.\n',
+      'assay: The tool "plain.echo" would exceed the maximum of 50 notes. An operator can remove some with `assay notes delete`.\n',
     ]);
   });
 });

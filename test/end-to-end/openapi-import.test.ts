@@ -246,7 +246,7 @@ describe('assay openapi', () => {
     const namesake = await documentedApi({ 'GET /others': { operationId: 'list_others' } });
     const done = await run(namesake.path);
     expect([done.code, done.stdout]).toEqual([2, '']);
-    expect(done.stderr).toContain('There is a gateway "pets" already.');
+    expect(done.stderr).toContain('A gateway named "pets" already exists.');
     expect((await run(api.path)).stdout).toContain('pets_list_pets');
   });
 

@@ -132,9 +132,7 @@ describe('list-available-tools', () => {
       ['build-toolset', { name: 'any', ...unknown }],
     ] as const) {
       const { text } = await menu.call(tool, args);
-      expect(text).toContain(
-        'No tool is called "other.secnd". Did you mean "other.second"? No tool is called "xyz".',
-      );
+      expect(text).toContain('Unknown tool "other.secnd". Did you mean "other.second"? Unknown tool "xyz".');
     }
   });
 });

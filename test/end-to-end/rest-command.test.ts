@@ -37,7 +37,7 @@ describe('assay rest', () => {
   it('add without a method says on stderr what that means', async () => {
     const { code, stdout, stderr } = await operator.run('rest', 'add', 'silent', URL_OF);
     expect([code, stdout]).toEqual([0, `silent: POST ${URL_OF}. destructive (default)\n`]);
-    expect(stderr).toMatch(/^Nobody said its method, so it is POST .*destructive.*--method/);
+    expect(stderr).toMatch(/^No method given, assuming POST.*destructive.*--method/);
   });
 
   it('add takes all that the config file has', async () => {
@@ -102,8 +102,8 @@ describe('assay rest', () => {
   });
 
   it.each<[what: string, args: readonly string[], sentence: string]>([
-    ['a name that is taken', ['add', 'full', URL_OF], 'There is a tool "full" already.'],
-    ['a name of the file', ['add', 'fixed', URL_OF], 'There is a tool "fixed" already.'],
+    ['a name that is taken', ['add', 'full', URL_OF], 'A tool named "full" already exists.'],
+    ['a name of the file', ['add', 'fixed', URL_OF], 'A tool named "fixed" already exists.'],
     ['a name that is none', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
     ['no url', ['add', 'x'], "missing required argument 'url'"],
     ['a relative url', ['add', 'x', '/y'], 'url: It is no absolute URL'],
@@ -131,7 +131,7 @@ describe('assay rest', () => {
       'auth.token: It holds white space',
     ],
     ['to remove one of the file', ['remove', 'fixed'], 'comes from the config file'],
-    ['to remove what is not there', ['remove', 'nope'], 'No tool is called "nope".'],
+    ['to remove what is not there', ['remove', 'nope'], 'Unknown tool "nope".'],
     ['what is no command', ['shout'], 'shout'],
   ])('refuses %s: code 2, a sentence on stderr, nothing on stdout, no secret', async (_, args, sentence) => {
     const { code, stdout, stderr } = await operator.run('rest', ...args);

@@ -13,6 +13,7 @@ import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
 /** Values that every setting of `startup` would take. */
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
   'mcp.access': 'token',
+  'mcp.sse': true,
   'auth.issuer': 'https://attacker.example',
   'auth.audience': 'attacker',
   'auth.jwksUri': 'https://attacker.example/keys',
@@ -94,6 +95,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   removeFunctions: 'gains nothing',
   deleteTool: 'gains nothing',
   reviewTool: 'gains nothing',
+  acceptNewTools: 'gains nothing',
   reviewInstructions: 'gains nothing',
   revokeToken: 'gains nothing',
   exportWithSecrets: 'gains nothing',
@@ -149,7 +151,7 @@ describe('a token with admin alone', () => {
   it('is told where a setting is set that it may not change', async () => {
     const answer = await instance.limited.put('/preferences', { 'auth.issuer': 'https://attacker.example' });
     expect(at(answer.json(), 'detail')).toBe(
-      'The setting "auth.issuer" decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
+      'The setting "auth.issuer" controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
     );
   });
 
@@ -171,7 +173,7 @@ describe('a token with admin alone', () => {
         Object.entries(WANTED).map(([key, value]) => [key, 'omitted', value]),
       );
       expect(items[1]).toMatchObject({ before: 'open' });
-      expect(at(items[2] ?? null, 'warnings', 0)).toContain(
+      expect(at(items[3] ?? null, 'warnings', 0)).toContain(
         'Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"]',
       );
     }

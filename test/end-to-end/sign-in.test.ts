@@ -187,7 +187,7 @@ describe('`assay auth`', () => {
     expect(parseJson(forgotten.stdout)).toMatchObject({ revoked: true });
     expect(place.issuer.countOf('POST /token/revocation')).toBe(1);
     const again = await runAssay(['auth', 'remote', '--forget', ...inHome(place)]);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('Nobody is signed in') });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no sign-in') });
   });
 
   it('names the servers that there are where it knows none of that name', async () => {
@@ -196,7 +196,7 @@ describe('`assay auth`', () => {
     expect(run).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'assay: No server of the config is called "remoet". There are: "remote".\n',
+      stderr: 'assay: The config has no server named "remoet". There are: "remote".\n',
     });
   });
 
@@ -270,7 +270,7 @@ describe('what is kept of a sign-in', () => {
     writeFileSync(join(place.home, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));
     const run = await runAssay(['tools', ...inHome(place)]);
     expect(run.stderr).toContain(
-      'it waits for authorization (the encryption key is not the one with which the last sign-in was stored); run `assay auth remote`',
+      'it waits for authorization (the last sign-in was stored with a different encryption key); run `assay auth remote`',
     );
     expect((await runAssay(['auth', '--list', ...inHome(place)])).stdout).toContain('locked');
     expect((await signIn('remote', place)).code).toBe(0);

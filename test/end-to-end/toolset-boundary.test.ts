@@ -140,7 +140,7 @@ describe('a server', () => {
     await second.call('enter-configuration-mode');
     expect(
       (await second.call('build-toolset', { name: 'two', tools: [{ namespacedName: 'a.b.c' }] })).text,
-    ).toMatch(/names a tool of each of the servers "a.b", "a"/);
+    ).toMatch(/is ambiguous: the servers "a.b", "a" each have such a tool/);
   });
 
   it('whose name and tool make up the reference of another one’s has neither tool called, and the reference is named', async () => {
@@ -159,7 +159,7 @@ describe('a server', () => {
       .poll(() => second.tools(), { timeout: patient(5_000) })
       .toEqual(['enter-configuration-mode', 'p_label']);
     for (const name of ['c', 'a_b_c']) expect(await codeOf(second, name)).toBe('REF_AMBIGUOUS');
-    expect(await refusal(second, 'c')).toContain('of each of the servers "a.b", "a"');
+    expect(await refusal(second, 'c')).toContain('the servers "a.b", "a" each have such a tool');
     expect((await second.call('p_label')).text).toBe('plain');
     await second.call('enter-configuration-mode');
     const active = await second.call('get-active-toolset');

@@ -25,7 +25,7 @@ it('a server whose URL is a web page is shown as that; one that only mislabels i
   const health = await assay.health();
   const shown = ['page', 'sse', 'mislabelled'].map((name) => at(serverIn(health, name), 'causeCode') ?? 'up');
   expect(shown).toEqual(['ENDPOINT_NOT_MCP', 'ENDPOINT_NOT_MCP', 'up']);
-  expect(at(serverIn(health, 'page'), 'cause')).toContain('it answers with a web page');
+  expect(at(serverIn(health, 'page'), 'cause')).toContain('it responded with a web page');
 });
 
 /** Of a legacy server without lists; empty for notifications. */

@@ -114,7 +114,7 @@ describe('a tool', () => {
   it('that nobody lists is unknown, once all servers said what they have', async () => {
     const a = await stand(listed('a', { tools: [tool('x')] }, { connect: standing({}) }));
     expect(told(await viewOf([a]).tool('x'))).toBe(
-      'No tool is called "x". "tools/list" or `assay tools` shows all.',
+      'Unknown tool "x". "tools/list" or `assay tools` lists all tools.',
     );
     await a.stop();
   });
@@ -122,7 +122,7 @@ describe('a tool', () => {
   it('whose name fits two is answered with the names of both', async () => {
     const view = viewOf([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
     expect(told(await view.tool('a_b_c'))).toBe(
-      'The name "a_b_c" fits more than one. Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
+      'The name "a_b_c" is ambiguous. Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
     );
   });
 
@@ -145,7 +145,7 @@ describe('a tool', () => {
     const view = viewOf([a, starting, listed('bare', {}, { prefix: false })]);
     expect(told(await view.tool('a_x'))).toBe('Server "a" is not available: exited with code 7.');
     expect(told(await view.tool('b_x'))).toBe('Server "b" is not available: it has not started yet.');
-    expect(told(await view.tool('c_x'))).toContain('No tool is called "c_x"');
+    expect(told(await view.tool('c_x'))).toContain('Unknown tool "c_x"');
     expect(told(await viewOf([a], false).prompt('x'))).toBe(
       'Server "a" is not available: exited with code 7.',
     );

@@ -114,7 +114,7 @@ async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<numb
         ]),
       ),
     );
-  if (rows.length === 0) printError('Nobody is signed in anywhere. `assay auth SERVER` does it.');
+  if (rows.length === 0) printError('There are no sign-ins. Sign in with `assay auth SERVER`.');
   return EXIT.done;
 }
 

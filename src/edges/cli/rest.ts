@@ -48,7 +48,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
       print(`${printable(created.value.name)}: ${requestOf(created.value)}. ${hintsPhrase(created.value)}`);
     if (created.value.methodOrigin === 'default')
       printError(
-        'Nobody said its method, so it is POST and nothing follows from it: the tool counts as destructive. --method says it.',
+        'No method given, assuming POST; the tool is treated as destructive. Set the method with --method.',
       );
     return created;
   });

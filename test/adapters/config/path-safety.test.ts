@@ -169,7 +169,7 @@ it('a function module and a document that all may write are not used, nor one th
     return said;
   };
   const unsafe = (path: string): string =>
-    `could be changed by others: of ${JSON.stringify(path)} every user may write to it (mode 666); run \`chmod go-w ${path}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
+    `could be changed by others: of ${JSON.stringify(path)} every user may write to it (mode 666); run \`chmod go-w ${path}\`, or set ASSAY_FILE_CHECKS=off if you trust every user of this machine`;
   for (const path of [module, document, other]) chmodSync(path, 0o666);
   const both = (await skippedWith({})).join('\n');
   expect(both).toContain(unsafe(module));

@@ -48,7 +48,7 @@ export function planItems(
     return { kind, name, action: 'omitted', changed: [], warnings: [warning] };
   });
   const refused = [...refusedSettings].map(([key, value]): PlanItem => {
-    const warning = `A bundle cannot change it, as it decides who may come in or what Assay may reach. Set ${startupPlaces(key)}.`;
+    const warning = `A bundle cannot change it, as it controls access to Assay or the addresses it may reach. Set ${startupPlaces(key)}.`;
     const values = { before: around.runningSetting(key), after: plainValue(value) };
     return { kind: 'preference', name: key, action: 'omitted', changed: [], ...values, warnings: [warning] };
   });
