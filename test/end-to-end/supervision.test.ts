@@ -86,7 +86,7 @@ describe('the state of a server', () => {
 
   it('is in backoff after six ends in a row; calls are refused at once, and a later one starts it', async () => {
     const waiting = await reaches('looping', 'backoff', 60_000);
-    expect(waiting).toMatchObject({ cause: 'exited with code 3', failures: 6 });
+    expect(waiting).toMatchObject({ cause: 'exited with code 3: crasher: start 1 fails', failures: 6 });
     // Its first try started it twice, the second time without asking for its era first.
     expect(starts()).toBe(7);
     expect(await refusal('looping')).toContain('exited with code 3');

@@ -83,7 +83,9 @@ describe('assay toolset export and import', () => {
     const file = writeText('{"name":"dev","tools":[{"namespacedName":"git.status"}]}');
     const { code, stderr } = await run('toolset', 'import', file);
     expect(code).toBe(0);
-    expect(stderr).toContain('note: whether servers have these tools could not be seen: The config file');
+    expect(stderr).toContain(
+      'note: whether servers have these tools could not be seen: There is no config file',
+    );
     expect(at(await json('toolset', 'show', 'dev'), 'tools')).toEqual([{ namespacedName: 'git.status' }]);
   });
 });

@@ -21,8 +21,7 @@ export const TOOL_REF_OBJECT: JsonObject = {
   properties: {
     namespacedName: {
       type: 'string',
-      description:
-        "Tool reference by namespaced name (e.g., 'linear.create_issue'). Where a toolset is built, 'linear.*' means all tools of that server, also those that appear later",
+      description: "Tool reference by namespaced name (e.g., 'linear.create_issue')",
     },
     refId: { type: 'string', description: 'Tool reference by unique hash identifier' },
   },
@@ -32,7 +31,11 @@ export const TOOL_REF_OBJECT: JsonObject = {
 /** A reference to a tool in any form in which a model has seen one. */
 export const TOOL_REF: JsonObject = {
   anyOf: [
-    { type: 'string', description: "Name of the tool, e.g. 'linear.create_issue', or its refId" },
+    {
+      type: 'string',
+      description:
+        "Name of the tool, e.g. 'linear.create_issue', or its refId. In a toolset, 'linear.*' means all tools of that server, later ones included",
+    },
     TOOL_REF_OBJECT,
   ],
 };
