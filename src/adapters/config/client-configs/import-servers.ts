@@ -244,14 +244,13 @@ function canonical(entries: readonly (readonly [string, unknown])[]): string {
 function foundServer(entry: SourceEntry, judged: CheckedEntry, { outcome, reason }: Verdict): FoundServer {
   const { value, leftOut, variables, fault, line, column } = judged;
   const at = outcome === 'skipped' && fault !== undefined ? fault : { line, column };
-  const isDisabled = value?.['disabled'] === true;
   const isCopied = outcome === 'copied' || outcome === 'replaced';
   return {
     name: entry.member.key,
     ...shownOf(value),
     outcome,
     reason,
-    isDisabled,
+    isDisabled: value?.['disabled'] === true,
     file: entry.source.file,
     line: at.line,
     column: at.column,
