@@ -284,7 +284,7 @@ describe('assay import', () => {
 
   const refusals: readonly (readonly [what: string, args: readonly string[], code: number, told: RegExp])[] =
     [
-      ['a client that nobody knows', ['notepad'], 2, /Known: claude-desktop, claude-code, cursor/],
+      ['a client that nobody knows', ['notepad'], 2, /Known clients: claude-desktop, claude-code, cursor/],
       [
         'a client without a config',
         ['cursor'],
