@@ -101,6 +101,30 @@ const PACKAGES = {
     imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
     uses: [...PATHS, 'async_hooks', 'fs', 'module', 'process', 'stream', 'trace_events', 'v8'],
   },
+  // The code-search MCP server, a program of its own.
+  codebase: {
+    imports: ['core', 'platform'],
+    uses: [
+      ...PATHS,
+      'crypto',
+      'fs',
+      'module',
+      'process',
+      'stream',
+      'timers',
+      'util',
+      'worker_threads',
+      '@modelcontextprotocol/server',
+      '@vscode/tree-sitter-wasm',
+      'better-sqlite3',
+      'chokidar',
+      'ignore',
+      'pg',
+      'sqlite-vec',
+      'web-tree-sitter',
+      'zod',
+    ],
+  },
 };
 
 function packageRule([name, { imports, uses }]) {
