@@ -1,0 +1,165 @@
+import type { SourceChunk } from './source-chunk.ts';
+import { isStopWord } from './stop-words.ts';
+
+/** The columns of `chunk_terms`: lower-case terms joined by spaces. FTS5 stems them. */
+export interface IndexTerms {
+  /** The whole symbol first, then its words. */
+  readonly name: string;
+  /** The words of the parent and of the path. */
+  readonly context: string;
+  readonly signature: string;
+  readonly body: string;
+}
+
+export interface QueryTerms {
+  /** Words in the order of the query, each once, without stop words unless there are no others. */
+  readonly words: readonly string[];
+  /** Identifiers of several words, joined: `getuserbyid` for `getUserById` and `get_user_by_id`. */
+  readonly compounds: readonly string[];
+}
+
+/** Raised when the terms of a text change: the index is then built anew. */
+export const TERMS_VERSION: number = 1;
+
+const MAX_TERMS = { name: 64, context: 64, signature: 128, body: 4_000 } as const;
+/** A longer term is cut, in the index as in a query. */
+const MAX_TERM_LENGTH = 64;
+/** A longer run of letters and digits is data, not an identifier. */
+const MAX_IDENTIFIER_LENGTH = 200;
+/** Text that is looked at, because what is not a term is skipped without being counted. */
+const MAX_TEXT_LENGTH = 200_000;
+const MAX_NAME_LENGTH = 1_000;
+const MAX_QUERY_TERMS = 32;
+
+/** The index terms of a chunk. `path` is relative to the repository. */
+export function termsOf(
+  chunk: Pick<SourceChunk, 'symbol' | 'parent' | 'signature' | 'content'>,
+  path: string,
+): IndexTerms {
+  const { symbol, parent, signature, content } = chunk;
+  const place = `${(parent ?? '').slice(0, MAX_NAME_LENGTH)} ${path.slice(-MAX_NAME_LENGTH).replace(EXTENSION, '')}`;
+  return {
+    name: nameTerms((symbol ?? '').slice(0, MAX_NAME_LENGTH))
+      .slice(0, MAX_TERMS.name)
+      .join(' '),
+    context: termsIn(place, MAX_TERMS.context).join(' '),
+    signature: termsIn(signature, MAX_TERMS.signature).filter(isIndexed).join(' '),
+    body: bodyTerms(content),
+  };
+}
+
+/** The terms that a query is looked up by. */
+export function queryTerms(query: string): QueryTerms {
+  const words = new Set<string>();
+  const compounds = new Set<string>();
+  for (const [token] of query.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
+    const terms = termsOfToken(token);
+    if (terms.compound !== undefined) compounds.add(terms.compound);
+    for (const word of terms.words) words.add(word);
+  }
+  const telling = [...words].filter(isIndexed);
+  return {
+    words: (telling.length > 0 ? telling : [...words]).slice(0, MAX_QUERY_TERMS),
+    compounds: [...compounds].slice(0, MAX_QUERY_TERMS),
+  };
+}
+
+/** One identifier as one term: lower case, without separators. Empty if the text has no letter or digit. */
+export function compoundOf(identifier: string): string {
+  return identifier.toLowerCase().replace(SEPARATORS, '').slice(0, MAX_TERM_LENGTH);
+}
+
+/** The words of an identifier: `http`, `server` for `HTTPServer`. */
+export function wordsOf(identifier: string): readonly string[] {
+  const words: string[] = [];
+  for (const part of identifier.split(SEPARATORS))
+    for (const [word] of part.matchAll(WORD)) words.push(word.toLowerCase().slice(0, MAX_TERM_LENGTH));
+  return words;
+}
+
+const EXTENSION = /[.][^./]*$/;
+/** An identifier, also one with hyphens. */
+const TOKEN = /[\p{L}\p{M}\p{N}_$]+(?:-[\p{L}\p{M}\p{N}_$]+)*/gu;
+const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
+/** `HTTP` before `Server`; `IDs`; `Server`, `server`; `HTTP`; digits; letters without case. */
+const WORD =
+  /\p{Lu}+(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))|\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{Lu}+|\p{N}+|[^\p{Lu}\p{Ll}\p{N}]+/gu;
+
+interface TokenTerms {
+  readonly words: readonly string[];
+  /** Absent if there is one word only. */
+  readonly compound?: string;
+}
+
+function nameTerms(symbol: string): readonly string[] {
+  const compound = compoundOf(symbol);
+  return compound === '' ? [] : [...new Set([compound, ...wordsOf(symbol)])];
+}
+
+function termsIn(text: string, limit: number): readonly string[] {
+  const terms: string[] = [];
+  for (const [token] of text.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
+    const { words, compound } = termsOfToken(token);
+    terms.push(...words);
+    if (compound !== undefined) terms.push(compound);
+    if (terms.length >= limit) break;
+  }
+  return terms.slice(0, limit);
+}
+
+/** The terms of one token, joined, because most tokens of a repository occur in many chunks. */
+const joinedTerms = new Map<string, string>();
+const MAX_CACHED_TOKENS = 50_000;
+
+function bodyTerms(content: string): string {
+  const terms: string[] = [];
+  let count = 0;
+  for (const [token] of content.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
+    if (token.length > MAX_IDENTIFIER_LENGTH) continue;
+    let joined = joinedTerms.get(token);
+    if (joined === undefined) {
+      joined = joinedTermsOf(token);
+      if (joinedTerms.size >= MAX_CACHED_TOKENS) joinedTerms.clear();
+      joinedTerms.set(token, joined);
+    }
+    if (joined === '') continue;
+    terms.push(joined);
+    count += 1;
+    if (count >= MAX_TERMS.body) break;
+  }
+  return terms.join(' ');
+}
+
+function joinedTermsOf(token: string): string {
+  const { words, compound } = termsOfToken(token);
+  return [...words.filter(isIndexed), ...(compound === undefined ? [] : [compound])].join(' ');
+}
+
+function isIndexed(term: string): boolean {
+  return term.length > 1 ? !isStopWord(term) : (term.codePointAt(0) ?? 0) > LAST_LATIN;
+}
+
+/** A single letter is a word in other scripts. */
+const LAST_LATIN = 0x24f;
+
+function termsOfToken(token: string): TokenTerms {
+  if (token.length > MAX_IDENTIFIER_LENGTH) return NO_TERMS;
+  const segments = token.split('-');
+  const words: string[] = [];
+  for (const segment of segments) {
+    const found = wordsOf(segment);
+    if (isData(segment, found)) return NO_TERMS;
+    words.push(...found);
+    if (segments.length > 1 && found.length > 1) words.push(compoundOf(segment));
+  }
+  return words.length < 2 ? { words } : { words, compound: compoundOf(token) };
+}
+
+const NO_TERMS: TokenTerms = { words: [] };
+const MIN_DATA_LENGTH = 24;
+const MIN_WORD_LENGTH = 2.5;
+
+/** Encoded bytes, such as base64, fall into very short words. */
+function isData(segment: string, words: readonly string[]): boolean {
+  return segment.length >= MIN_DATA_LENGTH && segment.length < words.length * MIN_WORD_LENGTH;
+}

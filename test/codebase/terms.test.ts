@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { compoundOf, queryTerms, termsOf, wordsOf } from '../../src/codebase/terms.ts';
+
+const chunk = (content: string, symbol: string | null = null) => ({
+  symbol,
+  parent: null,
+  signature: '',
+  content,
+});
+
+describe('the words of an identifier', () => {
+  it.each([
+    ['getUserById', 'get user by id', 'getuserbyid'],
+    ['HTTPServer', 'http server', 'httpserver'],
+    ['getHTTPSUrls', 'get https urls', 'gethttpsurls'],
+    ['__parse_header', 'parse header', 'parseheader'],
+    ['MAX_RETRY_COUNT', 'max retry count', 'maxretrycount'],
+    ['data-test-id', 'data test id', 'datatestid'],
+    ['sha256sum', 'sha 256 sum', 'sha256sum'],
+    ['userIDs', 'user ids', 'userids'],
+    ['größeÄndern', 'größe ändern', 'größeändern'],
+    ['$', '', ''],
+  ])('%s', (identifier, words, compound) => {
+    expect(wordsOf(identifier).join(' ')).toBe(words);
+    expect(compoundOf(identifier)).toBe(compound);
+  });
+});
+
+describe('the index terms of a chunk', () => {
+  it('keep the symbol whole and in words, and name its place', () => {
+    const source = {
+      symbol: 'parse_header',
+      parent: 'HttpServer',
+      signature: 'def parse_header(self, raw: bytes)',
+      content: 'def parse_header(self, raw):\n    return self.headerOf(raw)',
+    };
+    expect(termsOf(source, 'src/net/tcp_server.py')).toEqual({
+      name: 'parseheader parse header',
+      context: 'http server httpserver src net tcp server tcpserver',
+      signature: 'parse header parseheader raw bytes',
+      body: 'parse header parseheader raw header headerof raw',
+    });
+  });
+  it('leave out encoded bytes and words of no meaning', () => {
+    const bytes = 'aGVsbG8gd29ybGQgdGhpcyBpcyBhIGJhc2U2NCBzdHJpbmc';
+    expect(termsOf(chunk(`const logo = "${bytes}"; // this is the logo`), 'a.ts').body).toBe('logo logo');
+  });
+  it.each(['a', 'aB', 'a-', 'A ', 'ab ', 'é', '数', 'A_', ' '])(
+    'are bounded for a megabyte of "%s"',
+    (unit) => {
+      const text = unit.repeat(1_000_000 / unit.length);
+      const terms = termsOf({ symbol: text, parent: text, signature: text, content: text }, text);
+      expect(terms.body.length).toBeLessThan(20_000);
+      expect(
+        Object.values(terms)
+          .flatMap((column: string) => column.split(' '))
+          .filter((term) => term.length > 64),
+      ).toEqual([]);
+    },
+  );
+});
+
+describe('the terms of a query', () => {
+  it('are words without stop words, and identifiers whole', () => {
+    expect(queryTerms('How do I get the user in getUserById of the HTTPServer?')).toEqual({
+      words: ['get', 'user', 'id', 'http', 'server'],
+      compounds: ['getuserbyid', 'httpserver'],
+    });
+  });
+  it('are stop words if there is nothing else', () => {
+    expect(queryTerms('this')).toEqual({ words: ['this'], compounds: [] });
+  });
+  it('are none for punctuation', () => {
+    expect(queryTerms('"(*^ -- ::')).toEqual({ words: [], compounds: [] });
+  });
+});
