@@ -5,6 +5,7 @@ import { refusalCodeIn } from '../core/errors.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import { VERSION } from '../core/identity.ts';
 import { publicPrefix } from '../core/names.ts';
+import type { ServeAnswer } from '../adapters/store/serve-client.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
@@ -100,11 +101,18 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
       if (named?.ok === false) return refused(named.error);
       const publicName =
         named === undefined ? name : publicNameOf(name, named.value.tools, named.value.known);
-      const answered = await client.request({
-        method: 'tools/call',
-        params: { name: publicName, arguments: args, _meta: { progressToken: 0 } },
-        onNotification: (note) => onProgress(progressText(note)),
-      });
+      const send = (): Promise<ServeAnswer> =>
+        client.request({
+          method: 'tools/call',
+          params: { name: publicName, arguments: args, _meta: { progressToken: 0 } },
+          onNotification: (note) => onProgress(progressText(note)),
+        });
+      let answered = await send();
+      // The gateway may not know yet what another command added just before. It does after a report.
+      if (answered.kind === 'error' && refusalCodeIn(answered.error) === 'TOOL_UNKNOWN') {
+        await report({ isFresh: true });
+        answered = await send();
+      }
       if (answered.kind !== 'error') return answerOf(answered);
       const code = refusalCodeIn(answered.error);
       return code === undefined

@@ -41,7 +41,7 @@ export function catalogRoutes(deps: AdminDeps): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
 }
 
-function catalogRoute({ catalog, lintLevels }: AdminDeps): Route {
+function catalogRoute({ catalog, records, lintLevels }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -58,6 +58,8 @@ function catalogRoute({ catalog, lintLevels }: AdminDeps): Route {
         ...lintLevels,
         ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
       };
+      // Another command may have added a server just before.
+      await records.readAgain();
       await catalog.listed(catalog.servers, 'tools');
       return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
     },
@@ -92,7 +94,7 @@ const STATUS = z
   })
   .openapi('Status');
 
-function statusRoute({ catalog, toolsets, instructions, running }: AdminDeps): Route {
+function statusRoute({ catalog, records, toolsets, instructions, running }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -101,6 +103,9 @@ function statusRoute({ catalog, toolsets, instructions, running }: AdminDeps): R
       summary: 'This process, its clients, its servers, and what waits for a review',
       answer: { about: 'The status.', schema: STATUS },
     },
-    () => ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) }),
+    async () => {
+      await records.readAgain();
+      return ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) });
+    },
   );
 }
