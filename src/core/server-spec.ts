@@ -1,4 +1,5 @@
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
+import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
 
 /** How to reach a source of tools. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
@@ -33,6 +34,8 @@ export type BuiltInTransport =
       readonly headers: Readonly<Record<string, string>>;
       /** By name of the security scheme. */
       readonly credentials: Readonly<Record<string, Credential>>;
+      /** Which of its operations become tools. Undefined: all. */
+      readonly operations?: OperationFilter | undefined;
       /** Maximum number of response bytes returned to a caller. */
       readonly maxBytes: number;
     }

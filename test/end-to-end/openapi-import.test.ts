@@ -203,6 +203,29 @@ describe('assay openapi', () => {
     expect(api.seen.at(-1)).toEqual({ line: 'GET /toys', key: `Bearer ${SECRET}`, body: null });
   });
 
+  it('makes tools of the included operations only, also of a later version of the document', async () => {
+    const trimmed = await documentedApi(PETS);
+    const filter = ['--include', '/pets*', 'tag:toys', '--exclude', 'DELETE /*'];
+    const namesOf = (stdout: string): readonly string[] => namesAt(parseJson(stdout), 'tools');
+    expect(namesOf((await run(trimmed.url, '--name', 'trimmed', ...filter, '--json')).stdout)).toEqual([
+      'trimmed_list_pets',
+      'trimmed_add_pet',
+    ]);
+    trimmed.have({
+      ...PETS,
+      'GET /toys': { operationId: 'list_toys', tags: ['toys'] },
+      'DELETE /toys': { operationId: 'drop_toys', tags: ['toys'] },
+      'GET /prices': { operationId: 'list_prices' },
+    });
+    expect(namesOf((await run(trimmed.url, '--name', 'trimmed', '--json')).stdout)).toEqual([
+      'trimmed_list_pets',
+      'trimmed_add_pet',
+      'trimmed_list_toys',
+    ]);
+    const wrong = await run(trimmed.url, '--name', 'trimmed', '--include', 'pets');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"tag:pets", "/pets/*"')]);
+  });
+
   it('by a URL is there for a running Assay at once, named and trusted as was said', async () => {
     const token = await keepToken(home, 'second', { scopes: ['admin'] });
     const assay = await startGateway({ config, home, env: LOOPBACK });

@@ -1,12 +1,22 @@
 import { resolve } from 'node:path';
+import { getNodeValue } from 'jsonc-parser';
+import { isOperationPattern, type OperationFilter } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport } from '../../core/server-spec.ts';
 import type { Place } from './complaints.ts';
 import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { readHeaders } from './http-entry.ts';
 import { membersOf } from './json-tree.ts';
+import { MAX_PATTERNS, patternLists } from './pattern-lists.ts';
 
-export const OPENAPI_KEYS: readonly string[] = ['openapi', 'baseUrl', 'headers', 'credentials', 'maxBytes'];
+export const OPENAPI_KEYS: readonly string[] = [
+  'openapi',
+  'baseUrl',
+  'headers',
+  'credentials',
+  'operations',
+  'maxBytes',
+];
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_BYTES_LIMIT = 52_428_800;
@@ -17,6 +27,7 @@ export function readOpenapi(entry: Entry): Transport | undefined {
   const baseUrl = readBaseUrl(entry);
   const headers = readHeaders(entry);
   const credentials = readCredentials(entry);
+  const operations = optionAt(entry, 'operations', OPERATIONS);
   const maxBytes = optionAt(entry, 'maxBytes', MAX_BYTES) ?? DEFAULT_MAX_BYTES;
   if (document === undefined) return undefined;
   return {
@@ -25,9 +36,20 @@ export function readOpenapi(entry: Entry): Transport | undefined {
     ...(baseUrl !== undefined && { baseUrl }),
     headers,
     credentials,
+    ...(operations !== undefined && { operations }),
     maxBytes,
   };
 }
+
+const OPERATIONS: Option<OperationFilter> = {
+  wanted: `an object with "include", "exclude" or both, each a list of at most ${MAX_PATTERNS} patterns such as "tag:pets", "/pets/*" or "DELETE /*"`,
+  read: (node) => {
+    const filter = patternLists(getNodeValue(node), ['include', 'exclude']);
+    return filter !== undefined && Object.values(filter).flat().every(isOperationPattern)
+      ? filter
+      : undefined;
+  },
+};
 
 const MAX_BYTES: Option<number> = {
   wanted: `a whole number of bytes from 1 to ${MAX_BYTES_LIMIT}`,

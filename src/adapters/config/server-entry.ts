@@ -1,5 +1,4 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
-import { isJsonObject } from '../../core/json-object.ts';
 import type { ToolFilter } from '../../core/tool-filter.ts';
 import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
@@ -9,6 +8,7 @@ import { optionAt, placeAt, type Entry, type EntryContext, type Option } from '.
 import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
+import { isPatternList, MAX_PATTERNS, patternLists } from './pattern-lists.ts';
 import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
 
 /** A member of `mcpServers`, located at `path`. */
@@ -107,33 +107,14 @@ const ISOLATION: Option<ServerSpec['isolation']> = {
   wanted: '"session" or "shared"',
   read: ({ value }) => (isIsolation(value) ? value : undefined),
 };
-/** Maximum number of patterns in one list, and of characters in one pattern. */
-const MAX_PATTERNS = 1_000;
-const MAX_PATTERN_LENGTH = 200;
 /** A list alone is a list of allowed tools, as some clients write it. */
 const TOOL_FILTER: Option<ToolFilter> = {
   wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * stands for any characters`,
-  read: (node) => toolFilterOf(getNodeValue(node)),
+  read: (node) => {
+    const value: unknown = getNodeValue(node);
+    return isPatternList(value) ? { allow: value } : patternLists(value, ['allow', 'deny']);
+  },
 };
-
-function toolFilterOf(value: unknown): ToolFilter | undefined {
-  if (isPatterns(value)) return { allow: value };
-  if (!isJsonObject(value)) return undefined;
-  const { allow, deny, ...others } = value;
-  const isGood =
-    Object.keys(others).length === 0 &&
-    (allow !== undefined || deny !== undefined) &&
-    [allow, deny].every((list) => list === undefined || isPatterns(list));
-  return isGood ? value : undefined;
-}
-
-function isPatterns(value: unknown): value is readonly string[] {
-  return (
-    Array.isArray(value) &&
-    value.length <= MAX_PATTERNS &&
-    value.every((one) => typeof one === 'string' && one !== '' && one.length <= MAX_PATTERN_LENGTH)
-  );
-}
 
 const COMMON_KEYS: readonly string[] = [
   'type',

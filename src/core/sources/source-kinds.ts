@@ -1,5 +1,6 @@
 import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
 import type { RestAuth } from './custom-tools.ts';
+import type { OperationFilter } from './operation-filter.ts';
 
 type Kind = Transport['kind'];
 
@@ -63,6 +64,7 @@ export interface ShownSource {
   /** The OpenAPI document. */
   readonly openapi?: string | undefined;
   readonly baseUrl?: string | undefined;
+  readonly operations?: OperationFilter | undefined;
   readonly url?: string | undefined;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
@@ -168,12 +170,13 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
     headers: Object.entries(headers),
     secrets: Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password)),
   }),
-  shown: ({ document, baseUrl, headers, credentials }, mask) => ({
+  shown: ({ document, baseUrl, headers, credentials, operations }, mask) => ({
     transport: 'openapi',
     openapi: mask(document),
     ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
     headers: namesOf(headers),
     credentials: namesOf(credentials),
+    ...(operations !== undefined && { operations }),
   }),
 };
 

@@ -17,6 +17,8 @@ export interface OpenapiOptions extends JsonOptions {
   readonly baseUrl?: string;
   readonly header?: readonly string[];
   readonly credential?: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
   readonly trust?: boolean;
   readonly remove?: boolean;
 }
@@ -79,12 +81,14 @@ function entryOf(document: string, options: OpenapiOptions): Result<GatewayEntry
   if (!headers.ok) return headers;
   const credentials = pairsIn('--credential', options.credential ?? [], '=');
   if (!credentials.ok) return credentials;
+  const { include, exclude } = options;
   const isUrl = /^https?:\/\//i.test(document);
   return ok({
     openapi: isUrl ? document : resolve(process.cwd(), document),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
     ...(options.header !== undefined && { headers: headers.value }),
     ...(options.credential !== undefined && { credentials: credentials.value }),
+    ...((include ?? exclude) !== undefined && { operations: { include, exclude } }),
   });
 }
 

@@ -33,6 +33,8 @@ function openapiCommand(runtime: Runtime, done: Done): Command {
     .option('--base-url <url>', 'base URL of the API, instead of the one in the document')
     .option('--header <name: value...>', 'header to send with each request')
     .option('--credential <scheme=value...>', 'token or key for a security scheme; user:password for basic')
+    .option('--include <pattern...>', 'only these operations: tag:pets, "/pets/*" or "GET /*"')
+    .option('--exclude <pattern...>', 'all operations but these')
     .option('--trust', 'trust the hints in the document (x-mcp and all methods), even if they lower caution')
     .option('--remove', 'remove the source and its tools')
     .action(async (document: string, options: OpenapiOptions) => {

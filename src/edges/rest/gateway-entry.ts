@@ -68,6 +68,9 @@ export const GATEWAY: z.ZodObject = z
     transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().optional(),
+    operations: z
+      .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
+      .optional(),
     credentials: z.array(z.string()).optional().openapi({ description: 'Names of security schemes alone.' }),
     url: z.string().optional(),
     command: z.string().optional(),

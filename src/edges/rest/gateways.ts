@@ -26,6 +26,11 @@ const ENTRY = {
     .nullable()
     .optional()
     .openapi({ description: 'By the name of the security scheme.' }),
+  operations: z
+    .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
+    .nullable()
+    .optional()
+    .openapi({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
   maxBytes: z.int().nullable().optional(),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),

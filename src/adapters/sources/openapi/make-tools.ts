@@ -3,6 +3,11 @@ import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
 import { markOf, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import {
+  type OperationFilter,
+  selectsOperation,
+  unmatchedOperationPatterns,
+} from '../../../core/sources/operation-filter.ts';
 import { isDotSegment } from '../../../core/sources/url-template.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult } from '../http/call-result.ts';
@@ -44,6 +49,7 @@ import {
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
   readonly baseUrl?: string | undefined;
+  readonly operations?: OperationFilter | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, Credential>>;
   /** Who chose the server of an operation. */
@@ -62,11 +68,19 @@ export async function makeTools(
 ): Promise<Result<BuiltInTools, string>> {
   const found = operationsIn(options.documents);
   if (!found.ok) return found;
-  const skipped: Skipped[] = [...found.value.skipped];
+  const { operations: filter = {} } = options;
+  const operations = found.value.operations.filter((one) => selectsOperation(filter, one));
+  const skipped: Skipped[] = [
+    ...found.value.skipped,
+    ...unmatchedOperationPatterns(filter, found.value.operations).map((pattern) => ({
+      what: `"${pattern}" in "operations"`,
+      why: 'it matches no operation of the document',
+    })),
+  ];
   const makings: ToolPlan[] = [];
   let lacking: NoServer | undefined;
   const making = openMaking(options);
-  for (const [index, operation] of found.value.operations.entries()) {
+  for (const [index, operation] of operations.entries()) {
     if (index % AT_A_STRETCH === 0) await new Promise(setImmediate);
     if (signal.aborted) return err('was not read to its end');
     const made = index < MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);

@@ -11,6 +11,7 @@ export interface Operation {
   readonly method: string;
   /** Path template, as written in the document. */
   readonly path: string;
+  readonly tags: readonly string[];
   readonly located: Located;
   readonly members: Readonly<Record<string, unknown>>;
   /** The path item and the URL of its document. */
@@ -47,6 +48,7 @@ export function operationsIn(documents: Documents): Result<Operations, string> {
         operations.push({
           method: method.toUpperCase(),
           path,
+          tags: tagsOf(located.value),
           located,
           members: located.value,
           item: item.value,
@@ -55,6 +57,10 @@ export function operationsIn(documents: Documents): Result<Operations, string> {
     }
   }
   return ok({ operations, skipped });
+}
+
+function tagsOf({ tags }: Readonly<Record<string, unknown>>): readonly string[] {
+  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];
 }
 
 /**
