@@ -1,0 +1,39 @@
+/** Which files a search covers. Absent members do not restrict it. */
+export interface FileFilter {
+  readonly repositoryId?: string | undefined;
+  /** An extension without the dot, such as `ts`. Upper and lower case are the same. */
+  readonly fileType?: string | undefined;
+  /** A directory relative to the repository, with `/`. Matches whole names: `src/a` does not cover `src/ab`. */
+  readonly directory?: string | undefined;
+}
+
+export interface SqlConditions {
+  /** Joined by AND; `1` where nothing is restricted. */
+  readonly where: string;
+  /** Named parameters of better-sqlite3. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Conditions on `files` under the alias `f`, for SQLite. Prefixes and suffixes are compared as text, so `%` and `_` in
+ * a name match themselves.
+ */
+export function filterConditions({ repositoryId, fileType, directory }: FileFilter): SqlConditions {
+  const prefix = directoryPrefix(directory);
+  const parts: readonly (readonly [sql: string, name: string, value: string | undefined])[] = [
+    ['f.repository_id = @repositoryId', 'repositoryId', repositoryId],
+    ['substr(f.path, 1, length(@prefix)) = @prefix', 'prefix', prefix === '' ? undefined : prefix],
+    ['lower(substr(f.path, -length(@suffix))) = @suffix', 'suffix', fileType && `.${fileType.toLowerCase()}`],
+  ];
+  const given = parts.filter(([, , value]) => value !== undefined);
+  return {
+    where: given.map(([sql]) => sql).join(' AND ') || '1',
+    params: Object.fromEntries(given.map(([, name, value]) => [name, value ?? ''])),
+  };
+}
+
+/** The directory as a prefix of paths, with a trailing `/`; empty for the whole repository. */
+export function directoryPrefix(directory: string | undefined): string {
+  const names = (directory ?? '').split(/[\\/]/).filter((name) => name !== '' && name !== '.');
+  return names.length === 0 ? '' : `${names.join('/')}/`;
+}

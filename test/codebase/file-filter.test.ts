@@ -1,0 +1,37 @@
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { filterConditions, type FileFilter } from '../../src/codebase/file-filter.ts';
+
+const PATHS = [
+  'src/a_b/x.ts',
+  'src/axb/y.ts',
+  'src/a_b.ts',
+  'src/a_bc/z.TS',
+  'x.d.ts',
+  'ts',
+  'src/a_b/n.mts',
+];
+
+test('a directory and a file type match whole names, without wildcards', () => {
+  const db = new Database(':memory:');
+  db.exec('CREATE TABLE files (repository_id TEXT, path TEXT)');
+  for (const path of PATHS) db.prepare("INSERT INTO files VALUES ('r', ?)").run(path);
+  const found = (filter: FileFilter): unknown => {
+    const { where, params } = filterConditions(filter);
+    return db.prepare(`SELECT path FROM files f WHERE ${where} ORDER BY path`).pluck().all(params);
+  };
+  expect(found({ directory: 'src/a_b' })).toEqual(['src/a_b/n.mts', 'src/a_b/x.ts']);
+  expect(found({ directory: './src//a_b/' })).toEqual(['src/a_b/n.mts', 'src/a_b/x.ts']);
+  expect(found({ directory: '%' })).toEqual([]);
+  expect(found({ fileType: 'TS' })).toEqual([
+    'src/a_b.ts',
+    'src/a_b/x.ts',
+    'src/a_bc/z.TS',
+    'src/axb/y.ts',
+    'x.d.ts',
+  ]);
+  expect(found({ repositoryId: 'r', directory: 'src/axb', fileType: 'ts' })).toEqual(['src/axb/y.ts']);
+  expect(found({ repositoryId: 'other' })).toEqual([]);
+  expect(found({ directory: '.' })).toHaveLength(PATHS.length);
+  db.close();
+});
