@@ -1,7 +1,7 @@
 import { CredentialShelf } from '../adapters/auth/credential-shelf.ts';
 import { signIn } from '../adapters/auth/sign-in.ts';
 import { forget, shownCredentials } from '../adapters/auth/sign-out.ts';
-import { VERSION } from '../core/identity.ts';
+import { VERSION } from '../core/version.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';

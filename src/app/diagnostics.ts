@@ -13,7 +13,7 @@ import { secretsOfEnvironment, secretsOfServer } from '../adapters/telemetry/sec
 import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
-import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/identity.ts';
+import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
 import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';

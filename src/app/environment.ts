@@ -10,7 +10,7 @@ import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
 import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { openTracer, type TracerOptions } from '../adapters/telemetry/tracer.ts';
 import { RecentTraffic } from '../adapters/telemetry/traffic-log.ts';
-import { VERSION } from '../core/identity.ts';
+import { VERSION } from '../core/version.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';

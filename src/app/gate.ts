@@ -7,7 +7,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { LOCAL } from '../core/subject.ts';
+import { LOCAL_USER } from '../core/subject.ts';
 import { parseToken, steadyClock, tokenState } from '../core/token.ts';
 import type { Gate, Log } from '../gateway/ports/link.ts';
 import type { Store, StoredToken } from '../gateway/ports/store.ts';
@@ -142,13 +142,13 @@ async function make(
 ): Promise<Result<boolean, Refusal>> {
   const nowMs = Date.now();
   const input = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
-  const created = await createToken(input, { store, mint: mintToken, nowMs, by: LOCAL.subject });
+  const created = await createToken(input, { store, mint: mintToken, nowMs, by: LOCAL_USER.subject });
   if (!created.ok) return created;
   const { text, kept } = created.value;
   const written = await writeAtomically(path, `${text}\n`, 0o600);
   if (written.ok) return ok(true);
   // A token that nobody can read would keep the next start from creating one.
-  await revokeToken(kept.id, { store, nowMs, by: LOCAL.subject });
+  await revokeToken(kept.id, { store, nowMs, by: LOCAL_USER.subject });
   return err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }
 

@@ -5,7 +5,7 @@ import { SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { limitedLog } from '../adapters/telemetry/limited-log.ts';
 import { maskedConnect } from '../adapters/telemetry/masked-connect.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
-import { OWN_INFO } from '../core/identity.ts';
+import { OWN_INFO } from '../core/version.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { resolveSettings } from '../core/resolve-settings.ts';

@@ -3,13 +3,13 @@ import { locateConfig } from '../adapters/config/locate-config.ts';
 import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { refusalCodeIn } from '../core/errors.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
-import { VERSION } from '../core/identity.ts';
+import { VERSION } from '../core/version.ts';
 import { publicPrefix } from '../core/names.ts';
 import type { ServeAnswer } from '../adapters/store/serve-client.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
-import { LOCAL } from '../core/subject.ts';
+import { LOCAL_USER } from '../core/subject.ts';
 import type {
   CallAnswer,
   CallRequest,
@@ -191,7 +191,7 @@ async function callHere(
       catalog.servers.filter(({ lists }) => !lists.isKnown('tools')),
     );
   const answered = await answerOwn(catalog.all, {
-    identity: LOCAL,
+    identity: LOCAL_USER,
     method: 'tools/call',
     params: { name: publicNameIn(catalog, name), arguments: args },
     onProgress,

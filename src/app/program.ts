@@ -4,7 +4,7 @@ import { locateConfig, locateHome, surroundings } from '../adapters/config/locat
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
 import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
-import { VERSION } from '../core/identity.ts';
+import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';

@@ -8,7 +8,7 @@ import {
   withdrawServe,
 } from '../adapters/store/running-serve.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
-import { VERSION } from '../core/identity.ts';
+import { VERSION } from '../core/version.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';

@@ -1,7 +1,7 @@
 import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
 import { splitCommandRemedy } from './split-command.ts';
-import { LOCAL } from './subject.ts';
+import { LOCAL_USER } from './subject.ts';
 
 /** A cause as a phrase to follow the name of a server, without a full stop. Upstream text is quoted verbatim. */
 export function causeText(cause: Cause): string {
@@ -152,7 +152,7 @@ function after(stderr: string | undefined): string {
 
 /** The command with which a subject signs in to a server. */
 function signInCommand(server: string, subject: string): string {
-  const who = subject === LOCAL.subject ? '' : ` --subject ${argument(subject)}`;
+  const who = subject === LOCAL_USER.subject ? '' : ` --subject ${argument(subject)}`;
   return `\`assay auth ${argument(server)}${who}\``;
 }
 

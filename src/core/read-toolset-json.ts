@@ -16,7 +16,7 @@ import {
 import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
-import { LOCAL } from './subject.ts';
+import { LOCAL_USER } from './subject.ts';
 import { isRefIdOf } from './tool-ref.ts';
 import {
   descriptionFault,
@@ -218,7 +218,7 @@ function readNote(place: Place, { changedMs }: Within): Note {
   return {
     name: textAt(memberAt(place, 'name')),
     note: textAt(memberAt(place, 'note')),
-    author: textIfGiven(memberAt(place, 'author')) ?? LOCAL.subject,
+    author: textIfGiven(memberAt(place, 'author')) ?? LOCAL_USER.subject,
     by: by.value === 'model' ? 'model' : 'operator',
     writtenMs: timeMsAt(memberAt(place, 'writtenAt'), changedMs),
     isHeld: flagAt(memberAt(place, 'isHeld'), false),

@@ -4,7 +4,7 @@ import { counted } from './counted.ts';
 import { isJsonObject } from './json-object.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
-import { LOCAL_SOURCE } from './server-spec.ts';
+import { CUSTOM_SERVER } from './server-spec.ts';
 
 /** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
 export function sentenceOf(refusal: Refusal): string {
@@ -206,7 +206,7 @@ const SENTENCES: Sentences = {
     `A gateway named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
   GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be created: ${faultsText(r.faults)}`,
   GATEWAY_READ_ONLY: (r) =>
-    r.name === LOCAL_SOURCE
+    r.name === CUSTOM_SERVER
       ? 'The gateway "local" contains your own tools: change them with PATCH /tools/{id}, remove them with DELETE /tools/{id} or DELETE /functions.'
       : `The gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`} can only be changed in the config file.`,
   TOOL_EXISTS: (r) =>

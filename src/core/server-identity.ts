@@ -26,7 +26,7 @@ function hashOf(parts: readonly string[]): string {
 }
 
 /** Origin identity of the tools and modules that operators write. */
-export const LOCAL_IDENTITY: string = originIdentityOf({
+export const CUSTOM_SERVER_IDENTITY: string = originIdentityOf({
   transport: { kind: 'local', tools: [], modules: [] },
 });
 

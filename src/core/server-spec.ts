@@ -55,7 +55,7 @@ export type TransportOf<K extends Transport['kind']> = Extract<Transport, { read
 export type Credential = string | { readonly username: string; readonly password: string };
 
 /** Name of the source that holds all tools created by operators. */
-export const LOCAL_SOURCE = 'local';
+export const CUSTOM_SERVER = 'local';
 
 /** How Assay signs in to a server that requires it. Absent members are discovered. */
 export interface AuthSpec {

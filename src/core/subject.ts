@@ -22,7 +22,7 @@ export function isSameHolder(one: Holder, other: Holder): boolean {
 }
 
 /** A caller without a token where none is needed: stdio, the command line, or open access. */
-export const LOCAL: Identity = { subject: 'local', scopes: ['mcp', 'read'] };
+export const LOCAL_USER: Identity = { subject: 'local', scopes: ['mcp', 'read'] };
 
 /** The holder of the token in the environment. */
 export const OPERATOR: Identity = { subject: 'operator', scopes: SCOPES };

@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 import { err, ok, type Result } from './result.ts';
-import { isIssued, LOCAL, OPERATOR, SCOPES, type Scope } from './subject.ts';
+import { isIssued, LOCAL_USER, OPERATOR, SCOPES, type Scope } from './subject.ts';
 
 /** Prefix of all tokens, so that leaked ones can be found by searching. */
 const PREFIX = 'assay_';
@@ -86,7 +86,7 @@ export function tokenNameFault(name: string): string | undefined {
     return `a token's name has 1 to ${MAX_NAME_LENGTH} characters`;
   if (printable(name) !== name) return "a token's name holds no control characters";
   if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
-  if ([LOCAL.subject, OPERATOR.subject].includes(name.toLowerCase()))
+  if ([LOCAL_USER.subject, OPERATOR.subject].includes(name.toLowerCase()))
     return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
   if (isIssued(name)) return "a token's name is no URL: that is who comes with a token of an issuer";
   // Tokens are revoked by name or id, and a token entered as a name by mistake would be visible in lists.

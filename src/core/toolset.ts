@@ -1,7 +1,7 @@
 import { addNotes, type Addition, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
-import { LOCAL } from './subject.ts';
+import { LOCAL_USER } from './subject.ts';
 import { includes, isWhole, without, withAgain, type WholeServer } from './whole-server.ts';
 
 /** The definition to which a tool is pinned: any other is withheld until an operator accepts it. */
@@ -194,7 +194,7 @@ export type ModelRights = 'none' | 'own' | 'all';
 export function mayModelChange(toolset: Toolset, subject: string, rights: ModelRights): boolean {
   if (rights !== 'own') return rights === 'all';
   const { maker } = toolset;
-  return maker?.by === 'model' || (maker?.subject === subject && subject !== LOCAL.subject);
+  return maker?.by === 'model' || (maker?.subject === subject && subject !== LOCAL_USER.subject);
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, type Result } from '../../src/core/result.ts';
-import { LOCAL } from '../../src/core/subject.ts';
+import { LOCAL_USER } from '../../src/core/subject.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import type { OpenServices, OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
@@ -35,8 +35,8 @@ interface Services {
 
 type Case = readonly [command: string, run: (services: Services) => Promise<Result<unknown, Refusal>>];
 
-const WHO = { subject: LOCAL.subject };
-const BY = { by: LOCAL.subject };
+const WHO = { subject: LOCAL_USER.subject };
+const BY = { by: LOCAL_USER.subject };
 const TOOLSET = { name: 'one', description: undefined, tools: [], toolNotes: [] };
 const BUNDLE = { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } };
 
@@ -56,8 +56,8 @@ const CASES: readonly Case[] = [
   ],
   ['hints --set', async ({ desks }) => withMade(desks, (id) => desks.tools.change(id, HINTS, WHO))],
   ['rest remove', ({ desks }) => withMade(desks, (id) => desks.local.remove(id, WHO))],
-  ['function add', ({ desks, module }) => desks.modules.add({ module }, LOCAL.subject)],
-  ['function remove', ({ desks, module }) => desks.modules.remove(module, LOCAL.subject)],
+  ['function add', ({ desks, module }) => desks.modules.add({ module }, LOCAL_USER.subject)],
+  ['function remove', ({ desks, module }) => desks.modules.remove(module, LOCAL_USER.subject)],
   [
     'import',
     ({ desks }) =>
@@ -73,12 +73,12 @@ const CASES: readonly Case[] = [
       toolsets.change(
         'one',
         (toolset) => ({ ok: true, value: { toolset: { ...toolset, name: 'two' }, value: 0 } }),
-        LOCAL.subject,
+        LOCAL_USER.subject,
       ),
   ],
-  ['toolset unequip', ({ toolsets }) => toolsets.equip(undefined, LOCAL.subject)],
-  ['toolset equip', ({ toolsets }) => toolsets.equip('two', LOCAL.subject)],
-  ['toolset delete', ({ toolsets }) => toolsets.remove('two', LOCAL.subject)],
+  ['toolset unequip', ({ toolsets }) => toolsets.equip(undefined, LOCAL_USER.subject)],
+  ['toolset equip', ({ toolsets }) => toolsets.equip('two', LOCAL_USER.subject)],
+  ['toolset delete', ({ toolsets }) => toolsets.remove('two', LOCAL_USER.subject)],
   [
     'token create',
     ({ store }) =>
@@ -139,7 +139,7 @@ describe('a change', () => {
       }
       const before = await faults.content();
       const absent = { ...imported('/no/such/file.json', { trust: true }), name: 'absent' };
-      expect(await desks.importDocument(absent, LOCAL.subject)).toMatchObject({
+      expect(await desks.importDocument(absent, LOCAL_USER.subject)).toMatchObject({
         error: { code: 'SERVER_UNAVAILABLE' },
       });
       expect(await faults.content()).toBe(before);

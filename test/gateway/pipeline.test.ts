@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import type { Policy, PolicyInput } from '../../src/core/policy.ts';
-import { LOCAL, type Identity } from '../../src/core/subject.ts';
+import { LOCAL_USER, type Identity } from '../../src/core/subject.ts';
 import { answerOwn } from '../../src/gateway/relay/own-call.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
 import { answer } from '../../src/gateway/relay/pipeline.ts';
@@ -189,8 +189,13 @@ describe('the policy decides on', () => {
     inputs.length = 0;
     const { view } = await open(policy);
     const params = { name: 's_read', arguments: {} };
-    await answerOwn(view, { identity: LOCAL, method: 'tools/call', params, onProgress: () => undefined });
-    expect(inputs).toMatchObject([{ subject: 'local', scopes: LOCAL.scopes, name: 'read' }]);
+    await answerOwn(view, {
+      identity: LOCAL_USER,
+      method: 'tools/call',
+      params,
+      onProgress: () => undefined,
+    });
+    expect(inputs).toMatchObject([{ subject: 'local', scopes: LOCAL_USER.scopes, name: 'read' }]);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { KeySealer } from '../../src/adapters/auth/sealer.ts';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { ok } from '../../src/core/result.ts';
-import { LOCAL } from '../../src/core/subject.ts';
+import { LOCAL_USER } from '../../src/core/subject.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { StoredKey } from '../../src/gateway/ports/store.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
@@ -39,7 +39,7 @@ it('a sealed state holds for the definition of the tool that it was given for, a
     });
     const call = new Call({
       caller: { era: 'modern', view, clientInfo: undefined, logLevel: undefined },
-      identity: LOCAL,
+      identity: LOCAL_USER,
       message: ownRequest('tools/call', { name: 's_ask', arguments: { a: 1 } }),
       cancellation: new Cancellation(),
       client: { notify: () => undefined, ask: undefined },

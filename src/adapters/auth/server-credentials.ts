@@ -3,7 +3,7 @@ import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
@@ -52,7 +52,7 @@ export class ServerCredentials implements Credentials {
     const place = sourceKind(spec.transport).signIn(spec.transport);
     if (place === undefined || hasOwnAuthorization(spec)) return undefined;
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
-    const held = this.#heldFor(spec, place.url, this.#isOwn(spec) ? subject : LOCAL.subject);
+    const held = this.#heldFor(spec, place.url, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
     await held.freshen();
     return {
       subject: held.subject,

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import {
   allows,
   isIssued,
-  LOCAL,
+  LOCAL_USER,
   OPERATOR,
   type Holder,
   type Identity,
@@ -134,7 +134,7 @@ export class TokenGate implements Gate {
   }
 
   isHolder({ subject, tokenId }: Holder, scope: Scope | undefined, nowMs: number): boolean {
-    if (tokenId === undefined) return subject === LOCAL.subject || subject === OPERATOR.subject;
+    if (tokenId === undefined) return subject === LOCAL_USER.subject || subject === OPERATOR.subject;
     const known = this.#known.get(tokenId);
     if (known === undefined || tokenState(known, nowMs) !== 'valid') return false;
     return scope === undefined || allows(known.admission.value, scope);
@@ -267,7 +267,7 @@ function knownOf({ id, name, scopes, hash, expiresMs, revokedMs }: StoredToken):
 
 function ownOf({ id, hash }: MintedToken): Known {
   const lasting = { expiresMs: undefined, revokedMs: undefined };
-  return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL) };
+  return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL_USER) };
 }
 
 /** The operator's token may be any text; one in Assay's own format has an id, and so its own failure counter. */

@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS } from '../../core/settings.ts';
-import { localSpec } from '../../core/sources/local-spec.ts';
+import { customServerSpec } from '../../core/sources/custom-server.ts';
 import { readText } from '../../platform/files.ts';
 import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
@@ -80,7 +80,7 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
     if (server !== undefined) servers.push(server);
     else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
   }
-  const own = localSpec(local);
+  const own = customServerSpec(local);
   if (own !== undefined) servers.push(own);
   const { problems, warnings } = complaints;
   return ok({ path: file, servers, rejected, settings, problems, warnings });
@@ -100,7 +100,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 interface TopLevel {
   readonly entries: readonly ServerEntry[];
   readonly settings: ReadonlyMap<string, unknown>;
-  readonly local: Parameters<typeof localSpec>[0];
+  readonly local: Parameters<typeof customServerSpec>[0];
 }
 
 function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): TopLevel {

@@ -1,6 +1,11 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
 import type { ToolFilter } from '../../core/tool-filter.ts';
-import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
+import {
+  DEFAULT_TIMEOUT_MS,
+  CUSTOM_SERVER,
+  type ServerSpec,
+  type Transport,
+} from '../../core/server-spec.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type Complaints, quoted } from './complaints.ts';
@@ -75,8 +80,8 @@ const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) =
   ['the name of the server contains an incomplete character', (name) => !name.isWellFormed()],
   ['the name of the server would be read as a folder in its URL', (name) => name === '.' || name === '..'],
   [
-    `the name "${LOCAL_SOURCE}" is reserved for tools of your own`,
-    (name) => name.toLowerCase() === LOCAL_SOURCE,
+    `the name "${CUSTOM_SERVER}" is reserved for tools of your own`,
+    (name) => name.toLowerCase() === CUSTOM_SERVER,
   ],
 ];
 

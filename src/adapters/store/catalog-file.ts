@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { dirname } from 'node:path';
 import { sha256 } from '../../core/digest.ts';
-import { VERSION } from '../../core/identity.ts';
+import { VERSION } from '../../core/version.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports/link.ts';

@@ -1,5 +1,5 @@
 import type { Cause } from '../../core/cause.ts';
-import { OWN_INFO } from '../../core/identity.ts';
+import { OWN_INFO } from '../../core/version.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

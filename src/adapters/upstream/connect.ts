@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { Connectors, OpenOptions as Asked } from '../../gateway/ports/link.ts';
 import type { LinkAttempt, UpstreamDeps } from './opening.ts';
 
@@ -12,7 +12,7 @@ export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connectors<'std
   const openingOf = (spec: ServerSpec, asked: Asked): LinkAttempt => {
     const { client } = asked;
     // A link shared by all clients acts for the user who runs Assay.
-    const subject = client !== undefined && 'subject' in client ? client.subject : LOCAL.subject;
+    const subject = client !== undefined && 'subject' in client ? client.subject : LOCAL_USER.subject;
     return { spec, deps, subject, ...asked };
   };
   return {

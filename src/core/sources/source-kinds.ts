@@ -180,7 +180,7 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
   }),
 };
 
-const LOCAL: SourceKind<TransportOf<'local'>> = {
+const CUSTOM: SourceKind<TransportOf<'local'>> = {
   ...COMMON,
   isBuiltIn: true,
   isCustom: true,
@@ -206,7 +206,7 @@ const SOURCE_KINDS: Readonly<Record<Kind, SourceKind>> = {
   stdio: STDIO,
   http: HTTP,
   openapi: OPENAPI,
-  local: LOCAL,
+  local: CUSTOM,
 };
 
 function sorted(members: Readonly<Record<string, string>>): unknown {

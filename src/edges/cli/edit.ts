@@ -2,7 +2,7 @@ import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { allTools, namedTool } from './hints.ts';
 import { argumentFault, print, printComplaint, printError, printJson, quoted } from './output.ts';
@@ -39,7 +39,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       description: restored(description),
       reason,
     };
-    const edited = await services.tools.change(found.value.id, patch, { subject: LOCAL.subject });
+    const edited = await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject });
     if (!edited.ok) return edited;
     if (options.json === true) printJson(edited.value);
     else show(edited.value);

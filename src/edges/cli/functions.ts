@@ -3,8 +3,8 @@ import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
-import { LOCAL_SOURCE } from '../../core/server-spec.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { CUSTOM_SERVER } from '../../core/server-spec.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -36,11 +36,11 @@ export async function addFunctions(
   };
   return withOpened(runtime.openServices(options), async ({ modules, tools }) => {
     const before = new Set(
-      (await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
+      (await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
     );
-    const added = await modules.add(entry, LOCAL.subject);
+    const added = await modules.add(entry, LOCAL_USER.subject);
     if (!added.ok) return added;
-    const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS });
+    const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
     const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
     if (options.json === true) printJson({ ...added.value, tools: fresh });
     else {
@@ -61,7 +61,7 @@ export async function addFunctions(
 /** `assay function list` */
 export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async ({ modules, start }) => {
-    await start(LOCAL_SOURCE);
+    await start(CUSTOM_SERVER);
     const all = modules.all();
     if (options.json === true) printJson({ functions: all });
     else
@@ -80,7 +80,7 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
 export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async ({ modules }) => {
     const path = resolve(process.cwd(), file);
-    const removed = await modules.remove(path, LOCAL.subject);
+    const removed = await modules.remove(path, LOCAL_USER.subject);
     if (removed.ok)
       if (options.json === true) printJson({ removed: path });
       else print(`Removed ${printable(path)}.`);

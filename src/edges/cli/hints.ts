@@ -3,7 +3,7 @@ import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { print, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
@@ -25,7 +25,7 @@ export function toolHints(runtime: Runtime, name: string, options: HintsOptions)
     const isChange = options.set !== undefined;
     const patch = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
     const tool = isChange
-      ? await services.tools.change(found.value.id, patch, { subject: LOCAL.subject })
+      ? await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject })
       : found;
     if (!tool.ok) return tool;
     if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });

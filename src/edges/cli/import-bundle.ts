@@ -1,7 +1,7 @@
 import { printable } from '../../core/printable.ts';
 import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { confirm, isInteractive, passphraseFor } from './ask.ts';
 import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
@@ -41,7 +41,7 @@ export async function importBundle(
   const onConflict = keep ? 'keep' : 'replace';
   return withOpened(runtime.openServices(options), async ({ bundles }) => {
     const input = { bundle, passphrase: passphrase.value, onConflict } as const;
-    const importer = { subject: LOCAL.subject, executeRefusal: undefined };
+    const importer = { subject: LOCAL_USER.subject, executeRefusal: undefined };
     const planned = await bundles.import({ ...input, apply }, importer);
     if (!planned.ok) return planned;
     tell(planned.value, json);

@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { wholeServer } from '../../core/whole-server.ts';
 import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import { seenByClient } from '../../gateway/services/seen-by-client.ts';
@@ -56,7 +56,7 @@ async function equipIn(open: OpenOnboarding, request: EquipRequest): Promise<Res
   const members = new Map(
     names.map((server) => [server, [wholeServer(server, toolNamesOf(catalog, server))]]),
   );
-  const saved = await saveImported(toolsets, { name, members, by: LOCAL.subject });
+  const saved = await saveImported(toolsets, { name, members, by: LOCAL_USER.subject });
   if (!saved.ok) return saved;
   const tools = seenByClient(open, { toolset: name })?.tools ?? 0;
   return ok({ servers, toolset: saved.value, tools });

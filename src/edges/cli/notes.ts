@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { type Note, noteFault, noteNameFault } from '../../core/notes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { noteJson, type NoteJson } from '../../core/toolset-json.ts';
 import { acceptNotes, changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
@@ -67,7 +67,7 @@ export async function addNote(
 }
 
 function noteOf(name: string, note: string): Note {
-  return { name, note, author: LOCAL.subject, by: 'operator', writtenMs: Date.now(), isHeld: false };
+  return { name, note, author: LOCAL_USER.subject, by: 'operator', writtenMs: Date.now(), isHeld: false };
 }
 
 function taken({ tool, name }: NotePlace): Refusal {
@@ -156,7 +156,7 @@ function changeNotes(
       const made = changing(toolset);
       return made.ok ? ok({ toolset: made.value, value: made.value }) : made;
     };
-    const changed = await toolsets.change(place.toolset, both, LOCAL.subject);
+    const changed = await toolsets.change(place.toolset, both, LOCAL_USER.subject);
     if (!changed.ok) return changed;
     const notes = placedNotes([changed.value]).filter(({ tool }) => tool === place.tool);
     if (options.json === true) printJson({ notes: notes.map(placedNoteJson) });
@@ -192,7 +192,7 @@ async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<
       const accepted = acceptNotes(toolset, (note, tool) => meant.has(keyOf({ tool, note })));
       return ok({ toolset: accepted, value: undefined });
     };
-    const changed = await toolsets.change(name, accepting, LOCAL.subject);
+    const changed = await toolsets.change(name, accepting, LOCAL_USER.subject);
     if (!changed.ok) return changed;
   }
   return ok(undefined);

@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
@@ -24,7 +24,7 @@ export interface OpenapiOptions extends JsonOptions {
 }
 
 const MAX_TOOLS = 100_000;
-const SUBJECT = { subject: LOCAL.subject };
+const SUBJECT = { subject: LOCAL_USER.subject };
 
 /** `assay openapi`: makes tools from a document, or rereads a known one. Prints what was made and what was not. */
 export async function importOpenapi(
@@ -40,7 +40,7 @@ export async function importOpenapi(
     const isNameGiven = options.name !== undefined;
     const input = { name, isNameGiven, entry: entry.value, trust: options.trust };
     const done = await withProgress(`reading ${document}`, () =>
-      services.importDocument(input, LOCAL.subject),
+      services.importDocument(input, LOCAL_USER.subject),
     );
     if (!done.ok) return done;
     const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });

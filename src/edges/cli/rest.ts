@@ -1,8 +1,8 @@
 import { printable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { LOCAL_SOURCE } from '../../core/server-spec.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { CUSTOM_SERVER } from '../../core/server-spec.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
@@ -41,7 +41,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
     ...(bearer !== undefined && { auth: { type: 'bearer', token: bearer } }),
   };
   return withOpened(runtime.openServices(options), async ({ local }) => {
-    const created = await local.create(name, entry, { subject: LOCAL.subject });
+    const created = await local.create(name, entry, { subject: LOCAL_USER.subject });
     if (!created.ok) return created;
     if (options.json === true) printJson(created.value);
     else
@@ -85,7 +85,7 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
     const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
     // A tool that is currently unusable is not listed, but can still be removed.
     const id = found?.id ?? services.local.idOf(name);
-    const removed = await services.local.remove(id, { subject: LOCAL.subject });
+    const removed = await services.local.remove(id, { subject: LOCAL_USER.subject });
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
@@ -97,8 +97,8 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
 const MAX_TOOLS = 100_000;
 
 async function restTools({ tools, start }: OpenServices): Promise<readonly ToolView[]> {
-  await start(LOCAL_SOURCE);
-  const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MAX_TOOLS });
+  await start(CUSTOM_SERVER);
+  const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
   return all.filter(({ source }) => source === 'rest');
 }
 

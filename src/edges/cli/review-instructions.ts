@@ -1,7 +1,7 @@
 import { hiddenCharacters, printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { InstructionsView } from '../../gateway/catalog/instructions-review.ts';
 import { print, printError, printJson, style } from './output.ts';
 import type { OpenServices } from './runtime.ts';
@@ -63,7 +63,7 @@ export async function reviewInstructions(
   }
   // A running `serve` may have received a newer text since this one was shown.
   const accepted = await services.instructions.accept(spec, {
-    subject: LOCAL.subject,
+    subject: LOCAL_USER.subject,
     objection: ({ digest, drift }) => {
       const now = drift?.digest ?? digest;
       return now === item.changed.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now };

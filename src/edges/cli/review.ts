@@ -3,7 +3,7 @@ import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import { allTools, namedTool } from './hints.ts';
@@ -74,7 +74,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
     // Accepts only the definition that was read here, not a newer one.
     const objection = (now: ToolView): Refusal | undefined =>
       now.digest === tool.value.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now.digest };
-    const accepted = await services.tools.review(item.id, { subject: LOCAL.subject, objection });
+    const accepted = await services.tools.review(item.id, { subject: LOCAL_USER.subject, objection });
     if (!accepted.ok) return accepted;
     if (options.json === true) printJson(accepted.value);
     else print(`Accepted the definition of ${printable(item.name)}.`);

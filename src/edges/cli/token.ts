@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
@@ -35,7 +35,7 @@ export async function createToken(
       store,
       mint: runtime.mintToken,
       nowMs: Date.now(),
-      by: LOCAL.subject,
+      by: LOCAL_USER.subject,
     });
     if (!created.ok) return created;
     const { text, kept } = created.value;
@@ -66,7 +66,7 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
 /** `assay token revoke`: takes effect at once, also in a running Assay. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
-    const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL.subject });
+    const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL_USER.subject });
     if (!revoked.ok) return revoked;
     const { name, id } = revoked.value;
     if (options.json === true) printJson(shown(revoked.value));

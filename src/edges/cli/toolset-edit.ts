@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import {
   descriptionFault,
@@ -53,7 +53,7 @@ export async function createToolset(runtime: Runtime, input: ToolsetInput<Create
     if (!tools.ok) return tools;
     const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
     const full = withTools(empty, tools.value);
-    const created = full.ok ? await toolsets.create(full.value, { by: LOCAL.subject, equip }) : full;
+    const created = full.ok ? await toolsets.create(full.value, { by: LOCAL_USER.subject, equip }) : full;
     if (!created.ok) return created;
     const what = `Saved the toolset ${quoted(name)} with ${membersText(created.value.tools)}.`;
     tell(created.value, options, equip ? `${what} It is equipped.` : what);
@@ -186,7 +186,7 @@ export async function change(
     const after = changing(before);
     return after.ok ? ok({ toolset: after.value, value: { before, after: after.value } }) : after;
   };
-  const changed = await toolsets.change(name, both, LOCAL.subject);
+  const changed = await toolsets.change(name, both, LOCAL_USER.subject);
   if (!changed.ok) return changed;
   const { before, after } = changed.value;
   // Only the stored toolset has the time of the change.
@@ -209,7 +209,7 @@ export function equipToolset(
   options: JsonOptions,
 ): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
-    const equipped = await toolsets.equip(name, LOCAL.subject);
+    const equipped = await toolsets.equip(name, LOCAL_USER.subject);
     if (!equipped.ok) return equipped;
     if (options.json === true) printJson({ equipped: name ?? null });
     else print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoted(name)} is equipped.`);
@@ -223,7 +223,7 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset) });
-    const removed = await toolsets.remove(name, LOCAL.subject);
+    const removed = await toolsets.remove(name, LOCAL_USER.subject);
     if (!removed.ok) return removed;
     if (options.json === true) printJson({ deleted: name });
     else print(`Deleted the toolset ${quoted(name)}.`);

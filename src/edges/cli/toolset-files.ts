@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { readToolsetJson, type LeftOut, type ReadToolsets } from '../../core/read-toolset-json.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
@@ -92,7 +92,7 @@ async function restore(
   const taken = given.filter(({ name }) => toolsets.find(name) !== undefined).map(({ name }) => name);
   if (taken.length > 0 && !replaces) return err({ code: 'ARGUMENTS_INVALID', reason: takenReason(taken) });
   // An already equipped toolset stays equipped, so that an import never changes what clients see.
-  const kept = await toolsets.restore(given, { by: LOCAL.subject, replaces, equip: equipped });
+  const kept = await toolsets.restore(given, { by: LOCAL_USER.subject, replaces, equip: equipped });
   if (!kept.ok) return kept;
   const imported = given.map(({ name }) => {
     const outcome = taken.includes(name) ? ('replaced' as const) : ('created' as const);

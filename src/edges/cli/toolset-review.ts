@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import { refOf, type ToolRef } from '../../core/tool-ref.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import { hasTool, type SingleTool, type Toolset, withHeld } from '../../core/toolset.ts';
@@ -115,7 +115,7 @@ export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetIn
       const held = pinned.length === 0 ? ok(current) : withHeld(current, pinned);
       return held.ok ? ok({ toolset: withAccepted(held.value, fresh), value: undefined }) : held;
     };
-    const changed = await toolsets.change(name, accepting, LOCAL.subject);
+    const changed = await toolsets.change(name, accepting, LOCAL_USER.subject);
     if (!changed.ok) return changed;
     const names = [...pinned.map(({ namespacedName }) => namespacedName), ...fresh.map(nameIn)];
     if (options.json === true) printJson(toolsetJson(toolsets.find(name) ?? toolset));

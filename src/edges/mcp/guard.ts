@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isWithin } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { LOCAL, type Identity } from '../../core/subject.ts';
+import { LOCAL_USER, type Identity } from '../../core/subject.ts';
 import { bearerOf, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/link.ts';
 import { pathOf } from './request-path.ts';
@@ -26,7 +26,7 @@ type Admission = Result<Identity, Refusal>;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-const LET_IN = ok(LOCAL);
+const LET_IN = ok(LOCAL_USER);
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host) || host === '::1';

@@ -1,5 +1,5 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
-import { VERSION } from '../../core/identity.ts';
+import { VERSION } from '../../core/version.ts';
 import type { ServerState } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';

@@ -1,4 +1,4 @@
-import { OWN_INFO } from '../../core/identity.ts';
+import { OWN_INFO } from '../../core/version.ts';
 import { taskCapabilities, type ClientForm } from '../../gateway/relay/task-support.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';

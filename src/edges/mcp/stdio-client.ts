@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ClientSession, SoleClient } from '../../gateway/catalog/client-session.ts';
 import type { Log, ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
 import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
@@ -25,7 +25,7 @@ interface StdioClientOptions {
 export class StdioClient implements Caller, ClientSession {
   readonly id = 'stdio';
   readonly era = 'legacy';
-  readonly subject: string = LOCAL.subject;
+  readonly subject: string = LOCAL_USER.subject;
   readonly view: View;
   readonly profile: ClientProfile;
   readonly clientInfo: string | undefined;

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Refusal } from '../../core/refusal.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from '../../gateway/catalog/client-session.ts';
 import { profileIn } from '../../gateway/catalog/link-choice.ts';
@@ -178,7 +178,7 @@ class StdioServer {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
       if (!this.#isIntroduced)
-        introduce(this.#options, profileIn(message, LOCAL.subject), { revision: MODERN_VERSION });
+        introduce(this.#options, profileIn(message, LOCAL_USER.subject), { revision: MODERN_VERSION });
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
       return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view });
@@ -196,7 +196,7 @@ class StdioServer {
     const { view } = this.#options;
     const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
-    const profile = rules.offerOf(message, LOCAL.subject);
+    const profile = rules.offerOf(message, LOCAL_USER.subject);
     // A client that repeats the handshake has forgotten earlier server requests.
     this.#legacy?.forwarded.end();
     this.#legacy?.subscriptions.end();
@@ -227,7 +227,14 @@ class StdioServer {
     try {
       const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
       const ask = caller.session?.ask;
-      const outcome = await handleRequest({ caller, identity: LOCAL, message, cancellation, notify, ask });
+      const outcome = await handleRequest({
+        caller,
+        identity: LOCAL_USER,
+        message,
+        cancellation,
+        notify,
+        ask,
+      });
       if (this.#openRequests.isGivenUp(cancellation))
         return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;
@@ -249,7 +256,13 @@ class StdioServer {
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.notify(bytes);
-    const opened = Subscription.open({ view, subject: LOCAL.subject, message, quota: this.#quota, send });
+    const opened = Subscription.open({
+      view,
+      subject: LOCAL_USER.subject,
+      message,
+      quota: this.#quota,
+      send,
+    });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;

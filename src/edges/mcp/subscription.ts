@@ -1,5 +1,5 @@
 import { Cancellation } from '../../core/cancellation.ts';
-import { OWN_INFO } from '../../core/identity.ts';
+import { OWN_INFO } from '../../core/version.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports/link.ts';

@@ -1,8 +1,8 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
-import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
-import { joinedLocal } from '../../core/sources/local-spec.ts';
+import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
+import { joinedCustomServers } from '../../core/sources/custom-server.ts';
 import type { CallDeps } from './call-deps.ts';
 import { firstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
@@ -264,13 +264,13 @@ export class Catalog {
 function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
   const config = plans.get('config') ?? NO_PLAN;
   const registered = plans.get('registered') ?? NO_PLAN;
-  const local = joinedLocal(config.servers.find(isLocal), registered.servers.find(isLocal));
+  const local = joinedCustomServers(config.servers.find(isLocal), registered.servers.find(isLocal));
   const servers = config.servers.filter((spec) => !isLocal(spec));
   const others = registered.servers.filter((spec) => !isLocal(spec));
   const taken = new Set([...servers, ...config.rejected].map(({ name }) => name));
   const shadowed = [
     ...others.filter(({ name }) => taken.has(name)).map(({ name }) => name),
-    ...local.shadowed.map((name) => `${LOCAL_SOURCE}.${name}`),
+    ...local.shadowed.map((name) => `${CUSTOM_SERVER}.${name}`),
   ];
   return {
     servers: [

@@ -2,7 +2,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { SERVER_REQUESTS } from '../../protocol/server-requests.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
@@ -46,7 +46,7 @@ export function linkChoice(user: LinkUser, target: LinkTarget, link: Link): Link
   const { spec, sole } = target;
   const { era, correlatesServerRequests: tiesQuestions } = link;
   // The shared link belongs to the operator, and no subject may act on behalf of another.
-  const isForeign = user.subject !== LOCAL.subject && target.isPersonal;
+  const isForeign = user.subject !== LOCAL_USER.subject && target.isPersonal;
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const { session, subject, message } = user;
   const isProcess = startsProcess(spec.transport);

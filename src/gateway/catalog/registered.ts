@@ -1,7 +1,7 @@
-import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
+import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
-import { localSpec } from '../../core/sources/local-spec.ts';
+import { customServerSpec } from '../../core/sources/custom-server.ts';
 import type { Catalog, Plan, Rejected } from './catalog.ts';
 import type { Log } from '../ports/link.ts';
 import { ok, type Result } from '../../core/result.ts';
@@ -91,7 +91,7 @@ export class RegisteredGateways {
       else rejected.push({ name, cause: unreadable(entry) });
     }
     const local = await this.#local();
-    const spec = localSpec(local);
+    const spec = customServerSpec(local);
     return {
       servers: spec === undefined ? servers : [...servers, spec],
       rejected: [...rejected, ...local.rejected],
@@ -127,7 +127,7 @@ export class RegisteredGateways {
       if (spec?.ok === true) made.push(spec.value);
       else
         rejected.push({
-          name: `${LOCAL_SOURCE}.${name}`,
+          name: `${CUSTOM_SERVER}.${name}`,
           cause: unreadable(entry),
         });
     }

@@ -1,7 +1,7 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { Slots } from '../../core/slots.ts';
-import { LOCAL } from '../../core/subject.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import type { ClientSession } from './client-session.ts';
 import type { ClientProfile, ServerRequest, ServerRequestHandler } from '../ports/link.ts';
 
@@ -48,7 +48,7 @@ export const EMPTY_CLIENT: ClientProfile = {
   capabilities:
     '{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}}}',
   clientInfo: undefined,
-  subject: LOCAL.subject,
+  subject: LOCAL_USER.subject,
 };
 
 /** Answers with empty roots, and refuses everything else. */

@@ -1,4 +1,4 @@
-import { OWN_INFO } from '../../../core/identity.ts';
+import { OWN_INFO } from '../../../core/version.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import {

@@ -7,8 +7,8 @@ import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
 import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
-import { LOCAL_IDENTITY } from '../../../core/server-identity.ts';
-import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
+import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
+import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/gateways.ts';
 import type { RecordChange } from '../../ports/records.ts';
@@ -99,9 +99,9 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
     case 'gateway':
       return tell(`gateway.${verb}`, gatewayTarget(item.name), shownEntry);
     case 'tool':
-      return tell(`tool.${verb}`, toolTarget([LOCAL_SOURCE, LOCAL_IDENTITY, item.name]), shownEntry);
+      return tell(`tool.${verb}`, toolTarget([CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, item.name]), shownEntry);
     case 'function':
-      return tell('function.add', gatewayTarget(LOCAL_SOURCE), shownEntry);
+      return tell('function.add', gatewayTarget(CUSTOM_SERVER), shownEntry);
     case 'trust':
       return tell('gateway.trust', gatewayTarget(item.name), ({ members }) => members);
     case 'override': {

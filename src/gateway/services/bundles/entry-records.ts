@@ -3,7 +3,7 @@ import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/hin
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-place.ts';
-import { localSpec } from '../../../core/sources/local-spec.ts';
+import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
 import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';
 import type { EntryRecordKind } from '../../../core/record.ts';
@@ -54,8 +54,8 @@ export function specOf(
   return local({ tools: [], modules: [module.value] });
 }
 
-function local(made: Parameters<typeof localSpec>[0]): Result<ServerSpec, readonly EntryFault[]> {
-  const spec = localSpec(made);
+function local(made: Parameters<typeof customServerSpec>[0]): Result<ServerSpec, readonly EntryFault[]> {
+  const spec = customServerSpec(made);
   return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
 }
 

@@ -4,10 +4,10 @@ import { isContradiction, restToolIdOf, declaredHints, toolIdOf } from '../../..
 import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { LOCAL_IDENTITY } from '../../../core/server-identity.ts';
-import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
+import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
+import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-place.ts';
-import { localSpec } from '../../../core/sources/local-spec.ts';
+import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { elsewhereFault } from '../servers/elsewhere-fault.ts';
@@ -23,7 +23,7 @@ import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { localFollowed, localServer, removals } from './custom-tool-server.ts';
 import { restFactsOf } from '../tools/rest-facts.ts';
-import { customIn } from '../../../core/sources/local-spec.ts';
+import { customIn } from '../../../core/sources/custom-server.ts';
 
 export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
@@ -171,14 +171,14 @@ export class CustomToolService {
   }
 
   #makerOf({ serverName, originalName }: ToolView): string {
-    if (serverName !== LOCAL_SOURCE) return `the gateway ${JSON.stringify(serverName)}`;
+    if (serverName !== CUSTOM_SERVER) return `the gateway ${JSON.stringify(serverName)}`;
     return this.#spec(originalName) === undefined ? 'a module of functions' : CONFIG_FILE;
   }
 
   /** Whether the config file has another tool of this name. */
   #isShadowed(name: string): boolean {
     const { rejected } = this.#options.catalog;
-    return this.#spec(name) !== undefined && rejected.some((one) => one.name === `${LOCAL_SOURCE}.${name}`);
+    return this.#spec(name) !== undefined && rejected.some((one) => one.name === `${CUSTOM_SERVER}.${name}`);
   }
 
   /** Checks the current state, not what was listed before a concurrent change. */
@@ -211,7 +211,7 @@ export class CustomToolService {
     if (!spec.ok) return invalid(name, spec.error);
     const faults = await faultsOf(spec.value);
     if (faults.length > 0) return invalid(name, faults);
-    const source = localSpec({ tools: [spec.value], modules: [] });
+    const source = customServerSpec({ tools: [spec.value], modules: [] });
     const forbidden = source === undefined ? [] : await reachFaults(source, entry, former);
     if (forbidden.length > 0) return invalid(name, forbidden);
     // Masks its secrets before anything is reported.
@@ -229,7 +229,7 @@ export class CustomToolService {
   /** Whether another tool has this public name. If two tools claim one name, neither gets it. */
   #isPublic(name: string): boolean {
     const listing = this.#options.catalog.all.listing('tools');
-    const [key = name] = publicNames([{ server: LOCAL_SOURCE, name, isPrefixed: false }]).names;
+    const [key = name] = publicNames([{ server: CUSTOM_SERVER, name, isPrefixed: false }]).names;
     return listing.find(key) !== undefined || listing.candidates(key) !== undefined;
   }
 
@@ -244,7 +244,7 @@ export class CustomToolService {
   #event(subject: string, action: string, { name, before, after }: ToolSpecChange): AuditEvent {
     const { nowMs, mask } = this.#options;
     const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
-    const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
+    const target = { kind: 'tool', id: toolIdIn(name), name: `${CUSTOM_SERVER}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
 }
@@ -265,7 +265,7 @@ interface ToolSpecChange {
 }
 
 function toolIdIn(name: string): string {
-  return toolIdOf(LOCAL_SOURCE, LOCAL_IDENTITY, name);
+  return toolIdOf(CUSTOM_SERVER, CUSTOM_SERVER_IDENTITY, name);
 }
 
 const CONFIG_FILE = 'the config file';

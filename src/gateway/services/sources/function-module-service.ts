@@ -1,10 +1,10 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
+import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
-import { localSpec } from '../../../core/sources/local-spec.ts';
+import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
@@ -13,7 +13,7 @@ import type { EntrySeal, GatewayEntry, ReadLocal } from '../../ports/gateways.ts
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { localFollowed, localServer, removals } from './custom-tool-server.ts';
-import { customIn } from '../../../core/sources/local-spec.ts';
+import { customIn } from '../../../core/sources/custom-server.ts';
 
 export interface FunctionModuleServiceOptions {
   readonly catalog: Catalog;
@@ -59,7 +59,7 @@ export class FunctionModuleService {
     const read = readLocal.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
-    const source = localSpec({ tools: [], modules: [read.value] });
+    const source = customServerSpec({ tools: [], modules: [read.value] });
     // Masks its secrets before anything is reported.
     if (source !== undefined) registered.learn(source);
     if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
@@ -142,7 +142,7 @@ export class FunctionModuleService {
   }
 
   #event(subject: string, action: string, path: string): AuditEvent {
-    const target = { kind: 'gateway', id: gatewayIdOf(LOCAL_SOURCE), name: LOCAL_SOURCE } as const;
+    const target = { kind: 'gateway', id: gatewayIdOf(CUSTOM_SERVER), name: CUSTOM_SERVER } as const;
     return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
   }
 }

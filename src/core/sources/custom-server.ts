@@ -1,11 +1,11 @@
-import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type CustomTools, type ServerSpec } from '../server-spec.ts';
+import { DEFAULT_TIMEOUT_MS, CUSTOM_SERVER, type CustomTools, type ServerSpec } from '../server-spec.ts';
 import { sourceKind } from './source-kinds.ts';
 
-/** The source of the tools that operators make themselves; undefined where they make none. */
-export function localSpec({ tools, modules }: CustomTools): ServerSpec | undefined {
+/** The server of the operator's own tools. Undefined if there are none. */
+export function customServerSpec({ tools, modules }: CustomTools): ServerSpec | undefined {
   if (tools.length === 0 && modules.length === 0) return undefined;
   return {
-    name: LOCAL_SOURCE,
+    name: CUSTOM_SERVER,
     transport: { kind: 'local', tools, modules },
     timeoutMs: DEFAULT_TIMEOUT_MS,
     prefix: false,
@@ -13,14 +13,17 @@ export function localSpec({ tools, modules }: CustomTools): ServerSpec | undefin
   };
 }
 
-export interface JoinedLocal {
+export interface JoinedCustomServers {
   readonly spec: ServerSpec | undefined;
-  /** What another one stands before, and what by that is of no effect. */
+  /** Names and paths that both have. Those of the second are without effect. */
   readonly shadowed: readonly string[];
 }
 
-/** One source of both: the first has a name, or a file. */
-export function joinedLocal(first: ServerSpec | undefined, other: ServerSpec | undefined): JoinedLocal {
+/** Joins both. If both have a tool of one name, or a module of one path, the first one's is used. */
+export function joinedCustomServers(
+  first: ServerSpec | undefined,
+  other: ServerSpec | undefined,
+): JoinedCustomServers {
   const [before, after] = [customIn(first), customIn(other)];
   const names = new Set(before.tools.map(({ name }) => name));
   const paths = new Set(before.modules.map(({ path }) => path));
@@ -30,10 +33,10 @@ export function joinedLocal(first: ServerSpec | undefined, other: ServerSpec | u
     ...after.tools.filter(({ name }) => names.has(name)).map(({ name }) => name),
     ...after.modules.filter(({ path }) => paths.has(path)).map(({ path }) => path),
   ];
-  return { spec: localSpec({ tools, modules }), shadowed };
+  return { spec: customServerSpec({ tools, modules }), shadowed };
 }
 
-/** The tools and modules that operators wrote; none in a source of another kind. */
+/** The operator's own tools and modules. None if the server is of another kind. */
 export function customIn(spec: ServerSpec | undefined): CustomTools {
   return spec === undefined ? { tools: [], modules: [] } : sourceKind(spec.transport).custom(spec.transport);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../../src/core/identity.ts';
+import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../../src/core/version.ts';
 import { at, parseJson } from '../support/json.ts';
 
 it('Assay says the version of its package of itself', () => {
