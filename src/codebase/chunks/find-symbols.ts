@@ -1,0 +1,164 @@
+import type { Node, Tree, TreeCursor } from 'web-tree-sitter';
+import type { ChunkKind } from '../source-chunk.ts';
+import { describe, type Description, type Rule, type Rules } from './symbol-rules.ts';
+
+/** A declaration in a file, as lines. */
+export interface FoundSymbol {
+  readonly kind: ChunkKind;
+  readonly name: string | null;
+  readonly parent: string | null;
+  readonly signature: string;
+  /** Zero-based, inclusive, with its comments and decorators. */
+  readonly firstRow: number;
+  readonly lastRow: number;
+  /** Looked for in symbols that are too large for one chunk. */
+  readonly members: readonly FoundSymbol[];
+}
+
+export interface SymbolLimits {
+  /** A class, or whatever else has members, stands as one chunk up to this size. */
+  readonly maxLines: number;
+  readonly maxCharacters: number;
+}
+
+const MAX_DEPTH = 64;
+const MAX_NAME_LENGTH = 200;
+const MAX_SIGNATURE_LENGTH = 300;
+/** Comments in a long signature may push its end beyond this. */
+const MAX_SIGNATURE_SOURCE = 2_000;
+
+const WITH_METHODS: ReadonlySet<ChunkKind> = new Set(['class', 'interface', 'struct', 'trait', 'enum']);
+
+/** The declarations of a file, in order. Enters only what may hold some: walking the whole tree takes longer than parsing. */
+export function findSymbols(tree: Tree, rules: Rules, limits: SymbolLimits): readonly FoundSymbol[] {
+  const cursor = tree.walk();
+  try {
+    return new SymbolFinder(cursor, rules, limits).childSymbols({ parent: null, isInClass: false, depth: 0 });
+  } finally {
+    cursor.delete();
+  }
+}
+
+interface Surroundings {
+  readonly parent: string | null;
+  readonly isInClass: boolean;
+  readonly depth: number;
+}
+
+/** Rows of comments and attributes that end just above the next node. */
+interface Lead {
+  firstRow: number;
+  lastRow: number;
+}
+
+class SymbolFinder {
+  readonly #cursor: TreeCursor;
+  readonly #rules: Rules;
+  readonly #limits: SymbolLimits;
+
+  constructor(cursor: TreeCursor, rules: Rules, limits: SymbolLimits) {
+    this.#cursor = cursor;
+    this.#rules = rules;
+    this.#limits = limits;
+  }
+
+  /** Those below the cursor's node, to which it returns. */
+  childSymbols(around: Surroundings): FoundSymbol[] {
+    const found: FoundSymbol[] = [];
+    if (around.depth > MAX_DEPTH || !this.#cursor.gotoFirstChild()) return found;
+    const lead: Lead = { firstRow: -1, lastRow: -2 };
+    let previousRow = -1;
+    do {
+      const rule = this.#rules[this.#cursor.nodeType];
+      if (rule?.role === 'lead') this.#extend(lead, previousRow);
+      else if (rule !== undefined) {
+        const { row } = this.#cursor.startPosition;
+        const symbols = this.#symbolsOf(rule, around);
+        const [first] = symbols;
+        if (first !== undefined && rule.role !== 'through' && rule.role !== 'scope' && lead.lastRow >= row - 1)
+          symbols[0] = { ...first, firstRow: Math.min(first.firstRow, lead.firstRow) };
+        found.push(...symbols);
+      }
+      previousRow = this.#cursor.endPosition.row;
+    } while (this.#cursor.gotoNextSibling());
+    this.#cursor.gotoParent();
+    return found;
+  }
+
+  #extend(lead: Lead, previousRow: number): void {
+    const { row } = this.#cursor.startPosition;
+    // A comment at the end of a line belongs to that line.
+    if (row === previousRow && row !== lead.lastRow) return;
+    if (row > lead.lastRow + 1) lead.firstRow = row;
+    lead.lastRow = lastRowOf(this.#cursor);
+  }
+
+  #symbolsOf(rule: Rule, around: Surroundings): FoundSymbol[] {
+    const inner = { ...around, depth: around.depth + 1 };
+    switch (rule.role) {
+      case 'lead':
+        return [];
+      case 'symbol':
+        return this.#declared(rule, around);
+      case 'scope': {
+        const name = this.#cursor.currentNode.childForFieldName('name')?.text ?? null;
+        return this.childSymbols({ ...inner, parent: joined(around.parent, name) });
+      }
+      case 'through':
+        return this.#lineCount() < rule.minLines ? [] : this.childSymbols(inner);
+      case 'wrapper': {
+        const firstRow = this.#cursor.startPosition.row;
+        const lastRow = lastRowOf(this.#cursor);
+        const symbols = this.childSymbols(inner);
+        const [only] = symbols;
+        return only === undefined || symbols.length > 1 ? symbols : [{ ...only, firstRow, lastRow }];
+      }
+    }
+  }
+
+  #declared(rule: Extract<Rule, { role: 'symbol' }>, around: Surroundings): FoundSymbol[] {
+    const node = this.#cursor.currentNode;
+    const described = describe(node, rule);
+    const inner = { ...around, depth: around.depth + 1 };
+    // Not a declaration itself, but large enough to hold some.
+    if (described === undefined) return this.#lineCount() < MIN_LINES_TO_ENTER ? [] : this.childSymbols(inner);
+    const parent = joined(around.parent, described.owner ?? null);
+    const name = described.name?.slice(0, MAX_NAME_LENGTH) ?? null;
+    const kind = described.kind === 'function' && around.isInClass ? 'method' : described.kind;
+    const members = this.#isTooLarge(node, kind)
+      ? this.childSymbols({ ...inner, parent: joined(parent, name), isInClass: WITH_METHODS.has(kind) })
+      : [];
+    const rows = { firstRow: node.startPosition.row, lastRow: lastRowOf(this.#cursor) };
+    return [{ kind, name, parent, signature: signatureOf(node, described), ...rows, members }];
+  }
+
+  #isTooLarge(node: Node, kind: ChunkKind): boolean {
+    const characters = node.endIndex - node.startIndex;
+    if (characters > this.#limits.maxCharacters) return true;
+    return (WITH_METHODS.has(kind) || kind === 'constant') && this.#lineCount() > this.#limits.maxLines;
+  }
+
+  #lineCount(): number {
+    return lastRowOf(this.#cursor) - this.#cursor.startPosition.row + 1;
+  }
+}
+
+/** As for expressions in `symbol-rules.ts`. */
+const MIN_LINES_TO_ENTER = 40;
+
+/** Some nodes end with the line break. */
+function lastRowOf({ startPosition, endPosition }: Pick<TreeCursor, 'startPosition' | 'endPosition'>): number {
+  return endPosition.column === 0 && endPosition.row > startPosition.row ? endPosition.row - 1 : endPosition.row;
+}
+
+function joined(parent: string | null, name: string | null): string | null {
+  if (name === null) return parent;
+  return (parent === null ? name : `${parent}.${name}`).slice(0, 4 * MAX_NAME_LENGTH);
+}
+
+function signatureOf(node: Node, { body }: Description): string {
+  const end = body === undefined || body === null ? node.endIndex : body.startIndex;
+  const source = node.text.slice(0, Math.min(end - node.startIndex, MAX_SIGNATURE_SOURCE));
+  const line = source.replace(/\s+/g, ' ').replace(/ ?(?:=>|[{:=]) ?$/, '');
+  return line.trim().slice(0, MAX_SIGNATURE_LENGTH);
+}

@@ -1,0 +1,21 @@
+/** Why a file, or a whole directory, is not in the index. */
+export type SkipReason =
+  /** Matched by `.gitignore`, `.mcpignore` or `.git/info/exclude`. */
+  | 'ignored'
+  /** Dependencies, caches, lock files, source maps and files that hold secrets: see `default-skips.ts`. */
+  | 'default'
+  | 'binary'
+  | 'minified'
+  | 'too_large'
+  | 'symlink'
+  /** Not a regular file: a FIFO, a socket, a device. */
+  | 'special_file'
+  | 'unreadable'
+  /** The name has control characters, or bytes that are not UTF-8. */
+  | 'unusual_name'
+  /** It changed each time it was read. */
+  | 'changing'
+  /** The limit of files, or of nested directories, was reached. */
+  | 'limit';
+
+export type SkipCounts = Readonly<Partial<Record<SkipReason, number>>>;
