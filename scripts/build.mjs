@@ -68,6 +68,15 @@ await build({
   output: { dir: 'dist', chunkFileNames: 'sqlite-[name].js', codeSplitting: { groups: [kysely] }, banner },
 });
 
+// The threads of the code-search server.
+await build({
+  cwd: ROOT,
+  input: { 'chunk-worker': 'src/codebase/chunks/chunk-worker.ts' },
+  platform: 'node',
+  external,
+  output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
+});
+
 // Processes of their own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
 // program would be one file more at each start.
 await build({

@@ -1,4 +1,4 @@
-import type { Node, Tree, TreeCursor } from 'web-tree-sitter';
+import type { Language, Node, Tree, TreeCursor } from 'web-tree-sitter';
 import type { ChunkKind } from '../source-chunk.ts';
 import { describe, type Description, type Rule, type Rules } from './symbol-rules.ts';
 
@@ -33,10 +33,32 @@ const WITH_METHODS: ReadonlySet<ChunkKind> = new Set(['class', 'interface', 'str
 export function findSymbols(tree: Tree, rules: Rules, limits: SymbolLimits): readonly FoundSymbol[] {
   const cursor = tree.walk();
   try {
-    return new SymbolFinder(cursor, rules, limits).childSymbols({ parent: null, isInClass: false, depth: 0 });
+    return new SymbolFinder(cursor, rulesById(tree.language, rules), limits).childSymbols({
+      parent: null,
+      isInClass: false,
+      depth: 0,
+    });
   } finally {
     cursor.delete();
   }
+}
+
+type RulesById = ReadonlyMap<number, Rule>;
+
+const byGrammar = new WeakMap<Language, RulesById>();
+
+/** By numbers, because a keyword may have the name of a node, such as `class`. */
+function rulesById(grammar: Language, rules: Rules): RulesById {
+  let byId = byGrammar.get(grammar);
+  if (byId === undefined) {
+    const named = grammar.types.flatMap((type, id): [number, Rule][] => {
+      const rule = grammar.nodeTypeIsNamed(id) ? rules[type] : undefined;
+      return rule === undefined ? [] : [[id, rule]];
+    });
+    byId = new Map(named);
+    byGrammar.set(grammar, byId);
+  }
+  return byId;
 }
 
 interface Surroundings {
@@ -53,10 +75,10 @@ interface Lead {
 
 class SymbolFinder {
   readonly #cursor: TreeCursor;
-  readonly #rules: Rules;
+  readonly #rules: RulesById;
   readonly #limits: SymbolLimits;
 
-  constructor(cursor: TreeCursor, rules: Rules, limits: SymbolLimits) {
+  constructor(cursor: TreeCursor, rules: RulesById, limits: SymbolLimits) {
     this.#cursor = cursor;
     this.#rules = rules;
     this.#limits = limits;
@@ -69,13 +91,18 @@ class SymbolFinder {
     const lead: Lead = { firstRow: -1, lastRow: -2 };
     let previousRow = -1;
     do {
-      const rule = this.#rules[this.#cursor.nodeType];
+      const rule = this.#rules.get(this.#cursor.nodeTypeId);
       if (rule?.role === 'lead') this.#extend(lead, previousRow);
       else if (rule !== undefined) {
         const { row } = this.#cursor.startPosition;
         const symbols = this.#symbolsOf(rule, around);
         const [first] = symbols;
-        if (first !== undefined && rule.role !== 'through' && rule.role !== 'scope' && lead.lastRow >= row - 1)
+        if (
+          first !== undefined &&
+          rule.role !== 'through' &&
+          rule.role !== 'scope' &&
+          lead.lastRow >= row - 1
+        )
           symbols[0] = { ...first, firstRow: Math.min(first.firstRow, lead.firstRow) };
         found.push(...symbols);
       }
@@ -121,7 +148,8 @@ class SymbolFinder {
     const described = describe(node, rule);
     const inner = { ...around, depth: around.depth + 1 };
     // Not a declaration itself, but large enough to hold some.
-    if (described === undefined) return this.#lineCount() < MIN_LINES_TO_ENTER ? [] : this.childSymbols(inner);
+    if (described === undefined)
+      return this.#lineCount() < MIN_LINES_TO_ENTER ? [] : this.childSymbols(inner);
     const parent = joined(around.parent, described.owner ?? null);
     const name = described.name?.slice(0, MAX_NAME_LENGTH) ?? null;
     const kind = described.kind === 'function' && around.isInClass ? 'method' : described.kind;
@@ -147,8 +175,13 @@ class SymbolFinder {
 const MIN_LINES_TO_ENTER = 40;
 
 /** Some nodes end with the line break. */
-function lastRowOf({ startPosition, endPosition }: Pick<TreeCursor, 'startPosition' | 'endPosition'>): number {
-  return endPosition.column === 0 && endPosition.row > startPosition.row ? endPosition.row - 1 : endPosition.row;
+function lastRowOf({
+  startPosition,
+  endPosition,
+}: Pick<TreeCursor, 'startPosition' | 'endPosition'>): number {
+  return endPosition.column === 0 && endPosition.row > startPosition.row
+    ? endPosition.row - 1
+    : endPosition.row;
 }
 
 function joined(parent: string | null, name: string | null): string | null {

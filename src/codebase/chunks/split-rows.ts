@@ -26,11 +26,7 @@ export function splitRows(lines: SourceLines, range: RowRange, isBlock: boolean)
 
 function lastRowWithin(lines: SourceLines, { firstRow, lastRow }: RowRange, maxLines: number): number {
   let row = firstRow;
-  while (
-    row < lastRow &&
-    row + 1 - firstRow < maxLines &&
-    lines.length(firstRow, row + 1) <= MAX_CHARACTERS
-  )
+  while (row < lastRow && row + 1 - firstRow < maxLines && lines.length(firstRow, row + 1) <= MAX_CHARACTERS)
     row += 1;
   return row;
 }

@@ -49,17 +49,14 @@ function fieldText(node: Node, field: string): string | null {
   return node.childForFieldName(field)?.text ?? null;
 }
 
-const JS_FUNCTIONS = new Set([
-  'arrow_function',
-  'function_expression',
-  'generator_function',
-  'function',
-]);
+const JS_FUNCTIONS = new Set(['arrow_function', 'function_expression', 'generator_function', 'function']);
 
 /** `const x = () => …`, `const X = class …`, and values of several lines. */
 function declaredValue(node: Node): Description | undefined {
   const declarator = node.namedChildren.find(({ type }) => type === 'variable_declarator');
-  return declarator && assigned(declarator.childForFieldName('name'), declarator.childForFieldName('value'), node);
+  return (
+    declarator && assigned(declarator.childForFieldName('name'), declarator.childForFieldName('value'), node)
+  );
 }
 
 function assigned(target: Node | null, value: Node | null, whole: Node): Description | undefined {
@@ -76,7 +73,8 @@ function targetName(target: Node): { name: string | null; owner?: string } {
   if (target.type !== 'member_expression') return { name: target.text.slice(0, 200) };
   const name = fieldText(target, 'property');
   const owner = (fieldText(target, 'object') ?? '').replace(/[.]prototype$/, '');
-  const isOwner = /^[\w$.]+$/.test(owner) && !/^(?:this|module|exports|module[.]exports|window|globalThis)$/.test(owner);
+  const isOwner =
+    /^[\w$.]+$/.test(owner) && !/^(?:this|module|exports|module[.]exports|window|globalThis)$/.test(owner);
   return isOwner ? { name, owner } : { name: name === 'exports' ? 'module.exports' : name };
 }
 
@@ -95,7 +93,11 @@ function memberValue(node: Node): Description | undefined {
 }
 
 function defaultExport(node: Node): Description {
-  return { kind: 'function', name: fieldText(node, 'name') ?? 'default', body: node.childForFieldName('body') };
+  return {
+    kind: 'function',
+    name: fieldText(node, 'name') ?? 'default',
+    body: node.childForFieldName('body'),
+  };
 }
 
 const ECMASCRIPT: Rules = {
@@ -162,9 +164,18 @@ const PYTHON: Rules = {
   with_statement: THROUGH,
 };
 
-export const RULES: Readonly<Partial<Record<ParsedLanguage, Rules>>> = {
+export const RULES: Readonly<Record<ParsedLanguage, Rules>> = {
+  bash: {},
+  c: {},
+  cpp: {},
+  csharp: {},
+  go: {},
+  java: {},
   javascript: ECMASCRIPT,
+  php: {},
   python: PYTHON,
+  ruby: {},
+  rust: {},
   tsx: ECMASCRIPT,
   typescript: ECMASCRIPT,
 };

@@ -84,7 +84,8 @@ const FILES: ReadonlySet<string> = new Set([
   'id_ed25519',
 ]);
 
-const PATTERNS = /[.-]min[.](?:js|mjs|cjs|css)$|[.](?:map|pem|key|p12|pfx|jks|keystore|tfstate)$|^[.]env(?:[.]|$)/i;
+const PATTERNS =
+  /[.-]min[.](?:js|mjs|cjs|css)$|[.](?:map|pem|key|p12|pfx|jks|keystore|tfstate)$|^[.]env(?:[.]|$)/i;
 const SAMPLE = /[.](?:example|sample|template|dist|defaults)$/i;
 
 const BINARY =

@@ -34,7 +34,7 @@ const MAX_LINE_LENGTH = 4_096;
  */
 export class IgnoreRules {
   static readonly NONE: IgnoreRules = new IgnoreRules([]);
-  /** From the root inwards. */
+  /** From the innermost directory outwards. */
   readonly #levels: readonly Level[];
 
   private constructor(levels: readonly Level[]) {
@@ -47,15 +47,13 @@ export class IgnoreRules {
     const lines = [...linesOf(exclude), ...linesOf(gitignore), ...mcpLines];
     if (lines.length === 0) return this;
     const mcpRules = mcpLines.length === 0 ? undefined : rulesOf(mcpLines);
-    return new IgnoreRules([...this.#levels, { base: directory, lines, rules: rulesOf(lines), mcpRules }]);
+    return new IgnoreRules([{ base: directory, lines, rules: rulesOf(lines), mcpRules }, ...this.#levels]);
   }
 
   /** `path` is relative to the root; that of a directory ends with a slash. */
   verdict(path: string): Verdict {
-    for (let index = this.#levels.length - 1; index >= 0; index -= 1) {
-      const level = this.#levels[index] as Level;
-      const inLevel = path.slice(level.base.length);
-      const { ignored, unignored } = level.rules.test(inLevel);
+    for (const { base, rules } of this.#levels) {
+      const { ignored, unignored } = rules.test(path.slice(base.length));
       if (ignored) return { isIgnored: true, isTakenIn: false };
       if (unignored) return { isIgnored: false, isTakenIn: this.#isTakenIn(path) };
     }
@@ -67,7 +65,8 @@ export class IgnoreRules {
    * ignores for ignored; where a nearer level took the directory in, git asks about each entry instead.
    */
   entering(directory: string): IgnoreRules {
-    if (!this.#levels.some(({ base, rules }) => rules.test(directory.slice(base.length)).ignored)) return this;
+    if (!this.#levels.some(({ base, rules }) => rules.test(directory.slice(base.length)).ignored))
+      return this;
     const levels = this.#levels.map((level) => {
       const inLevel = directory.slice(level.base.length);
       if (!level.rules.test(inLevel).ignored) return level;

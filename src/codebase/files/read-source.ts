@@ -21,7 +21,8 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
   let fd: number;
   try {
     // Opening a FIFO would wait for its writer, and a link may have taken the file's place since it was found.
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    // On Windows, which has neither, these flags are undefined, which adds nothing.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     const isLink = error instanceof Error && 'code' in error && error.code === 'ELOOP';
     return { ok: false, reason: isLink ? 'symlink' : 'unreadable' };

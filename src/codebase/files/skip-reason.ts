@@ -15,6 +15,8 @@ export type SkipReason =
   | 'unusual_name'
   /** It changed each time it was read. */
   | 'changing'
+  /** It ended the thread that read it, also without being parsed. */
+  | 'failed'
   /** The limit of files, or of nested directories, was reached. */
   | 'limit';
 

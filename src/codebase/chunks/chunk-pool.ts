@@ -1,0 +1,202 @@
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { FoundFile } from '../files/walk-repository.ts';
+import type { ChunkAnswer, ChunkJob, FileOutcome, WorkerGiven } from './chunk-messages.ts';
+
+export interface ChunkPoolOptions {
+  readonly maxFileBytes: number;
+  /** By default as many as there are cores, and at most 4. */
+  readonly threads?: number;
+  /** Time for one file, far above what parsing takes at most: what takes longer is cut by lines in another thread. */
+  readonly maxFileMs?: number;
+}
+
+export interface ProcessedFile {
+  readonly file: FoundFile;
+  readonly outcome: FileOutcome;
+}
+
+export interface ProcessOptions {
+  /** SHA-256 of a file as it was indexed. What still has it is not cut again. */
+  readonly knownHash?: (file: FoundFile) => string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+const SCRIPT = new URL(`./chunk-worker${extname(import.meta.url)}`, import.meta.url);
+const MAX_THREADS = 4;
+const MAX_FILE_MS = 30_000;
+/** Jobs that a thread has at a time, so that it does not wait while the thread of the pool is busy. */
+const JOBS_AHEAD = 8;
+/** Threads that may end without having answered anything, such as when the grammars are not installed. */
+const MAX_FAILED_STARTS = 3;
+/** Bytes of files that are read and not yet taken by the caller of `processAll`. */
+const MAX_BYTES_AHEAD = 8 * 1024 * 1024;
+const MAX_FILES_AHEAD = 256;
+/** Without these limits, threads keep garbage for as long as the machine has memory. */
+const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+
+interface PendingJob {
+  readonly job: ChunkJob;
+  readonly resolve: (outcome: FileOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface PoolThread {
+  readonly worker: Worker;
+  readonly current: Int32Array;
+  readonly jobs: Map<number, PendingJob>;
+  hasAnswered: boolean;
+  /** The job that it was seen working on, and since when. */
+  seen: { readonly id: number; readonly atMs: number };
+}
+
+/** Threads that read files and cut them into chunks. A file that ends a thread is cut by lines, in another one. */
+export class ChunkPool {
+  readonly #options: Required<ChunkPoolOptions>;
+  readonly #threads = new Set<PoolThread>();
+  readonly #waiting: PendingJob[] = [];
+  readonly #watch: NodeJS.Timeout;
+  #lastId = 0;
+  #failedStarts = 0;
+  #closed: Error | undefined;
+
+  constructor({ threads, maxFileMs = MAX_FILE_MS, maxFileBytes }: ChunkPoolOptions) {
+    const count = threads ?? Math.min(availableParallelism(), MAX_THREADS);
+    this.#options = { maxFileBytes, maxFileMs, threads: count };
+    this.#watch = setInterval(() => this.#endStuck(), Math.min(maxFileMs / 2, 1_000));
+    this.#watch.unref();
+  }
+
+  /** Rejects if the pool is closed, or if its threads do not start. */
+  process(file: FoundFile, knownHash?: string): Promise<FileOutcome> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const { path, absolutePath } = file;
+    const job: ChunkJob = { id: ++this.#lastId, path, absolutePath, knownHash, mayParse: true };
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, resolve, reject });
+      this.#assign();
+    });
+  }
+
+  /** Processes files in their order, only so far ahead of the caller that memory stays bounded. */
+  async *processAll(
+    files: Iterable<FoundFile>,
+    { knownHash, signal }: ProcessOptions,
+  ): AsyncGenerator<ProcessedFile, void, undefined> {
+    const ahead: { readonly file: FoundFile; readonly outcome: Promise<FileOutcome> }[] = [];
+    let bytesAhead = 0;
+    const rest = files[Symbol.iterator]();
+    let next = rest.next();
+    for (;;) {
+      signal?.throwIfAborted();
+      while (next.done !== true && ahead.length < MAX_FILES_AHEAD && bytesAhead < MAX_BYTES_AHEAD) {
+        const file = next.value;
+        const outcome = this.process(file, knownHash?.(file));
+        // Awaited below, unless the caller stops before.
+        outcome.catch(() => undefined);
+        ahead.push({ file, outcome });
+        bytesAhead += file.size;
+        next = rest.next();
+      }
+      const first = ahead.shift();
+      if (first === undefined) return;
+      bytesAhead -= first.file.size;
+      yield { file: first.file, outcome: await first.outcome };
+    }
+  }
+
+  /** Ends the threads. What is pending rejects. */
+  async close(): Promise<void> {
+    this.#fail(new Error('The pool of threads was closed.'));
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+  }
+
+  #assign(): void {
+    while (this.#waiting.length > 0) {
+      const thread = this.#threadForJob();
+      const pending = thread && this.#waiting.shift();
+      if (thread === undefined || pending === undefined) return;
+      if (thread.jobs.size === 0) thread.worker.ref();
+      thread.jobs.set(pending.job.id, pending);
+      thread.worker.postMessage(pending.job);
+    }
+  }
+
+  #threadForJob(): PoolThread | undefined {
+    let least: PoolThread | undefined;
+    for (const thread of this.#threads)
+      if (thread.jobs.size < (least?.jobs.size ?? JOBS_AHEAD)) least = thread;
+    const mayStart = this.#threads.size < this.#options.threads;
+    return mayStart && (least === undefined || least.jobs.size > 0) ? this.#start() : least;
+  }
+
+  #start(): PoolThread {
+    const current = new Int32Array(new SharedArrayBuffer(4));
+    const workerData: WorkerGiven = { maxFileBytes: this.#options.maxFileBytes, current };
+    const worker = new Worker(SCRIPT, { workerData, resourceLimits: MEMORY });
+    const thread: PoolThread = {
+      worker,
+      current,
+      jobs: new Map(),
+      hasAnswered: false,
+      seen: { id: 0, atMs: 0 },
+    };
+    this.#threads.add(thread);
+    worker.on('message', (answer: ChunkAnswer) => this.#settle(thread, answer));
+    let cause: unknown;
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => this.#replace(thread, cause));
+    return thread;
+  }
+
+  #settle(thread: PoolThread, { id, outcome }: ChunkAnswer): void {
+    thread.hasAnswered = true;
+    this.#failedStarts = 0;
+    const pending = thread.jobs.get(id);
+    thread.jobs.delete(id);
+    if (thread.jobs.size === 0) thread.worker.unref();
+    pending?.resolve(outcome);
+    this.#assign();
+  }
+
+  #replace(thread: PoolThread, cause: unknown): void {
+    this.#threads.delete(thread);
+    if (this.#closed !== undefined) return;
+    const culprit = Atomics.load(thread.current, 0);
+    if (!thread.hasAnswered && culprit === 0) this.#failedStarts += 1;
+    if (this.#failedStarts >= MAX_FAILED_STARTS) {
+      for (const { reject } of thread.jobs.values())
+        reject(new Error('A thread that cuts files into chunks does not start.', { cause }));
+      this.#fail(new Error('The threads that cut files into chunks do not start.', { cause }));
+      return;
+    }
+    const again: PendingJob[] = [];
+    for (const pending of thread.jobs.values()) {
+      const { job } = pending;
+      if (job.id !== culprit) again.push(pending);
+      else if (job.mayParse) again.push({ ...pending, job: { ...job, mayParse: false } });
+      else pending.resolve({ outcome: 'skipped', reason: 'failed' });
+    }
+    this.#waiting.unshift(...again);
+    this.#assign();
+  }
+
+  #fail(error: Error): void {
+    this.#closed ??= error;
+    clearInterval(this.#watch);
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#closed);
+    for (const { jobs } of this.#threads) for (const { reject } of jobs.values()) reject(this.#closed);
+  }
+
+  #endStuck(): void {
+    const nowMs = performance.now();
+    for (const thread of this.#threads) {
+      const id = Atomics.load(thread.current, 0);
+      if (id !== thread.seen.id) thread.seen = { id, atMs: nowMs };
+      else if (id !== 0 && nowMs - thread.seen.atMs > this.#options.maxFileMs) void thread.worker.terminate();
+    }
+  }
+}

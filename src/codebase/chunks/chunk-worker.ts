@@ -1,0 +1,18 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { chunkFile } from './chunk-file.ts';
+import type { ChunkAnswer, ChunkJob, WorkerGiven } from './chunk-messages.ts';
+
+/** The thread of a `ChunkPool`: answers its jobs one by one. What is thrown ends it, and the pool starts another one. */
+const port = parentPort;
+if (port === null) throw new Error('This script runs in a thread only.');
+const { maxFileBytes, current } = workerData as WorkerGiven;
+
+let turn = Promise.resolve();
+port.on('message', (job: ChunkJob) => {
+  turn = turn.then(async () => {
+    Atomics.store(current, 0, job.id);
+    const answer: ChunkAnswer = { id: job.id, outcome: await chunkFile(job, maxFileBytes) };
+    Atomics.store(current, 0, 0);
+    port.postMessage(answer);
+  });
+});

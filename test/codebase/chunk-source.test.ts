@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chunkSource } from '../../src/codebase/chunks/chunk-source.ts';
+import { GRAMMARS } from '../../src/codebase/chunks/languages.ts';
+import type { Language, SourceChunk } from '../../src/codebase/source-chunk.ts';
+
+const LANGUAGES: readonly Language[] = ['text', ...(Object.keys(GRAMMARS) as Language[])];
+
+/** Pieces of code of many languages, so that parsers find something in what is put together from them. */
+const FRAGMENT = fc.constantFrom(
+  'class A {',
+  'class B:',
+  '  def f(self):',
+  '    return 1',
+  'function g() {',
+  'const x = () => {',
+  '}',
+  '})',
+  ');',
+  '  m() { return 1; }',
+  '// note',
+  '# note',
+  '/* note',
+  '*/',
+  '"""',
+  "'",
+  '`',
+  '@dec',
+  '@Override',
+  '#[test]',
+  'export default {',
+  'export ',
+  'fn h() {',
+  'func (t *T) M() {',
+  'impl X {',
+  'namespace N {',
+  'module M',
+  'end',
+  'public int k() {',
+  'template <class T>',
+  '#define Z \\',
+  '#if 1',
+  '#endif',
+  '<?php',
+  '<<EOF',
+  'EOF',
+  'case 1:',
+  '\t',
+  ' ',
+  '',
+  '\r',
+  '\u{1F600}',
+  '\u2028',
+  '\0',
+  '(',
+  '[',
+  '{',
+  'x = [',
+  '1,',
+  'if x:',
+  'try:',
+  'def z; end',
+  'f() {',
+);
+const LINE = fc.array(
+  fc.oneof({ weight: 3, arbitrary: FRAGMENT }, fc.string({ unit: 'grapheme', maxLength: 12 })),
+  {
+    maxLength: 4,
+  },
+);
+const TEXT = fc
+  .array(LINE, { maxLength: 120 })
+  .map((lines) => lines.map((parts) => parts.join('')).join('\n'));
+
+test('the chunks of any text hold each of its lines once, in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(TEXT, fc.constantFrom(...LANGUAGES), async (text, language) => {
+      const { chunks } = await chunkSource({ text, language });
+      expect(linesOf(chunks)).toEqual(/\S/.test(text) ? text.replace(/\n$/, '').split('\n') : []);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** The lines by their numbers, so that a gap or an overlap shows. */
+function linesOf(chunks: readonly SourceChunk[]): readonly (string | undefined)[] {
+  const lines: (string | undefined)[] = [];
+  for (const { startLine, endLine, content } of chunks) {
+    expect(startLine).toBe(lines.length + 1);
+    lines.push(...content.split('\n'));
+    expect(endLine).toBe(lines.length);
+  }
+  return lines;
+}
