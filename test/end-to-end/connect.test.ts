@@ -184,7 +184,9 @@ describe('assay connect', () => {
     const args = listAt(user.json(...CURSOR), 'mcpServers', 'assay', 'args').map(String);
     const pipe = openPipe(args, { HOME: user.home });
     expect(at(await pipe.initialize(), 'result', 'serverInfo', 'name')).toBe('assay');
-    expect(await pipe.call('list-saved-toolsets')).toBe('No toolset is saved. build-toolset makes one.');
+    expect(await pipe.call('list-saved-toolsets')).toBe(
+      'No toolset is saved. Create one with build-toolset.',
+    );
   });
 
   it('writes what leads the client to the same home and config', async () => {

@@ -14,9 +14,7 @@ const NOTE = z
     author: z.string(),
     by: z.enum(['model', 'operator']),
     writtenAt: z.iso.datetime(),
-    isHeld: z
-      .boolean()
-      .openapi({ description: 'Whether models read it only when somebody has accepted it.' }),
+    isHeld: z.boolean().openapi({ description: 'Whether models read it only after somebody accepts it.' }),
   })
   .openapi('Note');
 
@@ -34,8 +32,8 @@ function listRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/notes',
       id: 'listToolNotes',
-      summary: 'The notes on a tool, in all toolsets that have it',
-      answer: { about: 'In the order in which models read them, toolset by toolset.', schema: NOTES },
+      summary: 'List the notes on a tool in all toolsets',
+      answer: { about: 'By toolset, in the order in which models read them.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN'],
     },
     ({ param }) => notesReply(deps, param('id')),
@@ -49,7 +47,7 @@ function addRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/tools/{id}/notes',
       id: 'addToolNote',
-      summary: 'Write a note on a tool, for models to read',
+      summary: 'Add a note to a tool, for models to read',
       isConditional: true,
       body: {
         schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteInput'),
@@ -93,8 +91,8 @@ function changeRoute(deps: AdminDeps): Route {
       method: 'put',
       path: PLACE,
       id: 'updateToolNote',
-      summary: 'Write a note anew',
-      about: 'Whoever wrote it, it is yours from then on, and models read it.',
+      summary: 'Replace a note',
+      about: 'It counts as yours from then on, and models read it.',
       isConditional: true,
       body: {
         schema: z.object({ note: z.string() }).openapi('NoteText'),
@@ -121,9 +119,9 @@ function deleteRoute(deps: AdminDeps): Route {
       method: 'delete',
       path: PLACE,
       id: 'deleteToolNote',
-      summary: 'Take a note away',
+      summary: 'Delete a note',
       isConditional: true,
-      answer: { about: 'The notes that are left.', schema: NOTES },
+      answer: { about: 'The remaining notes.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     (call) => changed(deps, call, () => undefined),
