@@ -71,7 +71,10 @@ await build({
 // The threads of the code-search server.
 await build({
   cwd: ROOT,
-  input: { 'chunk-worker': 'src/codebase/chunks/chunk-worker.ts' },
+  input: {
+    'chunk-worker': 'src/codebase/chunks/chunk-worker.ts',
+    'index-worker': 'src/codebase/indexing/index-worker.ts',
+  },
   platform: 'node',
   external,
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },

@@ -74,7 +74,7 @@ export interface ToolsetPlace {
 
 function toolsetsIn(file: Place): readonly ToolsetPlace[] {
   const toolsets = memberAt(file, 'toolsets');
-  if (!isGiven(file)) complainAt(file, 'it is not valid JSON');
+  if (!isGiven(file)) complainAt(file, 'it is no JSON');
   else if (!isGiven(toolsets) && !isGiven(memberAt(file, 'tools')))
     complainAt(file, 'it must be an object with "toolsets" or "tools"');
   else if (!isGiven(toolsets)) return [{ place: file, name: memberAt(file, 'name') }];
@@ -135,7 +135,7 @@ interface Within {
   readonly leftOut: LeftOut[];
 }
 
-const REF_ID_ALONE = 'it has only a refId, and the refIds of other programs have no meaning here';
+const REF_ID_ALONE = 'it has a refId alone, and the refIds of other programs mean nothing here';
 
 function readTools(place: Place, { toolset, leftOut }: Within): readonly ToolsetTool[] {
   const tools = new Map<string, ToolsetTool>();
@@ -170,7 +170,7 @@ function readTool(place: Place, namespacedName: string): ToolsetTool {
   const text = textAt(definition);
   const digest = digestOfDefinition(text);
   const refId = fitTextAt(memberAt(place, 'refId'), (given) =>
-    isRefIdOf(given, namespacedName, digest) ? undefined : 'it does not match the definition beside it',
+    isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
   );
   return { namespacedName, held: { refId, digest, text } };
 }
@@ -207,7 +207,7 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   if (nameFault !== undefined) return `as the name of a note ${nameFault}`;
   const fault = noteFault(note);
   if (fault !== undefined) return fault;
-  if (known.some((other) => other.name === name)) return 'the tool already has a note with this name';
+  if (known.some((other) => other.name === name)) return 'its tool has another note of this name';
   const max = NOTE_LIMITS.notesPerTool;
   return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }

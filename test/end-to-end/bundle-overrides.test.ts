@@ -29,7 +29,7 @@ it('an import says in its plan which overrides it suspends, and the others are i
   const to = await openInstance(undefined, { servers });
   const ids = new Map([...(await toolsOf(to.admin, 'server=made'))].map(([name, { id }]) => [name, id]));
   const warning = (name: string): string =>
-    `The override of readOnlyHint is suspended: the definition of made.${name} here differs from the one it was made for. \`assay review made.${name}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${String(ids.get(name))} and POST /tools/${String(ids.get(name))}/review.`;
+    `The override of readOnlyHint is suspended: the definition of made.${name} here differs from the one that it was made for. \`assay review made.${name}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${String(ids.get(name))} and POST /tools/${String(ids.get(name))}/review.`;
   for (const apply of [false, true]) {
     const plan = (await to.admin.post('/import', { bundle, apply })).json();
     const warnings = listAt(plan, 'items').map((item) => [textAt(item, 'name'), at(item, 'warnings')]);

@@ -128,7 +128,7 @@ describe('an import', () => {
     expect(warnings).toContain('It needs env: give them with PUT /gateways/{id}.');
     expect(warnings).toContain('It needs auth, headers: give them with PUT /tools/{id}.');
     expect(warnings).toContain(
-      'It cannot be created without headers, url: give the passphrase of the bundle, or create it again.',
+      'It cannot be made without headers, url: give the passphrase of the bundle, or make it anew.',
     );
     const again = (await empty.admin.post('/import', { bundle, apply: true })).json();
     expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 11, omitted: 1 });

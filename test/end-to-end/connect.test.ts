@@ -184,9 +184,7 @@ describe('assay connect', () => {
     const args = listAt(user.json(...CURSOR), 'mcpServers', 'assay', 'args').map(String);
     const pipe = openPipe(args, { HOME: user.home });
     expect(at(await pipe.initialize(), 'result', 'serverInfo', 'name')).toBe('assay');
-    expect(await pipe.call('list-saved-toolsets')).toBe(
-      'No toolset is saved. Create one with build-toolset.',
-    );
+    expect(await pipe.call('list-saved-toolsets')).toBe('No toolset is saved. build-toolset makes one.');
   });
 
   it('writes what leads the client to the same home and config', async () => {

@@ -38,7 +38,7 @@ it('instructions that change are kept from models, at every endpoint, until some
   for (const path of paths) expect(await given(assay, path)).toContain('Be kind.');
   for (const path of paths) expect(await given(assay, path)).not.toContain('keys');
   expect(JSON.stringify(await assay.health())).toContain(
-    'the instructions of told have changed and await review: models get the accepted text',
+    'the instructions of told changed and wait for a review: models get the accepted text',
   );
 
   const place = `/gateways/${textAt(drifted, 'gatewayId')}/instructions`;

@@ -96,7 +96,7 @@ describe('a toolset', () => {
     await second.call('enter-configuration-mode');
     const active = await second.call('get-active-toolset');
     expect(active.data).toMatchObject({ equipped: { absent: ['a_b.c'], tools: ['a_secret'] } });
-    expect(active.text).toContain('Missing because the server does not exist: a_b.c.');
+    expect(active.text).toContain('Absent, as there is no such server: a_b.c.');
   });
 
   it('cannot be built of what does not exist, twice, empty, or under a name that is none', async () => {
@@ -166,7 +166,7 @@ describe('a server', () => {
     expect(active.data).toMatchObject({
       equipped: { tools: ['p_label'], absent: [], contested: ['a.b.c'], changed: [], servers: ['p'] },
     });
-    expect(active.text).toContain('Not shown because several servers have tools with these names: a.b.c.');
+    expect(active.text).toContain('Not shown, as several servers have tools of these names: a.b.c.');
   });
 
   it('breaks no answer of ours by words that mean something to a tokenizer, nor by long ones', async () => {

@@ -58,7 +58,7 @@ describe('assay toolset review', () => {
         '    + {"secret":{}}',
         `  refId was ${read}, is ${nowRefId}`,
         'files.list: unchanged',
-        'gone.echo: absent: the server does not exist',
+        'gone.echo: absent: there is no such server',
         '',
       ],
     ]);

@@ -40,7 +40,7 @@ it('shows later tools and flags them until they are accepted, leaves out what is
   await model.call('enter-configuration-mode');
   const equipped = await model.call('equip-toolset', { name: 'dev' });
   expect(at(equipped.data, 'equipped', 'new')).toEqual(['filed.later']);
-  expect(equipped.text).toContain('New, not yet accepted by an operator: filed.later.');
+  expect(equipped.text).toContain('New, and not accepted by an operator yet: filed.later.');
   expect(verdictOf(await admin.post('/toolsets/dev/accept', { tools: ['filed.nosuch', 'other.x'] }))).toBe(
     '404 TOOL_NOT_IN_TOOLSET',
   );

@@ -12,6 +12,7 @@ export interface FoundFile {
   readonly absolutePath: string;
   readonly size: number;
   readonly mtimeMs: number;
+  readonly ctimeMs: number;
 }
 
 export interface WalkOptions {
@@ -164,7 +165,14 @@ class Walk {
     // Some file systems do not say in a directory what its entries are.
     if (!facts.isFile()) this.#skip(facts.isSymbolicLink() ? 'symlink' : 'special_file');
     else if (facts.size > this.#maxFileBytes) this.#skip('too_large');
-    else this.files.push({ path, absolutePath, size: facts.size, mtimeMs: facts.mtimeMs });
+    else
+      this.files.push({
+        path,
+        absolutePath,
+        size: facts.size,
+        mtimeMs: facts.mtimeMs,
+        ctimeMs: facts.ctimeMs,
+      });
   }
 
   #skip(reason: SkipReason): void {

@@ -1,6 +1,9 @@
 /** Raised with every change of the tables: an older index is built anew, a newer one is refused. */
 export const SCHEMA_VERSION = 1;
 
+/** Tells our files from other SQLite databases ("ASCB", https://sqlite.org/pragma.html#pragma_application_id). */
+export const APPLICATION_ID = 0x41534342;
+
 /**
  * The tables of one project's index.
  *
@@ -8,16 +11,24 @@ export const SCHEMA_VERSION = 1;
  * end, which also turns the rows that they replace into `superseded`. Those are deleted afterwards. Searches read `live`
  * files only, so an interrupted run leaves the former index as it was, and the next run takes over what it staged.
  *
+ * `repositories.indexed_at` is null until a run has completed. `last_run` is JSON, see `run-record.ts`.
+ *
+ * `files.ctime_ms` is null if the file had just changed when it was read: a further change might then have left the
+ * time as it is, so the next run compares the hash (see `file-stamp.ts`).
+ *
  * The row id of `chunk_terms` is `chunks.id`. Its columns hold the terms of `terms.ts`, not the text.
  */
-export const SCHEMA = `
+export const SCHEMA: string = `
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${SCHEMA_VERSION};
 CREATE TABLE repositories (
   id TEXT PRIMARY KEY,
   path TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   created_at TEXT NOT NULL,
   indexed_at TEXT,
-  chunker_version INTEGER NOT NULL
+  chunker_version INTEGER NOT NULL,
+  last_run TEXT
 ) STRICT;
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
@@ -28,10 +39,13 @@ CREATE TABLE files (
   size INTEGER NOT NULL,
   mtime_ms REAL NOT NULL,
   hash TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('staged', 'live', 'superseded'))
+  state TEXT NOT NULL CHECK (state IN ('staged', 'live', 'superseded')),
+  ctime_ms REAL,
+  chunk_count INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX files_live ON files (repository_id, path) WHERE state = 'live';
 CREATE UNIQUE INDEX files_staged ON files (repository_id, path) WHERE state = 'staged';
+CREATE INDEX files_superseded ON files (id) WHERE state = 'superseded';
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   file_id INTEGER NOT NULL REFERENCES files (id),

@@ -50,23 +50,23 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
     isContradiction(emitted)
       ? [
           {
-            says: 'It declares both readOnlyHint and destructiveHint true.',
-            remedy: 'Set one of them to false. Until then it counts as destructive.',
+            says: 'It says both that it only reads and that it may destroy.',
+            remedy: 'Make readOnlyHint or destructiveHint false. Until then it counts as destructive.',
           },
         ]
       : [],
   'not-boolean': ({ declared }) =>
     declared.broken.map((hint) => ({
       hint,
-      says: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is omitted from lists, because official clients would reject the whole list.`,
-      remedy: `Set it to true or false, without quotes, or remove ${hint} out.`,
+      says: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
+      remedy: `Write true or false, without quotes, or leave ${hint} out.`,
     })),
   'telling-words': tellingFaults,
   'missing-hints': ({ emitted }) => missingFaults(emitted),
   'hidden-text': ({ declared }) =>
     declared.hidden.map(({ path, characters }) => ({
-      says: `Its ${path === '' ? 'definition' : path} contains characters that people cannot see but models read: ${characters.join(', ')}.`,
-      remedy: 'Remove them; hidden text can carry instructions that a reviewer does not see.',
+      says: `Its ${path === '' ? 'definition' : path} holds characters that people do not see and models read: ${characters.join(', ')}.`,
+      remedy: 'Take them out; hidden text can carry instructions that no review shows.',
     })),
 };
 
@@ -78,7 +78,7 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
     if (word === undefined) return;
     faults.push({
       hint,
-      says: `It says ${hint}: ${String(emitted[hint])}, but its text mentions "${word}".`,
+      says: `It says ${hint}: ${String(emitted[hint])}, and speaks of "${word}".`,
       remedy: `Look whether it ${doubt}; if it does, ${hint} is ${String(emitted[hint] !== true)}.`,
     });
   };

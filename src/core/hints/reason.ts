@@ -20,17 +20,17 @@ export type ReasonCode =
 
 export function reasonOf(basis: Basis): Reason {
   if (basis.kind === 'default')
-    return { code: 'default', text: 'no claim exists, so the default of the specification applies' };
+    return { code: 'default', text: 'nobody says anything, and this is the default of the specification' };
   if (basis.kind === 'claim') return claimReason(basis.claim);
   const { text } = claimReason(basis.by);
   return basis.from === 'readOnlyHint'
     ? {
         code: 'implied_by_read_only',
-        text: `readOnlyHint is true (${text}); a read-only tool is neither destructive nor changed by repeating`,
+        text: `readOnlyHint is true (${text}), and what only reads destroys nothing and can be repeated`,
       }
     : {
         code: 'implied_by_destructive',
-        text: `destructiveHint is true (${text}); a destructive tool is not read-only`,
+        text: `destructiveHint is true (${text}), and what destroys does not only read`,
       };
 }
 

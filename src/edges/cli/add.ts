@@ -93,7 +93,7 @@ function tell(status: ServerStatus): void {
     return;
   }
   const isTerminal = process.stderr.isTTY;
-  const why = cause === undefined ? 'it has not responded yet' : printable(cause);
+  const why = cause === undefined ? 'it has not answered yet' : printable(cause);
   printError(proseOf(`It does not work yet: ${why}.`, { isTerminal }));
   const remedy = causeCode === undefined ? '' : ` ${printable(remedyOf(causeCode))}`;
   printError(proseOf(`next:${remedy} Then run \`assay tools ${name}\`.`, { isTerminal }));

@@ -52,7 +52,7 @@ function printTools(report: CatalogReport, options: ToolsOptions): number {
   return down.length > 0 && down.length === servers.length + recalled.length ? EXIT.unavailable : EXIT.done;
 }
 
-const UNANSWERED = 'it has not responded yet';
+const UNANSWERED = 'it has not answered yet';
 
 function printNotes({ tools, servers, recalled, reports, review }: CatalogReport): void {
   for (const { name, state } of tools)

@@ -9,15 +9,15 @@ const KINDS = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
 
 const AUDIT_EVENT = z
   .object({
-    id: z.int().openapi({ description: 'Increases with each event.' }),
+    id: z.int().openapi({ description: 'Counts up.' }),
     at: z.iso.datetime(),
     subject: z
       .string()
-      .openapi({ description: 'Name of the token that made the change, or the server whose tool changed.' }),
+      .openapi({ description: 'Who did it: the name of a token, or the server whose tool changed.' }),
     action: z.string(),
     target: z.object({ kind: z.enum(KINDS), id: z.string(), name: z.string() }),
-    before: z.unknown().openapi({ description: 'Absent if it was created.' }),
-    after: z.unknown().openapi({ description: 'Absent if it was deleted.' }),
+    before: z.unknown().openapi({ description: 'Absent: there was nothing.' }),
+    after: z.unknown().openapi({ description: 'Absent: there is nothing any more.' }),
   })
   .openapi('AuditEvent');
 
@@ -44,7 +44,7 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       method: 'get',
       path: '/activity',
       id: 'listActivity',
-      summary: 'List changes and who made them, newest first',
+      summary: 'What was changed by whom, newest first',
       isPaged: true,
       query: QUERY,
       answer: {

@@ -11,17 +11,15 @@ const PASSPHRASE = z
   .string()
   .min(MIN_PASSPHRASE_LENGTH)
   .max(1_000)
-  .openapi({ description: 'Encrypts the secrets, or decrypts those of the bundle.' });
+  .openapi({ description: 'Seals the secrets, or opens those that are sealed.' });
 
 const BUNDLE = z
   .object({
-    assay: z.literal(1).openapi({ description: 'Version of the bundle format.' }),
+    assay: z.literal(1).openapi({ description: 'The version of this form.' }),
     exportedAt: z.iso.datetime(),
   })
   .catchall(z.unknown())
-  .openapi('Bundle', {
-    description: 'Everything that operators created; docs/BACKUP.md describes its members.',
-  });
+  .openapi('Bundle', { description: 'All that operators made; docs/BACKUP.md has its members.' });
 
 const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 
@@ -29,17 +27,17 @@ const ITEM = z.object({
   kind: z.enum(['gateway', 'tool', 'function', 'trust', 'override', 'toolset', 'equipped', 'preference']),
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']),
-  changed: z.array(z.string()).openapi({ description: 'Members that differ.' }),
+  changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),
   before: PLAIN.optional().openapi({
-    description: 'Current value of a preference, a trust setting or the equipped toolset.',
+    description: 'Of a preference, of trust and of what is equipped: the value that holds here now.',
   }),
-  after: PLAIN.optional().openapi({ description: 'Value in the bundle.' }),
+  after: PLAIN.optional().openapi({ description: 'The value that the bundle brings.' }),
   warnings: z.array(z.string()),
 });
 
 const PLAN = z
   .object({
-    applied: z.boolean().openapi({ description: 'Whether it was carried out, not only planned.' }),
+    applied: z.boolean().openapi({ description: 'Whether it was done, and not planned alone.' }),
     counts: z.record(z.string(), z.int()),
     items: z.array(ITEM),
   })
@@ -60,8 +58,8 @@ function exportRoute({ bundles }: AdminDeps): Route {
       method: 'get',
       path: '/export',
       id: 'export',
-      summary: 'Export everything that operators created, without secrets',
-      about: 'The same state gives the same bytes, except for `exportedAt`.',
+      summary: 'All that operators made, without secrets',
+      about: 'The same state gives the same bytes, but for `exportedAt`.',
       scope: 'admin',
       answer: EXPORTED,
     },
@@ -75,7 +73,7 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       method: 'post',
       path: '/export',
       id: 'exportWithSecrets',
-      summary: 'Export with secrets, encrypted with a passphrase',
+      summary: 'The same, with its secrets sealed by a passphrase',
       body: {
         schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportInput'),
         wrapper: 'export',
@@ -102,17 +100,17 @@ function importRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/import',
       id: 'import',
-      summary: 'Plan the import of a bundle or, with `apply`, import it',
+      summary: 'What a bundle would change here or, with `apply`, has changed',
       about:
         'All of it is done or nothing; what the bundle does not name stays. Commands, modules and documents in files need a token with the scope `execute` and an Assay that listens on loopback.',
       body: {
         schema: z
           .object({
-            bundle: z.unknown().openapi({ type: 'object', description: 'The exported document.' }),
+            bundle: z.unknown().openapi({ type: 'object', description: 'As it was exported.' }),
             passphrase: PASSPHRASE.optional(),
             apply: z.boolean().optional(),
             onConflict: z.enum(['replace', 'keep']).optional().openapi({
-              description: 'How to resolve conflicts with existing items. Default: replace.',
+              description: 'What becomes of what is here and differs; replace, if nothing is said.',
             }),
           })
           .openapi('ImportInput'),
@@ -120,7 +118,7 @@ function importRoute(deps: AdminDeps): Route {
         examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },
-      answer: { about: 'The outcome for each item.', schema: PLAN },
+      answer: { about: 'What becomes of each thing.', schema: PLAN },
       refusals: ['BUNDLE_LOCKED', 'HINTS_CONTRADICT', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {

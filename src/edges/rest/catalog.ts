@@ -16,14 +16,14 @@ const QUERY = z.object({
     })
     .optional()
     .openapi({
-      description: `Levels of lint rules that differ from the settings: \`missing-hints=off,contradiction=error\`. The rules are ${LINT_RULES.join(', ')}.`,
+      description: `Levels of lint rules other than those of the settings: \`missing-hints=off,contradiction=error\`. The rules are ${LINT_RULES.join(', ')}.`,
     }),
 });
 
 const REPORT = z
   .object({
     tools: z.array(z.record(z.string(), z.unknown())).openapi({
-      description: 'Each definition as its server sent it, with names, hints, findings and drift.',
+      description: 'Each definition as its server wrote it, with names, hints, findings and drift.',
     }),
     servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
     recalled: z.array(z.string()),
@@ -32,7 +32,7 @@ const REPORT = z
     review: z
       .object({ tools: z.int(), dangerous: z.int(), suspended: z.int() })
       .optional()
-      .openapi({ description: 'Number of tools that await review. Absent: none.' }),
+      .openapi({ description: 'How many tools wait for a review. Absent: none.' }),
   })
   .openapi('CatalogReport');
 
@@ -47,8 +47,8 @@ function catalogRoute({ catalog, records, lintLevels }: AdminDeps): Route {
       method: 'get',
       path: '/catalog',
       id: 'readCatalog',
-      summary: 'List all tools with their full definitions, and the state of all gateways',
-      about: 'Not paged. To page, filter or change tools, use `/tools`.',
+      summary: 'All tools with their whole definitions, and the state of all gateways',
+      about: 'Not paged: `/tools` is for programs that want to page, filter and change.',
       query: QUERY,
       answer: { about: 'The report.', schema: REPORT },
     },
@@ -72,10 +72,7 @@ const CLIENT = z.object({
   era: z.enum(['legacy', 'modern']),
   endpoint: z.string(),
   subject: z.string(),
-  idleMs: z
-    .int()
-    .optional()
-    .openapi({ description: 'Milliseconds since its last request. Absent while a request is open.' }),
+  idleMs: z.int().optional().openapi({ description: 'Time since its last request. Absent: one is open.' }),
 });
 
 const STATUS = z
@@ -87,13 +84,13 @@ const STATUS = z
       uptimeMs: z.int(),
       configPath: z.string(),
       configFault: z.string().optional(),
-      clients: z.array(CLIENT).openapi({ description: 'Clients with a session or an open stream.' }),
+      clients: z.array(CLIENT).openapi({ description: 'Those with a session or an open stream.' }),
     }),
     servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
     equipped: z.string().optional(),
     pending: z
       .object({ tools: z.int(), instructions: z.int(), notes: z.int() })
-      .openapi({ description: 'Number of tools and instructions that await review.' }),
+      .openapi({ description: 'How many wait for a review.' }),
   })
   .openapi('Status');
 
@@ -103,7 +100,7 @@ function statusRoute({ catalog, records, toolsets, instructions, running }: Admi
       method: 'get',
       path: '/status',
       id: 'readStatus',
-      summary: 'Show this process, its clients and servers, and what awaits review',
+      summary: 'This process, its clients, its servers, and what waits for a review',
       answer: { about: 'The status.', schema: STATUS },
     },
     async () => {

@@ -13,10 +13,7 @@ import { type Failure, fieldError } from './failure.ts';
 import { type Call, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, type MemberRef, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
-const AS_IT_CAME = z
-  .unknown()
-  .optional()
-  .openapi({ description: 'Read-only: must be unchanged or omitted.' });
+const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Unchanged, or left out.' });
 
 /** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;

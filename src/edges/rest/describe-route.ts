@@ -12,24 +12,24 @@ type Spec = RouteSpec<z.ZodType, z.ZodType>;
 
 const PROBLEM = z
   .object({
-    type: z.string().openapi({ description: 'URI that describes the code, relative to the request URL.' }),
+    type: z.string().openapi({ description: 'Where the code is described; relative to the address asked.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().openapi({ description: 'What happened, why, and what to do.' }),
     instance: z.string(),
-    code: z.string().openapi({ description: 'Stable; programs may rely on it.' }),
+    code: z.string().openapi({ description: 'Permanent: programs may rely on it.' }),
     causeCode: z
       .string()
       .optional()
-      .openapi({ description: 'Code of the cause that `detail` mentions, if any; see docs/CAUSES.md.' }),
+      .openapi({ description: 'Of the cause in `detail`, where it tells one; docs/CAUSES.md lists all.' }),
     errors: z
       .array(
         z.object({
           pointer: z
             .string()
             .optional()
-            .openapi({ description: 'JSON pointer (RFC 6901) into the request body.' }),
-          parameter: z.string().optional().openapi({ description: 'Name of the query parameter.' }),
+            .openapi({ description: 'JSON pointer (RFC 6901) into the body as it was sent.' }),
+          parameter: z.string().optional().openapi({ description: 'Of a query: the name of the parameter.' }),
           detail: z.string(),
           code: z.string(),
         }),
@@ -81,7 +81,7 @@ function ignoredText(ignores: ReadonlySet<string>): string {
 }
 
 const IF_MATCH = z.string().optional().openapi({
-  description: 'ETag of the resource to change. If it has changed meanwhile, the request fails with 412.',
+  description: 'An ETag, as it came with what is to be changed: anything else by now is refused with 412.',
 });
 
 function paramsOf(path: string): z.ZodObject {
@@ -93,7 +93,7 @@ function queryOf({ query, isPaged = false }: Spec): z.ZodObject {
   const members = query instanceof z.ZodObject ? query.shape : {};
   const { max, defaultValue } = PAGE_LIMITS;
   const limit = z.int().min(1).max(max).default(defaultValue);
-  const cursor = z.string().optional().openapi({ description: '`nextCursor` of the previous page.' });
+  const cursor = z.string().optional().openapi({ description: '`nextCursor` of the page before.' });
   return z.object({ ...members, ...(isPaged && { limit, cursor }) });
 }
 
@@ -108,7 +108,7 @@ function goodResponse({ method, answer }: Spec): Record<string, unknown> {
   const content = schema && { [type]: { schema, ...(example !== undefined && { example }) } };
   const good = { [status]: { description: about, ...(content && { content }) } };
   const isOne = method === 'get' && status === 200 && schema instanceof z.ZodObject;
-  return isOne ? { ...good, 304: { description: 'Not changed since the ETag in If-None-Match.' } } : good;
+  return isOne ? { ...good, 304: { description: 'It is as If-None-Match has it.' } } : good;
 }
 
 /** Codes that any request may get. */

@@ -11,7 +11,7 @@ const QUERY = z.object({
     .string()
     .regex(ID, { error: 'it must be the id of an event' })
     .optional()
-    .openapi({ description: 'For clients that cannot send the Last-Event-ID header.' }),
+    .openapi({ description: 'In the place of the header Last-Event-ID, for who cannot send one.' }),
 });
 
 const EXAMPLE =
@@ -24,7 +24,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       method: 'get',
       path: '/events',
       id: 'streamEvents',
-      summary: 'Stream events',
+      summary: 'What happens, as it happens',
       about:
         'Server-sent events: `activity` for each audit event, in the form of /activity, and `tools` when the list of tools is another. Whoever comes back with `Last-Event-ID` misses none. The stream ends with its token.',
       query: QUERY,

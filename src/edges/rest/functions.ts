@@ -7,14 +7,12 @@ const MODULE = z
   .object({
     path: z.string(),
     origin: z.enum(['config_file', 'registered']),
-    env: z.array(z.string()).openapi({ description: 'Names, without values.' }),
+    env: z.array(z.string()).openapi({ description: 'Names alone.' }),
     reads: z.array(z.string()),
     writes: z.array(z.string()),
     memoryMb: z.int(),
     timeoutMs: z.int(),
-    faults: z
-      .array(z.string())
-      .openapi({ description: 'Why the module or one of its tools cannot be used.' }),
+    faults: z.array(z.string()).openapi({ description: 'Why it, or one of its tools, cannot be used.' }),
   })
   .openapi('FunctionModule');
 
@@ -22,7 +20,7 @@ const MODULE_INPUT = z
   .object({
     module: z
       .string()
-      .openapi({ description: 'Path of a .js, .mjs or .ts file on the machine that runs Assay.' }),
+      .openapi({ description: 'The path of a .js, .mjs or .ts file on the machine of Assay.' }),
     env: z.record(z.string(), z.string()).optional(),
     reads: z.array(z.string()).optional(),
     writes: z.array(z.string()).optional(),
@@ -42,7 +40,7 @@ function listRoute({ modules }: AdminDeps): Route {
       method: 'get',
       path: '/functions',
       id: 'listFunctions',
-      summary: 'List function modules',
+      summary: 'The modules whose exports are tools',
       answer: { about: 'All of them.', schema: z.object({ functions: z.array(MODULE) }) },
     },
     () => ok({ kind: 'list', body: { functions: modules.all() } }),
@@ -55,7 +53,7 @@ function addRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/functions',
       id: 'addFunctions',
-      summary: 'Add a function module',
+      summary: 'Make tools of the exports of a module',
       about:
         'The module runs in a process of its own on the machine of Assay, so that it takes a token with the scope `execute` and an Assay that listens on loopback.',
       body: {
@@ -88,10 +86,10 @@ function removeRoute(deps: AdminDeps): Route {
       method: 'delete',
       path: '/functions',
       id: 'removeFunctions',
-      summary: 'Remove a function module',
-      about: 'The file is not changed.',
+      summary: 'Take a module away',
+      about: 'Its file stays as it is.',
       query: z.object({ path: z.string() }),
-      answer: { status: 204, about: 'Removed.' },
+      answer: { status: 204, about: 'Its tools are gone.' },
       refusals: ['MODULE_UNKNOWN', 'MODULE_READ_ONLY'],
     },
     async (call) => {

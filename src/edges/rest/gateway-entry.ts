@@ -64,37 +64,34 @@ export const GATEWAY: z.ZodObject = z
     name: z.string(),
     origin: z
       .enum(['config_file', 'registered'])
-      .openapi({ description: '`config_file` gateways are read-only here.' }),
+      .openapi({ description: 'A gateway of the config file is read-only here.' }),
     transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().optional(),
     operations: z
       .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
       .optional(),
-    credentials: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: 'Names of the security schemes, without values.' }),
+    credentials: z.array(z.string()).optional().openapi({ description: 'Names of security schemes alone.' }),
     url: z.string().optional(),
     command: z.string().optional(),
     args: z.array(z.string()).optional(),
     cwd: z.string().optional(),
-    env: z.array(z.string()).optional().openapi({ description: 'Names, without values.' }),
-    headers: z.array(z.string()).optional().openapi({ description: 'Names, without values.' }),
+    env: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
+    headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     timeoutMs: z.int().optional(),
     prefix: z.boolean().optional(),
     isolation: z.enum(['session', 'shared']).optional(),
-    enabled: z.boolean().openapi({ description: 'false: kept, but not connected.' }),
+    enabled: z.boolean().openapi({ description: 'false: it is kept, but not connected to.' }),
     reachable: z.boolean(),
     state: z.string(),
     cause: z
       .string()
       .optional()
-      .openapi({ description: 'Why it is down, or why its tool list is an earlier one.' }),
+      .openapi({ description: 'Why it is down, or why its tools are those of an earlier reading.' }),
     causeCode: z
       .string()
       .optional()
-      .openapi({ description: 'The code of the cause, such as PROCESS_EXITED; see docs/CAUSES.md.' }),
+      .openapi({ description: 'The code of that cause, such as PROCESS_EXITED; docs/CAUSES.md lists all.' }),
     era: z.string().optional(),
     revision: z.string().optional(),
     trust: z
@@ -104,7 +101,7 @@ export const GATEWAY: z.ZodObject = z
     skipped: z
       .array(z.object({ what: z.string(), why: z.string() }))
       .optional()
-      .openapi({ description: 'Parts of its source that cannot become tools.' }),
+      .openapi({ description: 'Parts of its source that could not become tools.' }),
     shadows: z.literal(true).optional().openapi({
       description:
         'A registered gateway has this name, too; the config file takes precedence. DELETE removes the registered one.',

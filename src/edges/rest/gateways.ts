@@ -19,13 +19,13 @@ const ENTRY = {
     .string()
     .nullable()
     .optional()
-    .openapi({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
+    .openapi({ description: 'The URL of an OpenAPI document; its path needs the scope `execute`.' }),
   baseUrl: z.string().nullable().optional(),
   credentials: z
     .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
     .nullable()
     .optional()
-    .openapi({ description: 'Keyed by the name of the security scheme.' }),
+    .openapi({ description: 'By the name of the security scheme.' }),
   operations: z
     .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
     .nullable()
@@ -39,7 +39,7 @@ const ENTRY = {
   timeoutMs: z.int().nullable().optional(),
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),
-  enabled: z.boolean().optional().openapi({ description: 'false: keep it, but do not connect.' }),
+  enabled: z.boolean().optional().openapi({ description: 'false: keep it, but do not connect to it.' }),
   ...AUTH_FIELDS,
 };
 
@@ -73,8 +73,8 @@ function listRoute({ gateways }: AdminDeps): Route {
       method: 'get',
       path: '/gateways',
       id: 'listGateways',
-      summary: 'List gateways',
-      about: 'Gateways of the config file, which are read-only here, and registered ones.',
+      summary: 'The servers whose tools Assay offers',
+      about: 'Those of the config file, which are read-only here, and registered ones.',
       answer: { about: 'All of them.', schema: z.object({ gateways: z.array(GATEWAY) }) },
     },
     () => ok({ kind: 'list', body: { gateways: gateways.all() } }),
@@ -87,7 +87,7 @@ function readRoute({ gateways }: AdminDeps): Route {
       method: 'get',
       path: '/gateways/{id}',
       id: 'readGateway',
-      summary: 'Show a gateway, by id or name',
+      summary: 'One gateway, by its id or name',
       answer: { about: 'The gateway.', schema: GATEWAY },
       refusals: ['SERVER_UNKNOWN'],
     },
@@ -102,7 +102,7 @@ function registerRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/gateways',
       id: 'registerGateway',
-      summary: 'Register an MCP server or an OpenAPI document',
+      summary: 'Register an MCP server, or an OpenAPI document',
       about:
         'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is tried again.',
       body: {
@@ -152,7 +152,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         current: (param) => viewIn(gateways.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
-      answer: { about: 'The updated gateway.', schema: GATEWAY },
+      answer: { about: 'The gateway as it is now.', schema: GATEWAY },
       refusals: [
         'SERVER_UNKNOWN',
         'GATEWAY_READ_ONLY',
@@ -184,7 +184,7 @@ function deleteRoute({ gateways }: AdminDeps): Route {
       path: '/gateways/{id}',
       id: 'deleteGateway',
       summary: 'Delete a registered gateway',
-      about: 'Overrides of its tools are kept and apply again if the same server is registered.',
+      about: 'Overrides on its tools are kept, and apply if the same server is registered again.',
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
       refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
@@ -202,9 +202,9 @@ function refreshRoute({ gateways }: AdminDeps): Route {
       method: 'post',
       path: '/gateways/{id}/refresh',
       id: 'refreshGateway',
-      summary: 'Refresh the tools of a gateway',
-      about: 'Changes are compared with the accepted definitions; see `drift` of each tool.',
-      answer: { about: 'The changes.', schema: REFRESHED },
+      summary: 'Read the tools of a gateway again',
+      about: 'Changes are compared with the accepted definitions: see `drift` of each tool.',
+      answer: { about: 'What has changed.', schema: REFRESHED },
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param }) => {

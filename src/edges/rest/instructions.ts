@@ -13,11 +13,11 @@ const INSTRUCTIONS = z
     digest: z
       .string()
       .openapi({ description: 'SHA-256 of the whole accepted text, which may be longer than `text`.' }),
-    text: z.string().openapi({ description: 'The accepted text. Models read this one.' }),
+    text: z.string().openapi({ description: 'The accepted text, which models get.' }),
     drift: z
       .object({ since: z.iso.datetime(), digest: z.string(), text: z.string() })
       .optional()
-      .openapi({ description: 'What the server sends now. Models do not read it until it is accepted.' }),
+      .openapi({ description: 'What the server says now. Models do not get it before it was reviewed.' }),
   })
   .openapi('Instructions');
 
@@ -33,10 +33,10 @@ function listRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'get',
       path: '/instructions',
       id: 'listInstructions',
-      summary: 'List the instructions that servers give to models',
+      summary: 'What servers tell models about themselves, and what of it waits for a review',
       query: QUERY,
       answer: {
-        about: 'One entry for each gateway that has ever sent instructions, with those that await review.',
+        about: 'One for each gateway that ever gave instructions.',
         schema: z.object({ instructions: z.array(INSTRUCTIONS) }),
       },
     },
@@ -56,7 +56,7 @@ function readRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'get',
       path: '/gateways/{id}/instructions',
       id: 'readInstructions',
-      summary: 'Show the instructions of a gateway',
+      summary: 'What a gateway tells models about itself',
       answer: { about: 'The instructions.', schema: INSTRUCTIONS },
       refusals: ['SERVER_UNKNOWN'],
     },
@@ -79,10 +79,10 @@ function reviewRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'post',
       path: '/gateways/{id}/instructions/review',
       id: 'reviewInstructions',
-      summary: 'Accept the current instructions of a gateway',
-      about: 'Models read them from then on. Send If-Match to accept exactly what you reviewed.',
+      summary: 'Accept the instructions of a gateway as they are now',
+      about: 'Models get them from then on. Send If-Match, so that what you saw is what you accept.',
       isConditional: true,
-      answer: { about: 'The current instructions.', schema: INSTRUCTIONS },
+      answer: { about: 'The instructions as they are now.', schema: INSTRUCTIONS },
       refusals: ['SERVER_UNKNOWN'],
     },
     async (call) => {

@@ -16,24 +16,24 @@ const VALUE = z.union([z.string(), z.number(), z.boolean()]);
 const PREFERENCE = z
   .object({
     key: z.string(),
-    value: VALUE.openapi({ description: 'The value used from the next start on.' }),
-    running: VALUE.openapi({ description: 'The value in use.' }),
+    value: VALUE.openapi({ description: 'What the next start takes.' }),
+    running: VALUE.openapi({ description: 'What holds until then.' }),
     default: VALUE,
     origin: z.enum(['environment', 'config_file', 'store', 'default']),
     isFixed: z.boolean().openapi({
-      description: 'Whether the environment or the config file sets it, so that it cannot be changed here.',
+      description: 'Whether environment or config file say it, so that it cannot be changed here.',
     }),
     fixedBy: z
       .string()
       .optional()
-      .openapi({ description: 'The variable or the member of the config file that sets it.' }),
+      .openapi({ description: 'The variable, or the member of the file, that fixes it.' }),
     takesEffect: z.literal('next start'),
-    env: z.string().openapi({ description: 'The environment variable that can set it.' }),
+    env: z.string().openapi({ description: 'The variable that would fix it.' }),
     changedBy: z.enum(['startup', 'admin']).openapi({
-      description: 'startup: only by environment or config file. admin: also here.',
+      description: 'startup: by environment or config file only. admin: also here.',
     }),
     ignored: z.unknown().optional().openapi({
-      description: 'A stored value without effect, because `changedBy` is startup. null deletes it.',
+      description: 'A value in the store that has no effect, as `changedBy` is startup; null deletes it.',
     }),
     about: z.string(),
   })
@@ -90,7 +90,7 @@ function getRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/preferences',
       id: 'getPreferences',
-      summary: 'List preferences and where each value comes from',
+      summary: 'All preferences, with whose word each is',
       answer: ANSWER,
     },
     async () => {

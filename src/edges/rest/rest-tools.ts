@@ -39,9 +39,11 @@ type RequestField =
 
 /** The fields that define a tool's HTTP request. */
 export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
-  url: z.string().nullable().optional().openapi({
-    description: 'Absolute URL. `{argument}` in the path or query is replaced with that argument.',
-  }),
+  url: z
+    .string()
+    .nullable()
+    .optional()
+    .openapi({ description: 'Absolute; `{argument}` in its path or query stands for an argument.' }),
   method: z.string().nullable().optional(),
   requestType: z.string().nullable().optional().openapi({ description: 'The same as `method`.' }),
   description: z.string().nullable().optional(),
@@ -131,7 +133,7 @@ function deleteRoute({ local, tools }: AdminDeps): Route {
       method: 'delete',
       path: '/tools/{id}',
       id: 'deleteTool',
-      summary: 'Delete a custom tool',
+      summary: 'Delete a tool of your own',
       about:
         'Overrides and notes on it are deleted too. A tool of a gateway or of the config file is removed where it is defined.',
       isConditional: true,

@@ -126,7 +126,7 @@ export const WARNINGS: z.ZodType = z
 /** The schema of such a list. */
 export function listSchema(name: string, item: z.ZodType): z.ZodType {
   const nextCursor = z.string().optional().openapi({
-    description: 'Pass it as `cursor` to get the next page. Absent on the last page.',
+    description: 'Asks for what comes after this page, as `cursor`; absent on the last page.',
   });
   return z.object({ [name]: z.array(item), nextCursor });
 }

@@ -13,17 +13,17 @@ import { listReply, listSchema, route, type Call, type Route } from './route.ts'
 const TOKEN = z
   .object({
     id: z.string().openapi({ description: 'The public part of the token.' }),
-    name: z.string().openapi({ description: 'Shown as the subject in /activity and in the log.' }),
+    name: z.string().openapi({ description: 'Who acts by it, in /activity and in the log.' }),
     scopes: z.array(z.enum(SCOPES)),
     state: z.enum(['valid', 'expired', 'revoked']),
     createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: valid until revoked.' }),
+    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: it holds until it is revoked.' }),
     revokedAt: z.iso.datetime().nullable(),
   })
   .openapi('Token');
 
 const NEW_TOKEN = TOKEN.extend({
-  token: z.string().openapi({ description: 'The token itself. It is shown only once.' }),
+  token: z.string().openapi({ description: 'The token itself; it is shown this once.' }),
 }).openapi('NewToken');
 
 const CREATE_INPUT = z
@@ -55,8 +55,8 @@ function listRoute({ store, nowMs }: AdminDeps): Route {
       method: 'get',
       path: '/tokens',
       id: 'listTokens',
-      summary: 'List all tokens, oldest first',
-      about: 'Includes revoked and expired tokens. The token texts are not included.',
+      summary: 'All tokens ever made, oldest first',
+      about: 'Nothing of what proves a token is among it.',
       isPaged: true,
       answer: {
         about: 'A page of tokens.',
@@ -87,7 +87,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       path: '/tokens',
       id: 'createToken',
       summary: 'Create a token',
-      about: 'It can have only scopes that the creating token has.',
+      about: 'It can have only scopes of the token that creates it.',
       body: {
         schema: CREATE_INPUT,
         wrapper: 'token',
@@ -147,7 +147,7 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       summary: 'Revoke a token',
       about:
         'From then on it is refused, and what was opened with it ends. Where that cannot be stored (REVOCATION_UNSAVED) it holds in this process alone, until it ends.',
-      answer: { status: 204, about: 'Revoked.' },
+      answer: { status: 204, about: 'It is revoked.' },
       refusals: ['TOKEN_UNKNOWN', 'REVOCATION_UNSAVED'],
     },
     async (call) => {

@@ -14,7 +14,9 @@ const NOTE = z
     author: z.string(),
     by: z.enum(['model', 'operator']),
     writtenAt: z.iso.datetime(),
-    isHeld: z.boolean().openapi({ description: 'Whether models read it only after somebody accepts it.' }),
+    isHeld: z
+      .boolean()
+      .openapi({ description: 'Whether models read it only when somebody has accepted it.' }),
   })
   .openapi('Note');
 
@@ -32,8 +34,8 @@ function listRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/notes',
       id: 'listToolNotes',
-      summary: 'List the notes on a tool in all toolsets',
-      answer: { about: 'By toolset, in the order in which models read them.', schema: NOTES },
+      summary: 'The notes on a tool, in all toolsets that have it',
+      answer: { about: 'In the order in which models read them, toolset by toolset.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN'],
     },
     ({ param }) => notesReply(deps, param('id')),
@@ -47,7 +49,7 @@ function addRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/tools/{id}/notes',
       id: 'addToolNote',
-      summary: 'Add a note to a tool, for models to read',
+      summary: 'Write a note on a tool, for models to read',
       isConditional: true,
       body: {
         schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteInput'),
@@ -91,8 +93,8 @@ function changeRoute(deps: AdminDeps): Route {
       method: 'put',
       path: PLACE,
       id: 'updateToolNote',
-      summary: 'Replace a note',
-      about: 'It counts as yours from then on, and models read it.',
+      summary: 'Write a note anew',
+      about: 'Whoever wrote it, it is yours from then on, and models read it.',
       isConditional: true,
       body: {
         schema: z.object({ note: z.string() }).openapi('NoteText'),
@@ -119,9 +121,9 @@ function deleteRoute(deps: AdminDeps): Route {
       method: 'delete',
       path: PLACE,
       id: 'deleteToolNote',
-      summary: 'Delete a note',
+      summary: 'Take a note away',
       isConditional: true,
-      answer: { about: 'The remaining notes.', schema: NOTES },
+      answer: { about: 'The notes that are left.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     (call) => changed(deps, call, () => undefined),

@@ -9,15 +9,13 @@ const CLAIM = z
     kind: z.enum(['declared', 'inferred', 'override', 'observed']),
     source: z
       .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
-      .openapi({ description: 'Where the claim comes from.' }),
-    origin: z.string().openapi({ description: 'The server, module, subject or verification that made it.' }),
+      .openapi({ description: 'The kind of party that made the claim.' }),
+    origin: z.string().openapi({ description: 'Its name: a server, a module, a subject, a verification.' }),
     reason: z.string().optional(),
     at: z.iso.datetime().optional(),
-    digest: z.string().openapi({ description: 'SHA-256 of the definition that the claim is about.' }),
-    mayLower: z
-      .boolean()
-      .openapi({ description: 'Whether decisions may become less cautious because of it.' }),
-    suspended: z.string().optional().openapi({ description: 'Why it is currently without effect.' }),
+    digest: z.string().openapi({ description: 'SHA-256 of the definition that it is about.' }),
+    mayLower: z.boolean().openapi({ description: 'Whether it may lower caution in decisions.' }),
+    suspended: z.string().optional().openapi({ description: 'Why it is not in effect at the moment.' }),
   })
   .openapi('Claim');
 
@@ -26,11 +24,11 @@ const HINT = z
     effective: z.boolean().openapi({ description: 'The value that results from all claims.' }),
     decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
     reason: z.string(),
-    reasonCode: z.string().openapi({ description: 'The reason as a code.' }),
+    reasonCode: z.string().openapi({ description: 'The same as a code.' }),
     decision: z
       .boolean()
-      .openapi({ description: 'The value used for decisions, where only trusted claims lower caution.' }),
-    emitted: z.boolean().optional().openapi({ description: 'The value that clients see. Absent: none.' }),
+      .openapi({ description: 'The value that decisions use: only trusted claims lower caution.' }),
+    emitted: z.boolean().optional().openapi({ description: 'The value that clients see; absent: none.' }),
     isContradicted: z.boolean(),
     claims: z.array(CLAIM),
   })
@@ -49,17 +47,15 @@ const DRIFT = z
     isDangerous: z.boolean(),
     dangers: z
       .array(z.string())
-      .openapi({ description: 'Changes that suspend caution-lowering overrides until reviewed.' }),
-    flags: z.array(z.string()).openapi({ description: 'Changes that only ask for a review.' }),
+      .openapi({ description: 'What suspends overrides that lower caution until it is reviewed.' }),
+    flags: z.array(z.string()).openapi({ description: 'What asks for a review alone.' }),
     isVolatile: z
       .boolean()
       .openapi({ description: 'Whether titles and descriptions change at each start of the server.' }),
     changes: z.array(
       z.object({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
     ),
-    suspends: z
-      .array(z.enum(HINTS))
-      .openapi({ description: 'Hints whose override is suspended until review.' }),
+    suspends: z.array(z.enum(HINTS)).openapi({ description: 'Hints whose override waits for a review.' }),
   })
   .openapi('Drift');
 
@@ -75,10 +71,10 @@ const LINT = z
 
 export const TOOL: z.ZodObject = z
   .object({
-    id: z.string().openapi({ description: 'Stable across refresh, restart and re-registration.' }),
-    name: z.string().openapi({ description: 'The name that clients see.' }),
+    id: z.string().openapi({ description: 'The same after refresh, restart and new registration.' }),
+    name: z.string().openapi({ description: 'As clients call it.' }),
     namespacedName: z.string(),
-    originalName: z.string().openapi({ description: 'Its name on its server.' }),
+    originalName: z.string().openapi({ description: 'As its server calls it.' }),
     serverName: z.string(),
     gatewayId: z.string(),
     refId: z.string(),
@@ -93,22 +89,22 @@ export const TOOL: z.ZodObject = z
           'What its server says where you replaced its name or description. needsReview: the server has changed its texts since.',
       }),
     enabled: z.boolean(),
-    state: z.enum(['enabled', 'disabled', 'withheld']).openapi({
-      description: 'withheld: no client gets it, because clients could not read its definition.',
-    }),
+    state: z
+      .enum(['enabled', 'disabled', 'withheld'])
+      .openapi({ description: 'withheld: no client gets it, as none could read its definition.' }),
     withheld: z
       .object({ eras: z.array(z.enum(['legacy', 'modern'])), reason: z.string() })
       .optional()
-      .openapi({ description: 'Which clients do not get it, and why.' }),
-    annotations: z.record(z.string(), z.unknown()).openapi({ description: 'What clients see.' }),
+      .openapi({ description: 'Clients of which eras do not get it, and why.' }),
+    annotations: z.record(z.string(), z.unknown()).openapi({ description: 'What clients get.' }),
     hints: HINTS_SCHEMA,
-    source: z.enum(['mcp', 'rest', 'openapi', 'function']).openapi({ description: 'Where it comes from.' }),
-    url: z.string().optional().openapi({ description: 'URL of the request that a REST tool sends.' }),
+    source: z.enum(['mcp', 'rest', 'openapi', 'function']).openapi({ description: 'What it is made of.' }),
+    url: z.string().optional().openapi({ description: 'Of the request that a REST tool makes.' }),
     method: z.string().optional(),
     methodOrigin: z.enum(['given', 'default']).optional().openapi({
-      description: '`default`: no method was given, so POST is used and no hints are inferred.',
+      description: '`default`: no method was given, so it is POST, and no hints are inferred from it.',
     }),
-    headers: z.array(z.string()).optional().openapi({ description: 'Names, without values.' }),
+    headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     auth: z.object({ type: z.string() }).optional(),
     queryMapping: z.record(z.string(), z.string()).optional(),
     headerMapping: z.record(z.string(), z.string()).optional(),

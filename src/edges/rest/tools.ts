@@ -39,18 +39,17 @@ const TOOL_INPUT = z
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
-      .openapi({ description: 'Overrides. null removes an override.' }),
+      .openapi({ description: 'Overrides; null removes one.' }),
     title: TITLE,
     name: fitting(publicNameFault).openapi({
-      description:
-        'The name that clients see after the prefix of the server. null restores the original name.',
+      description: 'How clients see it, after the prefix of its server. null: as its server calls it.',
     }),
     enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
     reason: z
       .string()
       .max(MAX_REASON_LENGTH)
       .optional()
-      .openapi({ description: 'The reason, recorded in /activity.' }),
+      .openapi({ description: 'The reason, kept for later readers.' }),
   })
   .openapi('ToolInput');
 
@@ -59,7 +58,7 @@ const FLAG = z.enum(['true', 'false']).optional();
 const TOOL_QUERY = z.object({
   server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
   gatewayId: z.string().optional(),
-  text: z.string().optional().openapi({ description: 'Words in the name, title or description.' }),
+  text: z.string().optional().openapi({ description: 'Words that occur in its name, title or description.' }),
   enabled: FLAG,
   ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
@@ -79,7 +78,7 @@ export function toolRoutes(deps: AdminDeps): readonly Route[] {
 
 const PAGE = z.object({
   tools: z.array(TOOL),
-  total: z.int().openapi({ description: 'Number of matches over all pages.' }),
+  total: z.int().openapi({ description: 'Number of matches on all pages.' }),
   nextCursor: z.string().optional(),
 });
 
@@ -89,7 +88,7 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       method: 'get',
       path: '/tools',
       id: 'listTools',
-      summary: 'List the tools of all gateways; disabled ones last',
+      summary: 'The tools of all gateways, in their order; disabled ones last',
       about: 'Filter hints by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
       isPaged: true,
       query: TOOL_QUERY,
@@ -134,7 +133,7 @@ function readRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}',
       id: 'readTool',
-      summary: 'Show a tool with all claims about its hints',
+      summary: 'One tool, with all claims about its hints',
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
@@ -157,7 +156,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       path: '/tools/{id}',
       id: method === 'put' ? 'updateTool' : 'patchTool',
       summary: method === 'put' ? 'Set the annotations of a tool' : 'Change a tool',
-      about: `${ABOUT[method]} What the server declares is kept. For a REST tool, the request can be changed too.`,
+      about: `${ABOUT[method]} What its server declares is kept. For a REST tool, the request can be changed too.`,
       isConditional: true,
       body: {
         schema: TOOL_INPUT,
@@ -170,7 +169,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
           disabled: { enabled: false },
         },
       },
-      answer: { about: 'The updated tool.', schema: TOOL },
+      answer: { about: 'The tool as it is now.', schema: TOOL },
       refusals: [
         'TOOL_UNKNOWN',
         'HINTS_CONTRADICT',
@@ -254,7 +253,7 @@ function claimsRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/claims',
       id: 'listClaims',
-      summary: 'Show the claims about the hints of a tool, and the effective values',
+      summary: 'The claims about the hints of a tool, and the resulting values',
       answer: { about: 'By hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
       refusals: ['TOOL_UNKNOWN'],
     },
@@ -272,11 +271,11 @@ function reviewRoute({ tools }: AdminDeps): Route {
       method: 'post',
       path: '/tools/{id}/review',
       id: 'reviewTool',
-      summary: 'Accept the current definition of a tool',
+      summary: 'Accept the definition of a tool as it is now',
       about:
         'Suspended overrides apply again. Send If-Match, so that you accept the definition that you saw.',
       isConditional: true,
-      answer: { about: 'The updated tool.', schema: TOOL },
+      answer: { about: 'The tool as it is now.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
     async (call) => oneOf(await tools.review(call.param('id'), changerOf(call))),

@@ -32,8 +32,7 @@ export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): S
 }
 
 const REF_ID = z.string().openapi({
-  description:
-    'The tool belongs to the toolset with this definition only. If the definition changes, clients no longer get the tool.',
+  description: 'The tool is held to the definition of this id: where that changes, the tool is withheld.',
 });
 
 const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_LIMITS.tools).openapi({
@@ -47,10 +46,7 @@ const NOTE = z.object({
   author: z.string(),
   by: z.enum(['model', 'operator']),
   writtenAt: z.iso.datetime(),
-  isHeld: z
-    .literal(true)
-    .optional()
-    .openapi({ description: 'Models read it only after an operator accepts it.' }),
+  isHeld: z.literal(true).optional().openapi({ description: 'An operator has to accept it.' }),
 });
 
 export const TOOLSET: z.ZodType = z
@@ -60,8 +56,8 @@ export const TOOLSET: z.ZodType = z
     madeBy: z
       .object({ by: z.enum(['model', 'operator']), subject: z.string() })
       .optional()
-      .openapi({ description: 'Absent if an operator created or edited it.' }),
-    isEquipped: z.boolean().openapi({ description: 'Whether clients see it at /mcp.' }),
+      .openapi({ description: 'Absent: an operator made it, or has edited it since.' }),
+    isEquipped: z.boolean().openapi({ description: 'Whether it is what clients see at /mcp.' }),
     createdAt: z.iso.datetime(),
     lastModified: z.iso.datetime(),
     tools: z.array(

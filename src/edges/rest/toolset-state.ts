@@ -27,7 +27,7 @@ function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}/unserved',
       id: 'listUnservedTools',
-      summary: 'List the tools of a toolset that clients do not get, and why',
+      summary: 'The tools of a toolset that clients do not get now, and why',
       answer: {
         about: 'The tools, in the order of the toolset.',
         schema: UNSERVED,
@@ -65,7 +65,7 @@ function newToolsRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}/new',
       id: 'listNewTools',
-      summary: 'List new tools of whole servers in a toolset',
+      summary: 'Tools of whole servers in a toolset that appeared since they were accepted',
       about: 'Clients get these tools. They are listed here until an operator accepts them.',
       answer: {
         about: 'The tools, in the order of the toolset.',

@@ -28,7 +28,7 @@ function listRoute({ toolsets }: AdminDeps): Route {
       method: 'get',
       path: '/toolsets',
       id: 'listToolsets',
-      summary: 'List toolsets by name',
+      summary: 'All toolsets, by name',
       isPaged: true,
       answer: {
         about: 'A page of toolsets.',
@@ -53,7 +53,7 @@ const CREATE_INPUT = z
     name: NAME,
     description: DESCRIPTION.optional(),
     tools: REFS.default([]),
-    equip: z.boolean().default(false).openapi({ description: 'Equip it immediately.' }),
+    equip: z.boolean().default(false).openapi({ description: 'Equip it at once.' }),
   })
   .openapi('ToolsetInput');
 
@@ -112,7 +112,7 @@ function getRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}',
       id: 'getToolset',
-      summary: 'Show a toolset',
+      summary: 'One toolset',
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
@@ -135,8 +135,8 @@ function deleteRoute({ toolsets }: AdminDeps): Route {
       method: 'delete',
       path: '/toolsets/{name}',
       id: 'deleteToolset',
-      summary: 'Delete a toolset and its notes',
-      about: 'If it is equipped, no toolset is equipped afterwards.',
+      summary: 'Delete a toolset, with its notes',
+      about: 'Where it is equipped, none is from then on.',
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
       refusals: ['TOOLSET_UNKNOWN'],
@@ -157,8 +157,7 @@ function equipRoute(deps: AdminDeps): Route {
       path: '/toolsets/{name}/equip',
       id: 'equipToolset',
       summary: 'Equip a toolset',
-      about:
-        'Clients at /mcp see its tools from then on, instead of those of the previously equipped toolset.',
+      about: 'Clients at /mcp see its tools from then on, in the place of those of another one.',
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
@@ -175,9 +174,9 @@ function unequipRoute({ toolsets }: AdminDeps): Route {
       method: 'post',
       path: '/toolsets/unequip',
       id: 'unequipToolset',
-      summary: 'Unequip the equipped toolset',
-      about: 'Succeeds also if none is equipped.',
-      answer: { status: 204, about: 'No toolset is equipped.' },
+      summary: 'Equip no toolset',
+      about: 'Done where none was equipped too.',
+      answer: { status: 204, about: 'None is equipped.' },
     },
     async ({ identity }) => {
       const unequipped = await toolsets.equip(undefined, identity.subject);

@@ -61,7 +61,7 @@ export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
 export function driftMessage(record: ToolRecord, prose: ProsePolicy): string {
   const { name, drift } = record;
   const tool = JSON.stringify(name);
-  if (drift === undefined) return `the definition of ${tool} matches the accepted one again`;
+  if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;
   const risks = drift.risks.map(riskText).join('; ');
   switch (driftKindOf(record, prose)) {
     case 'volatile':
@@ -69,7 +69,7 @@ export function driftMessage(record: ToolRecord, prose: ProsePolicy): string {
     case 'harmless':
       return `the definition of ${tool} has changed`;
     case 'review':
-      return `the definition of ${tool} has changed and awaits review: ${risks}`;
+      return `the definition of ${tool} has changed, and waits for a review: ${risks}`;
     default:
       return `the definition of ${tool} has changed in a dangerous way: ${risks}`;
   }

@@ -121,7 +121,7 @@ export class DriftDetector {
         return ok(false);
       });
       if (!done.ok) {
-        log.warn('changed definitions could not be stored', {
+        log.warn('changes of definitions could not be kept', {
           server: spec.name,
           cause: sentenceOf(done.error),
         });
@@ -232,7 +232,7 @@ export class DriftDetector {
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
     this.#acceptedCounts.set(key, learnt + unknown.size);
     if (learnt + unknown.size >= MAX_ACCEPTED)
-      this.#options.log.warn('a server has had so many tools that new ones are no longer compared', {
+      this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
         server: spec.name,
         tools: MAX_ACCEPTED,
       });

@@ -37,7 +37,8 @@ export interface InstructionsReviewer {
   readonly objection?: ((view: InstructionsView) => Refusal | undefined) | undefined;
 }
 
-const NOT_COMPARED = 'the instructions of a server could not be compared; models get the accepted ones';
+const NOT_COMPARED =
+  'the instructions of a server could not be compared; models get those that were accepted';
 
 /**
  * Holds servers to their accepted instructions: the first text seen, or the one an operator last reviewed. Trust does
@@ -140,8 +141,8 @@ export class InstructionsReview {
     });
     this.#options.log.warn(
       isBack
-        ? 'the instructions of a server match the accepted text again'
-        : 'the instructions of a server have changed and await review; models get the accepted text',
+        ? 'the instructions of a server are again the text that was accepted'
+        : 'the instructions of a server have changed and wait for a review; models get the accepted text',
       { server: spec.name },
     );
     return ok(editOf(spec, after, [event]));

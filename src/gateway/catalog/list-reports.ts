@@ -54,7 +54,7 @@ function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
     ...reports,
     ...more.map(([{ spec }, count]): ListReport => ({
       code: 'withheld',
-      text: `${spec.name}: ${count - MAX_REPORTED} more are withheld or listed incompletely`,
+      text: `${spec.name}: ${count - MAX_REPORTED} more are withheld or listed without a part`,
     })),
   ];
 }

@@ -76,7 +76,7 @@ export class PrivateLink {
 
   async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { link } = this;
-    if (link === undefined) throw new Error('used before it was ready');
+    if (link === undefined) throw new Error('asked before it stood');
     return link.send(request);
   }
 

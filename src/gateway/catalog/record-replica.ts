@@ -261,7 +261,7 @@ export class RecordReplica {
   #passOver(record: UnreadableRecord): void {
     const { kind, id, reason } = record;
     this.#unreadable.set(keyOf(record), record);
-    this.#options.log.error('a stored record is not understood and is ignored', {
+    this.#options.log.error('a record of the store is not understood, and has no effect here', {
       kind,
       id,
       reason,

@@ -96,16 +96,13 @@ export class ResourceSubscriptions {
         notified.add(hear);
       }
     if (notified.size > 0) return;
-    this.#log.debug('server sent an update of a resource without a subscription', {
-      server: this.#server,
-      uri,
-    });
+    this.#log.debug('server told of a resource that nobody asked for', { server: this.#server, uri });
   }
 
   async #renew(subscription: Subscription): Promise<void> {
     const answer = await this.#reconcile(subscription);
     if (answer.kind !== 'honoured')
-      this.#log.warn('server no longer sends updates of a resource', {
+      this.#log.warn('server does not tell of a resource any more', {
         server: this.#server,
         uri: subscription.uri,
       });

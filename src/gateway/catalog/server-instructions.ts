@@ -76,7 +76,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
       ? [
           {
             code: 'instructions_limit' as const,
-            text: `the instructions of ${spec.name} are truncated: they are longer than limits.instructionsBytes (${instructions.maxBytes})`,
+            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.maxBytes})`,
           },
         ]
       : []),
@@ -84,7 +84,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
       ? [
           {
             code: 'instructions_changed' as const,
-            text: `the instructions of ${spec.name} have changed and await review: models get the accepted text`,
+            text: `the instructions of ${spec.name} changed and wait for a review: models get the accepted text`,
           },
         ]
       : []),
@@ -96,7 +96,7 @@ export function instructionsReports(servers: readonly InstructedServer[]): reado
     ...each,
     {
       code: 'instructions_limit',
-      text: `the longest instructions are truncated: together they are longer than limits.instructionsTotalBytes (${limit})`,
+      text: `the longest instructions are cut: all together are longer than limits.instructionsTotalBytes (${limit})`,
     },
   ];
 }

@@ -45,7 +45,7 @@ export function serverStatuses({ servers, rejected }: Catalog): readonly ServerS
  * missing.
  */
 export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatus): string | undefined {
-  if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not responded yet'}`;
+  if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
   if (listFaults.length === 0) return undefined;
   return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
 }

@@ -85,6 +85,6 @@ export function overrideClaims(record: ToolRecord | undefined, now: Circumstance
 
 function suspension({ drift }: ToolRecord, digest: string): string {
   return drift?.digest === digest
-    ? `the definition has changed and awaits review: ${drift.risks.map(riskText).join('; ')}`
-    : 'it was made for another definition; the current one is being compared or awaits review';
+    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
+    : 'it was given for another definition: this one is being compared, or waits for a review';
 }

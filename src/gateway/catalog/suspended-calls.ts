@@ -50,7 +50,7 @@ export class SuspendedCalls {
     if (max === 0) return undefined;
     if (this.#suspended.size >= max) this.#evictFor(subject);
     const nonce = crypto.randomUUID();
-    const timer = setTimeout(() => this.#end(nonce, 'the client did not return'), this.keepsMs).unref();
+    const timer = setTimeout(() => this.#end(nonce, 'the client did not come again'), this.keepsMs).unref();
     this.#suspended.set(nonce, { call, subject, timer });
     return { replica: this.#replica, nonce };
   }
@@ -72,7 +72,7 @@ export class SuspendedCalls {
   #evictFor(asking: string): void {
     const candidate = evictionCandidate(countBySubject(this.#suspended.values()), asking);
     const oldest = [...this.#suspended].find(([, { subject }]) => subject === candidate.subject);
-    if (oldest !== undefined) this.#end(oldest[0], 'too many calls are waiting for their clients');
+    if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 
   #end(nonce: string, reason: string): void {

@@ -235,9 +235,9 @@ describe('a definition that changed', () => {
       SEEN,
     );
     expect(drift?.risks.map(riskText)).toEqual([
-      'it now declares a more dangerous hint: readOnlyHint is false',
-      'it now declares a more dangerous hint: destructiveHint is true',
-      'it now declares a more dangerous hint: idempotentHint is false',
+      'it says more harm of itself: readOnlyHint is false now',
+      'it says more harm of itself: destructiveHint is true now',
+      'it says more harm of itself: idempotentHint is false now',
       'its description was rewritten',
     ]);
   });

@@ -78,8 +78,8 @@ describe('annotations', () => {
       rule: 'not-boolean',
       level: 'error',
       hint: 'readOnlyHint',
-      says: 'Its readOnlyHint is "maybe", which is neither true nor false. It is omitted from lists, because official clients would reject the whole list.',
-      remedy: 'Set it to true or false, without quotes, or remove readOnlyHint out.',
+      says: 'Its readOnlyHint is "maybe", which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.',
+      remedy: 'Write true or false, without quotes, or leave readOnlyHint out.',
     });
   });
 
@@ -89,7 +89,7 @@ describe('annotations', () => {
       return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(({ rule, says }) => `${rule}: ${says}`);
     };
     const says = (path: string, characters: string): string =>
-      `hidden-text: Its ${path} contains characters that people cannot see but models read: ${characters}.`;
+      `hidden-text: Its ${path} holds characters that people do not see and models read: ${characters}.`;
     expect(
       hidden({
         title: 'a\u200bb',

@@ -81,7 +81,7 @@ function fill(kind: EntryKind, given: BundledEntry, filling: RefillOptions): Fil
   const sealed = filling.secrets.find((one) => one.kind === kind && one.name === given.name);
   const brought = sealed === undefined ? undefined : withSecrets(given, sealed);
   if (brought?.kind === 'elsewhere') {
-    const reason = 'it points to another address than the one its encrypted secrets were given for';
+    const reason = 'it leads to another place than its sealed secrets were given for';
     return { kind: 'wrong', fieldErrors: [{ at: '/entry', kind: 'invalid', reason }] };
   }
   const former = filling.there[ENTRY_LISTS[kind]].find(({ name }) => name === given.name);

@@ -44,7 +44,7 @@ export function planItems(
     };
   });
   const leftOut = filled.leftOut.map(({ kind, name, missing }): PlanItem => {
-    const warning = `It cannot be created without ${missing.join(', ')}: give the passphrase of the bundle, or create it again.`;
+    const warning = `It cannot be made without ${missing.join(', ')}: give the passphrase of the bundle, or make it anew.`;
     return { kind, name, action: 'omitted', changed: [], warnings: [warning] };
   });
   const refused = [...refusedSettings].map(([key, value]): PlanItem => {
@@ -85,14 +85,14 @@ function warningsOf(item: BundleItem, filled: RefilledBundle, around: ImportCont
     const fix = around.settingFix(item.name);
     return fix === undefined
       ? []
-      : [`Here it is set by the ${fix.origin} (${fix.by}), which takes precedence.`];
+      : [`Here it is fixed by the ${fix.origin} (${fix.by}), which goes before it.`];
   }
   if (item.kind !== 'gateway' && item.kind !== 'tool' && item.kind !== 'function') return [];
   const missing = filled.missing.get(entryKey(item.kind, item.name)) ?? [];
   const isShadowed = item.kind === 'gateway' && around.configNames().includes(item.name);
   return [
     ...(missing.length === 0 ? [] : [`It needs ${missing.join(', ')}: ${REMEDIES[item.kind]}.`]),
-    ...(isShadowed ? ['The config file has a server with this name, which takes precedence.'] : []),
+    ...(isShadowed ? ['The config file has a server of this name, which goes before it.'] : []),
     ...(takesExecute(item.kind, item.value.entry) ? ['It runs a program or reads a file here.'] : []),
   ];
 }
@@ -107,12 +107,12 @@ function overrideWarnings(
   // A server may use characters in a name that a shell would interpret.
   const ref = /^[\w.-]+$/.test(tool) ? tool : id;
   return [
-    `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,
+    `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,
   ];
 }
 
 const REMEDIES: Readonly<Record<EntryKind, string>> = {
   gateway: 'give them with PUT /gateways/{id}',
   tool: 'give them with PUT /tools/{id}',
-  function: 'remove it and add it again with them',
+  function: 'take it away and add it again with them',
 };

@@ -59,7 +59,7 @@ export function getActiveTool(context: ConfigurationContext): OwnToolSpec {
     name: 'get-active-toolset',
     title: 'Show the equipped toolset',
     description:
-      'Shows the equipped toolset: its tools, which of them are not served and why (disabled by an operator, withheld, changed, server down, removed), and their cost in tokens.',
+      'Shows the equipped toolset: its tools, which of them are not served and why (disabled by an operator, withheld, changed, server down, gone), and what they cost in tokens.',
     // It reads Assay's own state; no server is contacted.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
@@ -92,7 +92,7 @@ export async function activeToolset(context: ConfigurationContext): Promise<OwnT
 
 /** In normal mode the tools that equip are refused. */
 function howToEquip({ mode: { names, current } }: ConfigurationContext): string {
-  const tools = 'Equip a saved one with equip-toolset, or create one with build-toolset.';
+  const tools = 'equip-toolset equips a saved one, and build-toolset makes one.';
   return names === undefined || current === 'configuration'
     ? tools
     : `Call "${names.enter}" first; then ${tools}`;
@@ -125,10 +125,10 @@ function resultOf(
     ...[...Map.groupBy(unserved, ({ reason }) => reason)].map(
       ([reason, some]) => `${UNSERVED_TEXTS[reason]}: ${some.map(({ tool }) => tool).join(', ')}.`,
     ),
-    ...(fresh.length === 0 ? [] : [`New, not yet accepted by an operator: ${fresh.join(', ')}.`]),
+    ...(fresh.length === 0 ? [] : [`New, and not accepted by an operator yet: ${fresh.join(', ')}.`]),
     ...(selection.changed.length + fresh.length === 0
       ? []
-      : [`An operator can see what changed with \`assay toolset review ${toolset.name}\`.`]),
+      : [`An operator sees what changed with \`assay toolset review ${toolset.name}\`.`]),
   ].join('\n');
   const equipped = {
     name: toolset.name,

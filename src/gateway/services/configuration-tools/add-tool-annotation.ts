@@ -123,9 +123,9 @@ function resultOf(
       : `Added to ${tool} in the toolset "${toolset}": ${added.join(', ')}.`,
     ...(skipped.length === 0
       ? []
-      : [`Warning: skipped because notes with these names exist: ${skipped.join(', ')}.`]),
+      : [`Warning: skipped, as there are notes of these names already: ${skipped.join(', ')}.`]),
     ...(isHeld && added.length > 0
-      ? ['Models read it after an operator accepts it with `assay notes review`.']
+      ? ['Models read it when an operator has accepted it: `assay notes review`.']
       : []),
   ].join('\n');
   return { text, structured: { toolset, tool, added, skipped, isHeldForReview: isHeld && added.length > 0 } };

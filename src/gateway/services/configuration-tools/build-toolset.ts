@@ -45,7 +45,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
     name: 'build-toolset',
     title: 'Build a new toolset',
     description:
-      'Builds and saves a toolset from tools that list-available-tools shows. A tool given by refId is pinned to its current definition: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
+      'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
       (context.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
     // It adds a toolset and replaces none; a second call is refused because the name is taken.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -65,7 +65,7 @@ export function buildTool(context: ConfigurationContext): OwnToolSpec {
           maxLength: TOOLSET_LIMITS.descriptionLength,
           description: 'What the toolset is for',
         },
-        autoEquip: { type: 'boolean', description: 'Equip it immediately' },
+        autoEquip: { type: 'boolean', description: 'Equip it at once' },
       },
       required: ['name', 'tools'],
       additionalProperties: false,

@@ -77,7 +77,7 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
     name: 'list-available-tools',
     title: 'Find tools of all servers',
     description:
-      'Finds tools to build a toolset from. Without arguments it lists the servers, each with its number of tools and their cost in tokens. With "query", "server" or "hints" it lists tools with one line each, best match first. With "tools" it shows the whole definitions of those tools.',
+      'Finds tools to build a toolset of. Without arguments it lists the servers, with how many tools each has and what they cost in tokens. With "query", "server" or "hints" it lists tools with one line each, best match first. With "tools" it shows the whole definitions of those tools.',
     // It reads lists that Assay already has; no server is contacted, and nothing changes.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -88,7 +88,7 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
         hints: {
           type: 'object',
           description:
-            'Only tools with these hints: the override, else the declared value, else the default of the specification',
+            'Only tools with these hints: as an operator set them, else as declared, else the default of the specification',
           properties: HINT_FILTER,
           additionalProperties: false,
         },

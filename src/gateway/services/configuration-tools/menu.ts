@@ -12,7 +12,7 @@ import { ownTool, type OwnToolSpec } from './own-tool.ts';
 import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
 
 export const MENU_INSTRUCTIONS: string =
-  'These tools choose which other tools are available. Build a toolset from the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
+  'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
 
 /** The tools of the menu endpoint, which has no modes. */
 export function menuTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {

@@ -26,7 +26,7 @@ export function enterTool(
     title: 'Enter configuration mode',
     description:
       'Switch to configuration mode to manage toolsets and tool annotations. This will show only configuration tools and hide operational tools.' +
-      `\n\nThe tools in that mode:\n${list}`,
+      `\n\nThe tools that you have there:\n${list}`,
     annotations: SWITCHING,
     inputSchema: NO_INPUT,
     output: {
@@ -40,7 +40,7 @@ export function enterTool(
       context.mode.set('configuration');
       return Promise.resolve(
         ok({
-          text: `Assay is in configuration mode. List the tools again. These are available now:\n${list}`,
+          text: `Assay is in configuration mode. List the tools again; these are there now:\n${list}`,
           structured: { mode: 'configuration', tools: configurationTools.map(({ name }) => name) },
         }),
       );
@@ -55,7 +55,7 @@ export function exitTool(context: ConfigurationContext, names: SwitchNames): Own
     title: 'Exit configuration mode',
     description:
       'Exit configuration mode and return to normal operation with your equipped toolset.' +
-      `\n\nNormal mode shows the tools of the equipped toolset and "${names.enter}". Without an equipped toolset it shows only "${names.enter}".`,
+      `\n\nNormal mode shows the tools of the equipped toolset and "${names.enter}". Without an equipped toolset it shows "${names.enter}" alone.`,
     annotations: SWITCHING,
     inputSchema: NO_INPUT,
     output: { properties: { mode: { const: 'normal' }, ...ACTIVE } },

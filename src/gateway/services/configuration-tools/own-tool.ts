@@ -103,7 +103,7 @@ function parse(text: string): Result<unknown, Refusal> {
   try {
     return ok(JSON.parse(text) as unknown);
   } catch {
-    return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is not valid JSON' });
+    return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is no JSON' });
   }
 }
 

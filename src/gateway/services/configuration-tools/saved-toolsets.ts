@@ -13,7 +13,7 @@ export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
     name: 'list-saved-toolsets',
     title: 'List all saved toolsets',
     description:
-      'Lists all saved toolsets with their tools and numbers of notes, and shows which one is equipped.',
+      'Lists all saved toolsets with their tools and how many notes are on them, and says which one is equipped.',
     // It only reads saved toolsets.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
@@ -41,8 +41,7 @@ export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
         ({ name, tools, isEquipped }) =>
           `- ${name}${isEquipped ? ' (equipped)' : ''}: ${tools.map((tool) => tool.namespacedName).join(', ')}`,
       );
-      const text =
-        shown.length === 0 ? 'No toolset is saved. Create one with build-toolset.' : lines.join('\n');
+      const text = shown.length === 0 ? 'No toolset is saved. build-toolset makes one.' : lines.join('\n');
       return Promise.resolve(ok({ text, structured: { toolsets: shown } }));
     },
   };
@@ -117,7 +116,7 @@ export function unequipTool({ toolsets, mode }: ConfigurationContext): OwnToolSp
       const done = await toolsets.equip(undefined, subject);
       if (!done.ok) return done;
       return ok({
-        text: `The toolset "${name}" is no longer equipped. It stays saved.`,
+        text: `The toolset "${name}" is not equipped any more; it stays saved.`,
         structured: { unequipped: name },
       });
     },
@@ -129,7 +128,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
     name: 'delete-toolset',
     title: 'Delete a saved toolset',
     description:
-      'Permanently deletes a saved toolset and all notes on its tools. A toolset created by an operator may be protected. Requires "confirm": true. If it is equipped, it is unequipped.',
+      'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped.',
     // It deletes saved work. A second call finds nothing to delete and is refused.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -138,7 +137,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
         name: NAME,
         confirm: {
           type: 'boolean',
-          description: 'Must be true: the toolset and its notes cannot be restored',
+          description: 'Must be true: the toolset and its notes cannot be had back',
         },
       },
       required: ['name'],
@@ -150,7 +149,7 @@ export function deleteTool(context: ConfigurationContext): OwnToolSpec {
         return err({
           code: 'PARAMS_INVALID',
           field: 'arguments.confirm',
-          reason: 'it must be true, because the toolset and its notes cannot be restored',
+          reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
       const removed = await context.toolsets.remove(String(name), subject, objectionTo(context, subject));
       if (!removed.ok) return removed;

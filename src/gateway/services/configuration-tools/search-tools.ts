@@ -21,7 +21,7 @@ const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true
 const TOOL_NAME: JsonObject = {
   type: 'string',
   maxLength: 1_000,
-  description: 'Name of the tool, as returned by search_tools',
+  description: 'Name of the tool, as search_tools gives it',
 };
 
 /** What `/mcp/search` shows: three tools that find, describe and call all others, for catalogs too large to list. */
@@ -86,7 +86,7 @@ function describeTool(context: SearchContext): OwnToolSpec {
   return {
     name: 'describe_tool',
     title: 'Describe a tool',
-    description: 'Shows the full definition of a tool, with its output schema and annotations.',
+    description: 'Shows the whole definition of one tool, with its output schema and annotations.',
     annotations: READS,
     inputSchema: {
       type: 'object',
@@ -105,14 +105,14 @@ function callTool(context: SearchContext): OwnToolSpec {
   return {
     name: 'call_tool',
     title: 'Call a tool',
-    description: 'Calls a tool found by search_tools and returns its result.',
+    description: 'Calls a tool that search_tools found, and answers what that tool answers.',
     // It can be any tool, so these are the defaults of the specification. Policy looks at the tool that is called.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     inputSchema: {
       type: 'object',
       properties: {
         name: TOOL_NAME,
-        arguments: { type: 'object', description: 'Arguments that match the input schema of the tool' },
+        arguments: { type: 'object', description: 'Arguments that fit the input schema of that tool' },
       },
       required: ['name'],
       additionalProperties: false,

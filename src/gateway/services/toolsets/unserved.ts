@@ -28,15 +28,15 @@ export interface Unserved {
 /** Phrases for several tools. */
 export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   disabled: 'Disabled by an operator',
-  withheld: 'Withheld because clients cannot read the definition',
-  definition_changed: 'Changed since they were added',
+  withheld: 'Withheld, as clients cannot read the definition',
+  definition_changed: 'Changed since they were put in',
   definition_dangerous: 'Changed in a dangerous way',
-  name_collision: 'Not shown because several servers have tools with these names',
-  server_starting: 'Not listed yet because the server is starting',
-  server_down: 'Missing because the server is down',
-  server_unknown: 'Missing because the server does not exist',
+  name_collision: 'Not shown, as several servers have tools of these names',
+  server_starting: 'Not listed yet, as the server is starting',
+  server_down: 'Absent, as the server is down',
+  server_unknown: 'Absent, as there is no such server',
   tool_filtered: 'Left out by "tools" of the server in the config',
-  tool_gone: 'Missing because the server no longer lists them',
+  tool_gone: 'Absent, as the server does not have them now',
 };
 
 /** Phrases for one tool. */
@@ -44,13 +44,14 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   disabled: 'an operator has disabled it',
   withheld: 'clients cannot read its definition',
   definition_changed: 'its definition has changed',
-  definition_dangerous: 'its definition has changed in a dangerous way; review it with `assay review`',
-  name_collision: 'several servers have a tool with this name',
+  definition_dangerous:
+    'its definition has changed in a dangerous way, which `assay review` shows and accepts',
+  name_collision: 'several servers have a tool of this name',
   server_starting: 'its server is starting',
   server_down: 'its server is down',
-  server_unknown: 'the server does not exist',
+  server_unknown: 'there is no such server',
   tool_filtered: '"tools" of its server in the config leaves it out',
-  tool_gone: 'its server no longer lists it',
+  tool_gone: 'its server does not have it now',
 };
 
 /** The toolset's tools that are not served, in its order. */

@@ -1,0 +1,241 @@
+import { lstatSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { printable } from '../../core/printable.ts';
+import type { SkipReason } from '../files/skip-reason.ts';
+import type { FileOutcome } from '../chunks/chunk-messages.ts';
+import type { ProcessedFile, ProcessOptions } from '../chunks/chunk-pool.ts';
+import type { FoundFile, WalkResult } from '../files/walk-repository.ts';
+import { stampOf, STAMP_MARGIN_MS } from '../store/file-stamp.ts';
+import { IndexWriter, type FileStamp, type RepositoryRow, type StoredFile } from '../store/index-writer.ts';
+import { codeOf } from '../store/sqlite-faults.ts';
+import { writeRunRecord, type RunStatus } from '../store/run-record.ts';
+import { ErrorList, nothingFoundText, type IndexProgress, type IndexReport } from './index-report.ts';
+import { planRun, type FileToRead, type RunPlan } from './plan-run.ts';
+
+/** Reads files and cuts them into chunks, in their order, and not far ahead of its caller. */
+export interface FileProcessor {
+  processAll(files: Iterable<FoundFile>, options: ProcessOptions): AsyncIterable<ProcessedFile>;
+}
+
+export interface IndexRunOptions {
+  /** Open for writing; the process holds the index lock. */
+  readonly database: Database;
+  readonly repository: RepositoryRow;
+  readonly force: boolean;
+  /** Raised when an unchanged file would give other chunks or terms. */
+  readonly chunkerVersion: number;
+  readonly walk: (root: string, signal: AbortSignal) => Promise<WalkResult>;
+  readonly processor: FileProcessor;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: IndexProgress) => void;
+  /** See `file-stamp.ts`. */
+  readonly stampMarginMs?: number;
+}
+
+const FAILURES = {
+  unreadable: 'it could not be read',
+  changing: 'it changed each time it was read',
+  failed: 'cutting it into chunks failed',
+} as const;
+
+/** A transaction ends after this many files, or after this many characters. */
+const BATCH_FILES = 500;
+const BATCH_CHARS = 16_000_000;
+
+/**
+ * Brings the index of a repository up to date. What it reads becomes visible in one transaction at the end, so an error
+ * or an abort leaves the index as it was; the next run takes over what was staged. Rejects with the reason of the signal,
+ * or an error of SQLite or of reading the root.
+ */
+export async function runIndex(options: IndexRunOptions): Promise<IndexReport> {
+  return new IndexRun(options).run();
+}
+
+class IndexRun {
+  readonly #options: IndexRunOptions;
+  readonly #writer: IndexWriter;
+  readonly #startedMs = Date.now();
+  readonly #startedAtMs = performance.now();
+  readonly #errors = new ErrorList();
+  readonly #skipped: Partial<Record<SkipReason, number>> = {};
+  readonly #goneIds: number[] = [];
+  readonly #restamped = new Map<number, FileStamp>();
+  #unchanged = 0;
+  #indexed = 0;
+  #chunks = 0;
+  /** Of the open transaction. */
+  #batchFiles = 0;
+  #batchChars = 0;
+
+  constructor(options: IndexRunOptions) {
+    this.#options = options;
+    this.#writer = new IndexWriter(options.database, options.repository);
+  }
+
+  async run(): Promise<IndexReport> {
+    const { repository, walk, signal, onProgress, chunkerVersion, force } = this.#options;
+    onProgress({ phase: 'scanning', done: 0 });
+    const { files, skipped } = await walk(repository.path, signal);
+    signal.throwIfAborted();
+    Object.assign(this.#skipped, skipped);
+    const known = this.#writer.chunkerVersion();
+    const readAll = force || (known !== undefined && known !== chunkerVersion);
+    const plan = planRun(files, this.#writer.storedFiles(), { readAll });
+    this.#writer.start(new Date().toISOString(), chunkerVersion);
+    try {
+      this.#begin();
+      this.#take(plan);
+      await this.#readAll(plan.toRead, readAll);
+      this.#writer.commit();
+    } catch (error) {
+      if (signal.aborted) this.#writer.commit();
+      else this.#writer.rollback();
+      throw error;
+    }
+    onProgress({ phase: 'writing', done: 0 });
+    const report = this.#report(files.length);
+    this.#flip(report);
+    await this.#deleteSuperseded();
+    return report;
+  }
+
+  #take({ unchanged, takenOver, discarded, missing }: RunPlan): void {
+    this.#unchanged = unchanged;
+    for (const { chunkCount } of takenOver) {
+      this.#indexed += 1;
+      this.#chunks += chunkCount;
+    }
+    this.#writer.discard(discarded.map(({ id }) => id));
+    for (const file of missing) this.#takeMissing(file);
+  }
+
+  /** What is in a directory that can no longer be read stays in the index. */
+  #takeMissing({ id, path }: StoredFile): void {
+    const isHidden = (this.#skipped.unreadable ?? 0) > 0 && this.#codeAt(path) === 'EACCES';
+    if (!isHidden) this.#goneIds.push(id);
+    else {
+      this.#unchanged += 1;
+      this.#errors.add(`${printable(path)}: permission denied; its former content stays in the index`);
+    }
+  }
+
+  async #readAll(toRead: readonly FileToRead[], readAll: boolean): Promise<void> {
+    const { processor, signal, onProgress } = this.#options;
+    const total = toRead.length;
+    if (total === 0) return;
+    onProgress({ phase: 'reading', done: 0, total });
+    const known = new Map(
+      readAll ? [] : toRead.map(({ file, live, staged }) => [file.path, (staged ?? live)?.hash]),
+    );
+    const files = toRead.map(({ file }) => file);
+    const knownHash = ({ path }: FoundFile): string | undefined => known.get(path);
+    let done = 0;
+    for await (const { outcome } of processor.processAll(files, { knownHash, signal })) {
+      signal.throwIfAborted();
+      const next = toRead[done];
+      if (next === undefined) throw new Error('More files were processed than were given.');
+      this.#store(next, outcome, readAll);
+      done += 1;
+      onProgress({ phase: 'reading', done, total });
+    }
+  }
+
+  #store(next: FileToRead, outcome: FileOutcome, readAll: boolean): void {
+    if (outcome.outcome === 'skipped') return this.#storeSkipped(next, outcome.reason);
+    const { file, live, staged } = next;
+    const stamp = stampOf(file, this.#startedMs, this.#options.stampMarginMs ?? STAMP_MARGIN_MS);
+    const isAs = (stored: StoredFile | undefined): boolean => !readAll && stored?.hash === outcome.hash;
+    if (live !== undefined && isAs(live)) {
+      this.#unchanged += 1;
+      this.#restamped.set(live.id, stamp);
+      if (staged !== undefined) this.#writer.discard([staged.id]);
+    } else if (staged !== undefined && isAs(staged)) {
+      this.#indexed += 1;
+      this.#chunks += staged.chunkCount;
+      this.#restamped.set(staged.id, stamp);
+    } else if (outcome.outcome === 'chunked') {
+      if (staged !== undefined) this.#writer.discard([staged.id]);
+      this.#writer.stage({ ...outcome, path: file.path, stamp });
+      this.#indexed += 1;
+      this.#chunks += outcome.chunks.length;
+      this.#endBatchAfter(file.size);
+    } else throw new Error('A file has none of the hashes that it was compared with.');
+  }
+
+  #storeSkipped({ file, live, staged }: FileToRead, reason: SkipReason): void {
+    if (staged !== undefined) this.#writer.discard([staged.id]);
+    const hasFailed = reason === 'unreadable' || reason === 'changing' || reason === 'failed';
+    const isGone = hasFailed && this.#codeAt(file.path) === 'ENOENT';
+    if (live !== undefined && (isGone || !hasFailed)) this.#goneIds.push(live.id);
+    if (isGone) return;
+    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+    if (!hasFailed) return;
+    if (live !== undefined) this.#unchanged += 1;
+    const what = FAILURES[reason];
+    const kept = live === undefined ? '' : '; its former content stays in the index';
+    this.#errors.add(`${printable(file.path)}: ${what}${kept}`);
+  }
+
+  #begin(): void {
+    this.#writer.begin();
+    this.#batchFiles = this.#batchChars = 0;
+  }
+
+  #endBatchAfter(chars: number): void {
+    this.#batchFiles += 1;
+    this.#batchChars += chars;
+    if (this.#batchFiles < BATCH_FILES && this.#batchChars < BATCH_CHARS) return;
+    this.#writer.commit();
+    this.#begin();
+  }
+
+  #report(found: number): IndexReport {
+    const { id, path, name } = this.#options.repository;
+    const unreadable = this.#skipped.unreadable ?? 0;
+    if (unreadable > 0 && this.#errors.count === 0)
+      this.#errors.add(`${unreadable} files or directories could not be read: permission denied`);
+    if (found === 0) this.#errors.add(nothingFoundText(path, this.#skipped));
+    const status: RunStatus = found === 0 ? 'failed' : this.#errors.count > 0 ? 'partial' : 'success';
+    return {
+      repository_id: id,
+      repository_path: path,
+      repository_name: name,
+      files_indexed: this.#indexed,
+      chunks_created: this.#chunks,
+      files_unchanged: this.#unchanged,
+      files_removed: this.#goneIds.length,
+      skipped: this.#skipped,
+      duration_seconds: Math.round(performance.now() - this.#startedAtMs) / 1_000,
+      status,
+      errors: this.#errors.texts(),
+    };
+  }
+
+  #flip({ status, errors, skipped, duration_seconds: durationSeconds }: IndexReport): void {
+    const endedAt = new Date().toISOString();
+    this.#writer.flip({
+      goneIds: this.#goneIds,
+      restamped: this.#restamped,
+      chunkerVersion: this.#options.chunkerVersion,
+      endedAt,
+      lastRun: writeRunRecord({ endedAt, durationSeconds, status, errors, skipped }),
+    });
+  }
+
+  /** In steps, so that an abort is heard. The next run deletes what is left. */
+  async #deleteSuperseded(): Promise<void> {
+    while (!this.#options.signal.aborted && this.#writer.deleteSuperseded()) await nextTurn();
+  }
+
+  /** Why a file cannot be looked at; undefined if it can. */
+  #codeAt(path: string): string | undefined {
+    try {
+      lstatSync(`${this.#options.repository.path}/${path}`);
+      return undefined;
+    } catch (error) {
+      const code = codeOf(error);
+      return code === 'ENOTDIR' ? 'ENOENT' : code;
+    }
+  }
+}

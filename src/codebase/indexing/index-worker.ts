@@ -1,0 +1,152 @@
+import { basename } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { err, ok, type Result } from '../../core/result.ts';
+import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
+import { pause } from '../../platform/turns.ts';
+import { ChunkPool } from '../chunks/chunk-pool.ts';
+import { CHUNKER_VERSION } from '../chunks/chunk-source.ts';
+import { walkRepository } from '../files/walk-repository.ts';
+import { repositoryIdOf } from '../store/identifiers.ts';
+import { indexPath, leaveWal, openForWriting } from '../store/index-file.ts';
+import { IndexLock } from '../store/index-lock.ts';
+import type { IndexRefusal } from '../store/index-refusal.ts';
+import { codeOf, refusalOf } from '../store/sqlite-faults.ts';
+import { TERMS_VERSION } from '../terms.ts';
+import type { IndexProgress, IndexReport } from './index-report.ts';
+import { runIndex } from './index-run.ts';
+
+/** Startup arguments of the thread. */
+export interface IndexWorkerGiven {
+  readonly maxFileBytes: number;
+  readonly threads: number;
+}
+
+export interface RunRequest {
+  readonly id: number;
+  /** Of the index. */
+  readonly folder: string;
+  /** The repository's real path. */
+  readonly root: string;
+  readonly force: boolean;
+  /** Its first element becomes 1 when the caller cancels. */
+  readonly cancelled: Int32Array<SharedArrayBuffer>;
+}
+
+export type RunAnswer =
+  /** Another process writes this index. */
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'ended'; readonly result: Result<IndexReport, IndexRefusal> };
+
+/** Sent while a run goes on. */
+export interface RunProgress {
+  readonly id: number;
+  readonly progress: IndexProgress;
+}
+
+/** Time in ms between two looks at `cancelled`. */
+const LOOK_MS = 20;
+/** Time in ms between two messages about progress. */
+const PROGRESS_MS = 100;
+/** Attempts to leave WAL mode, and the time in ms between them: a search takes less. */
+const LEAVE_ATTEMPTS = 10;
+const LEAVE_WAIT_MS = 20;
+
+answerCalls((given, side) => {
+  const { maxFileBytes, threads } = given as IndexWorkerGiven; // as `Indexer` gives it
+  let pool: ChunkPool | undefined;
+  return async (method, args) => {
+    if (method === 'close') {
+      await pool?.close();
+      pool = undefined;
+      return undefined;
+    }
+    pool ??= new ChunkPool({ threads, maxFileBytes });
+    return run(args[0] as RunRequest, { pool, maxFileBytes, side }); // only `Indexer` calls
+  };
+});
+
+interface RunTools {
+  readonly pool: ChunkPool;
+  readonly maxFileBytes: number;
+  readonly side: ThreadSide;
+}
+
+async function run(request: RunRequest, tools: RunTools): Promise<RunAnswer> {
+  const { folder, force } = request;
+  const lock = IndexLock.tryAcquire(folder);
+  if (!lock.ok) return { kind: 'ended', result: lock };
+  if (lock.value === undefined) return { kind: 'locked' };
+  try {
+    const opened = openForWriting(folder, { replaceDamaged: force });
+    if (!opened.ok) return { kind: 'ended', result: opened };
+    return { kind: 'ended', result: await runOpened(opened.value, request, tools) };
+  } finally {
+    lock.value.release();
+  }
+}
+
+async function runOpened(
+  database: Database,
+  { id, folder, root, force, cancelled }: RunRequest,
+  { pool, maxFileBytes, side }: RunTools,
+): Promise<Result<IndexReport, IndexRefusal>> {
+  const path = indexPath(folder);
+  const aborting = new AbortController();
+  const look = (): void => {
+    if (Atomics.load(cancelled, 0) !== 0) aborting.abort();
+  };
+  look();
+  const looking = setInterval(look, LOOK_MS);
+  const { signal } = aborting;
+  try {
+    const report = await runIndex({
+      database,
+      repository: { id: repositoryIdOf(root), path: root, name: basename(root) || root },
+      force,
+      chunkerVersion: CHUNKER_VERSION * 1_000 + TERMS_VERSION,
+      walk: (from, signal) => walkRepository(from, { maxFileBytes, signal }),
+      processor: pool,
+      signal,
+      onProgress: throttled((progress) => side.say({ id, progress } satisfies RunProgress)),
+    });
+    return ok(report);
+  } catch (error) {
+    if (signal.aborted) return err({ code: 'CANCELLED' });
+    return err(refusalOfRun(error, { path, root }));
+  } finally {
+    clearInterval(looking);
+    await rest(database, path);
+  }
+}
+
+function refusalOfRun(error: unknown, { path, root }: { path: string; root: string }): IndexRefusal {
+  // Apart from SQLite only the walk reads, and it throws if it cannot read the root.
+  if (/^E[A-Z]+$/.test(codeOf(error)))
+    return { code: 'PATH_INVALID', path: root, reason: `it cannot be read (${codeOf(error)})` };
+  const refusal = refusalOf(error, path);
+  if (refusal === undefined) throw error;
+  return refusal;
+}
+
+/** A search that has just begun holds the file for a moment. */
+async function rest(database: Database, path: string): Promise<void> {
+  try {
+    for (let attempt = 1; !leaveWal(database, path) && attempt < LEAVE_ATTEMPTS; attempt += 1)
+      await pause(LEAVE_WAIT_MS);
+  } finally {
+    database.close();
+  }
+}
+
+/** Passes on a new phase at once, and otherwise what is not too soon after the last. */
+function throttled(say: (progress: IndexProgress) => void): (progress: IndexProgress) => void {
+  let phase: string | undefined;
+  let saidAtMs = -Infinity;
+  return (progress) => {
+    const isDone = progress.done === progress.total;
+    if (progress.phase === phase && !isDone && performance.now() - saidAtMs < PROGRESS_MS) return;
+    phase = progress.phase;
+    saidAtMs = performance.now();
+    say(progress);
+  };
+}

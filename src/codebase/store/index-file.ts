@@ -1,0 +1,127 @@
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { IndexRefusal } from './index-refusal.ts';
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
+import { refusalOf } from './sqlite-faults.ts';
+
+/** Maximum wait in ms for a reader or writer of another process. */
+export const LOCK_MS = 5_000;
+const CACHE_KIB = 16_384;
+/** WAL size at which its pages are copied into the database; smaller would copy and sync too often. */
+const CHECKPOINT_PAGES = 4_000;
+
+export function indexPath(folder: string): string {
+  return join(folder, 'index.db');
+}
+
+/**
+ * Opens the index in `folder` for its only writer, which must hold the `IndexLock`; creates what is missing. An index of
+ * an older version is replaced by an empty one. With `replaceDamaged`, a damaged file is renamed and replaced.
+ */
+export function openForWriting(
+  folder: string,
+  { replaceDamaged }: { readonly replaceDamaged: boolean },
+): Result<Database, IndexRefusal> {
+  const path = indexPath(folder);
+  const opened = attempt(path, () => openOrCreate(folder, path));
+  if (opened.ok || opened.error.code !== 'INDEX_DAMAGED' || !replaceDamaged) return opened;
+  return attempt(path, () => {
+    setAside(path);
+    return openOrCreate(folder, path);
+  });
+}
+
+/** What a file is, by its header. Throws errors of SQLite. */
+export function inspect(database: Database, path: string): Result<'current' | 'empty', IndexRefusal> {
+  const application = database.pragma('application_id', { simple: true });
+  const version = Number(database.pragma('user_version', { simple: true }));
+  if (application === APPLICATION_ID) {
+    if (version > SCHEMA_VERSION)
+      return err({ code: 'INDEX_TOO_NEW', path, found: version, known: SCHEMA_VERSION });
+    return version < SCHEMA_VERSION ? err({ code: 'INDEX_OUTDATED', path }) : ok('current');
+  }
+  const { count } = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as {
+    count: number;
+  };
+  return count === 0 ? ok('empty') : err({ code: 'INDEX_FOREIGN', path });
+}
+
+/**
+ * While a run writes, the index is in WAL mode: readers go on, and the writer may be killed at any moment. The change of
+ * mode writes one page in place. From MEMORY, SQLite does so without a journal, which after a kill would keep read-only
+ * readers out.
+ */
+export function enterWal(database: Database): void {
+  if (database.pragma('journal_mode', { simple: true }) === 'wal') return;
+  database.pragma('journal_mode = MEMORY');
+  database.pragma('journal_mode = WAL');
+}
+
+/**
+ * Leaves WAL mode, so that the index is one file, which a reader can use without writing to its directory. Returns false
+ * if a reader or a full disk is in the way; the index stays in WAL mode then, and usable.
+ */
+export function leaveWal(database: Database, path: string): boolean {
+  try {
+    database.pragma('busy_timeout = 100');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    database.pragma('journal_mode = MEMORY');
+    database.pragma('journal_mode = DELETE');
+    return true;
+  } catch (error) {
+    if (refusalOf(error, path) !== undefined) return false;
+    throw error;
+  }
+}
+
+function openOrCreate(folder: string, path: string): Result<Database, IndexRefusal> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // SQLite would create it readable by everyone, and it holds the source code.
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new SqliteDatabase(path, { timeout: LOCK_MS });
+  try {
+    const found = inspect(database, path);
+    if (!found.ok) {
+      database.close();
+      if (found.error.code !== 'INDEX_OUTDATED') return found;
+      for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+      return openOrCreate(folder, path);
+    }
+    database.pragma('synchronous = NORMAL');
+    database.pragma(`cache_size = -${CACHE_KIB}`);
+    database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    if (found.value === 'empty') create(database);
+    return ok(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function create(database: Database): void {
+  enterWal(database);
+  database.transaction(() => database.exec(SCHEMA))();
+}
+
+/** The database file goes last: a log left behind would be taken for the next file's. */
+function setAside(path: string): void {
+  const name = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
+  for (const suffix of ['-wal', '-shm', '-journal', ''])
+    try {
+      renameSync(path + suffix, name + suffix);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+}
+
+function attempt<T>(path: string, work: () => Result<T, IndexRefusal>): Result<T, IndexRefusal> {
+  try {
+    return work();
+  } catch (error) {
+    const refusal = refusalOf(error, path);
+    if (refusal === undefined) throw error;
+    return err(refusal);
+  }
+}

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { IndexRefusal } from './index-refusal.ts';
+import { refusalOf, saysLocked } from './sqlite-faults.ts';
+
+/**
+ * Held by the one process that writes a project's index. It is SQLite's lock on an empty database, so it works alike on
+ * all systems, and the system releases it when the process ends, however that happens.
+ */
+export class IndexLock {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Undefined while another process holds it. */
+  static tryAcquire(folder: string): Result<IndexLock | undefined, IndexRefusal> {
+    const path = lockPath(folder);
+    let database: Database | undefined;
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      database = new SqliteDatabase(path, { timeout: 0 });
+      database.exec('BEGIN EXCLUSIVE');
+      return ok(new IndexLock(database));
+    } catch (error) {
+      database?.close();
+      if (saysLocked(error)) return ok(undefined);
+      const refusal = refusalOf(error, path);
+      if (refusal === undefined) throw error;
+      return err(refusal);
+    }
+  }
+
+  release(): void {
+    this.#database.close();
+  }
+}
+
+/** Whether a process is writing the index in `folder`. Only reads. */
+export function isIndexLocked(folder: string): boolean {
+  const path = lockPath(folder);
+  if (!existsSync(path)) return false;
+  let database: Database | undefined;
+  try {
+    database = new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    database.prepare('SELECT 1 FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    return saysLocked(error);
+  } finally {
+    database?.close();
+  }
+}
+
+function lockPath(folder: string): string {
+  return join(folder, 'index.lock.db');
+}

@@ -1,0 +1,204 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Language, SourceChunk } from '../source-chunk.ts';
+import type { IndexTerms } from '../terms.ts';
+import { chunkIdsOf } from './identifiers.ts';
+import { enterWal } from './index-file.ts';
+
+export interface RepositoryRow {
+  readonly id: string;
+  /** The real path. */
+  readonly path: string;
+  readonly name: string;
+}
+
+/** What tells, without reading it, that a file is unchanged: see `file-stamp.ts`. */
+export interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number | null;
+}
+
+/** A file as an earlier run has stored it. */
+export interface StoredFile extends FileStamp {
+  readonly id: number;
+  readonly path: string;
+  readonly hash: string;
+  readonly state: 'staged' | 'live';
+  readonly chunkCount: number;
+}
+
+export interface ChunkedFile {
+  readonly path: string;
+  readonly stamp: FileStamp;
+  readonly hash: string;
+  readonly language: Language;
+  readonly isTest: boolean;
+  readonly chunks: readonly SourceChunk[];
+  /** One for each chunk. */
+  readonly terms: readonly IndexTerms[];
+}
+
+/** What a run makes visible at its end, besides the files that it has staged. */
+export interface Outcome {
+  /** Ids of live files that are not in the repository any more. */
+  readonly goneIds: readonly number[];
+  /** Files whose content is the same. */
+  readonly restamped: ReadonlyMap<number, FileStamp>;
+  readonly chunkerVersion: number;
+  readonly endedAt: string;
+  readonly lastRun: string;
+}
+
+/** Rows of this many files are deleted in one transaction. */
+const DELETE_FILES = 50;
+
+/** Writes one repository's part of an index. The transactions are its user's, but for `flip` and `deleteSuperseded`. */
+export class IndexWriter {
+  readonly #database: Database;
+  readonly #repository: RepositoryRow;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(database: Database, repository: RepositoryRow) {
+    this.#database = database;
+    this.#repository = repository;
+  }
+
+  /** The version of the chunker that wrote the repository's files; undefined for a new repository. */
+  chunkerVersion(): number | undefined {
+    const sql = 'SELECT chunker_version AS version FROM repositories WHERE id = ?';
+    const row = this.#prepare(sql).get(this.#repository.id) as { version: number } | undefined;
+    return row?.version;
+  }
+
+  storedFiles(): IterableIterator<StoredFile> {
+    return this.#prepare(
+      `SELECT id, path, size, mtime_ms AS mtimeMs, ctime_ms AS ctimeMs, hash, state, chunk_count AS chunkCount
+       FROM files WHERE repository_id = ? AND state IN ('staged', 'live')`,
+    ).iterate(this.#repository.id) as IterableIterator<StoredFile>;
+  }
+
+  /** Prepares the file for writing; belongs before the first transaction. */
+  start(now: string, chunkerVersion: number): void {
+    enterWal(this.#database);
+    const { id, path, name } = this.#repository;
+    this.#prepare(
+      `INSERT INTO repositories (id, path, name, created_at, chunker_version) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+    ).run(id, path, name, now, chunkerVersion);
+  }
+
+  begin(): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+  }
+
+  commit(): void {
+    if (this.#database.inTransaction) this.#database.exec('COMMIT');
+  }
+
+  rollback(): void {
+    if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+  }
+
+  /** Stores a file so that only the next `flip` makes it visible. */
+  stage({ path, stamp, hash, language, isTest, chunks, terms }: ChunkedFile): void {
+    const { lastInsertRowid: fileId } = this.#prepare(
+      `INSERT INTO files (repository_id, path, language, is_test, size, mtime_ms, ctime_ms, hash, state, chunk_count)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'staged', ?)`,
+    ).run(
+      this.#repository.id,
+      path,
+      language,
+      Number(isTest),
+      stamp.size,
+      stamp.mtimeMs,
+      stamp.ctimeMs,
+      hash,
+      chunks.length,
+    );
+    const insertChunk = this.#prepare(
+      `INSERT INTO chunks (file_id, chunk_id, ordinal, kind, symbol, parent, signature, start_line, end_line, content_hash, content)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const insertTerms = this.#prepare(
+      'INSERT INTO chunk_terms (rowid, name, context, signature, body) VALUES (?, ?, ?, ?, ?)',
+    );
+    const ids = chunkIdsOf(this.#repository.path, path, chunks);
+    for (const [ordinal, chunk] of chunks.entries()) {
+      const chunkId = ids[ordinal];
+      const chunkTerms = terms[ordinal];
+      if (chunkId === undefined || chunkTerms === undefined) throw new Error('A chunk has no terms.');
+      const { kind, symbol, parent, signature, startLine, endLine, content } = chunk;
+      const { lastInsertRowid: rowId } = insertChunk.run(
+        fileId,
+        chunkId.id,
+        ordinal,
+        kind,
+        symbol,
+        parent,
+        signature,
+        startLine,
+        endLine,
+        chunkId.contentHash,
+        content,
+      );
+      insertTerms.run(rowId, chunkTerms.name, chunkTerms.context, chunkTerms.signature, chunkTerms.body);
+    }
+  }
+
+  /** Takes back what an earlier run has staged. */
+  discard(fileIds: Iterable<number>): void {
+    const update = this.#prepare("UPDATE files SET state = 'superseded' WHERE id = ?");
+    for (const id of fileIds) update.run(id);
+  }
+
+  /** Makes all staged files visible in place of those that they replace, in one transaction. */
+  flip({ goneIds, restamped, chunkerVersion, endedAt, lastRun }: Outcome): void {
+    const { id } = this.#repository;
+    this.#database.transaction(() => {
+      this.discard(goneIds);
+      this.#prepare(
+        `UPDATE files SET state = 'superseded' WHERE repository_id = @id AND state = 'live'
+         AND path IN (SELECT path FROM files WHERE repository_id = @id AND state = 'staged')`,
+      ).run({ id });
+      this.#prepare("UPDATE files SET state = 'live' WHERE repository_id = ? AND state = 'staged'").run(id);
+      const restamp = this.#prepare('UPDATE files SET size = ?, mtime_ms = ?, ctime_ms = ? WHERE id = ?');
+      for (const [fileId, { size, mtimeMs, ctimeMs }] of restamped)
+        restamp.run(size, mtimeMs, ctimeMs, fileId);
+      this.#prepare(
+        'UPDATE repositories SET indexed_at = ?, chunker_version = ?, last_run = ? WHERE id = ?',
+      ).run(endedAt, chunkerVersion, lastRun, id);
+    })();
+  }
+
+  /** Keeps what a run that did not complete has to tell. */
+  recordFailure(lastRun: string): void {
+    this.#prepare('UPDATE repositories SET last_run = ? WHERE id = ?').run(lastRun, this.#repository.id);
+  }
+
+  /** Deletes some superseded rows of any repository. Returns whether there are more. */
+  deleteSuperseded(): boolean {
+    const found = this.#prepare(
+      `SELECT id FROM files WHERE state = 'superseded' ORDER BY id LIMIT ${DELETE_FILES}`,
+    ).all() as { id: number }[];
+    if (found.length === 0) return false;
+    enterWal(this.#database);
+    this.#database.transaction(() => {
+      for (const { id } of found) this.#deleteFile(id);
+    })();
+    return found.length === DELETE_FILES;
+  }
+
+  #deleteFile(id: number): void {
+    this.#prepare('DELETE FROM chunk_terms WHERE rowid IN (SELECT id FROM chunks WHERE file_id = ?)').run(id);
+    this.#prepare('DELETE FROM chunks WHERE file_id = ?').run(id);
+    this.#prepare('DELETE FROM files WHERE id = ?').run(id);
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,200 @@
+import { statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { FileProcessor } from '../../src/codebase/indexing/index-run.ts';
+import { STAMP_MARGIN_MS } from '../../src/codebase/store/file-stamp.ts';
+import { IN_THREAD, makePlace, type IndexedPlace } from './indexed-place.ts';
+
+const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
+const PART = 'import os\n\ndef part_with(money):\n    return os.getcwd()\n';
+
+/** Numbers of a run: indexed, unchanged, removed. */
+async function counts(place: IndexedPlace, options?: Parameters<IndexedPlace['run']>[0]): Promise<string> {
+  const {
+    files_indexed: indexed,
+    files_unchanged: same,
+    files_removed: gone,
+    status,
+  } = await place.run(options);
+  return `${indexed} indexed, ${same} unchanged, ${gone} removed: ${status}`;
+}
+
+/** Passes on the files, and tells of them. */
+function watched(paths: string[], before: (path: string) => void = () => undefined): FileProcessor {
+  return {
+    async *processAll(files, options) {
+      for await (const processed of IN_THREAD.processAll(files, options)) {
+        before(processed.file.path);
+        paths.push(processed.file.path);
+        yield processed;
+      }
+    },
+  };
+}
+
+it('files that are added, changed, deleted and restored are found as they are now', async () => {
+  const place = makePlace({ 'src/greet.js': GREET, 'part.py': PART });
+  expect(await counts(place)).toBe('2 indexed, 0 unchanged, 0 removed: success');
+  expect(place.find('hello')).toEqual(['src/greet.js']);
+
+  place.write({ 'src/greet.js': GREET.replace('hello', 'welcome'), 'new.py': 'def fresh():\n    pass\n' });
+  expect(await counts(place)).toBe('2 indexed, 1 unchanged, 0 removed: success');
+  expect([place.find('hello'), place.find('welcome'), place.find('fresh')]).toEqual([
+    [],
+    ['src/greet.js'],
+    ['new.py'],
+  ]);
+
+  place.remove('src');
+  expect(await counts(place)).toBe('0 indexed, 2 unchanged, 1 removed: success');
+  expect(place.find('welcome')).toEqual([]);
+
+  place.write({ 'src/greet.js': GREET });
+  expect(await counts(place)).toBe('1 indexed, 2 unchanged, 0 removed: success');
+  const changed = place.dump();
+  expect(place.find('hello')).toEqual(['src/greet.js']);
+
+  // A run that reads all files again gives the same chunks with the same ids.
+  place.remove('new.py');
+  expect(await counts(place, { force: true })).toBe('2 indexed, 0 unchanged, 1 removed: success');
+  expect(place.dump()).toEqual(changed.filter((row) => !row.includes('new.py')));
+});
+
+it('a file that was only touched is read, and not indexed again', async () => {
+  const place = makePlace({ 'greet.js': GREET, 'part.py': PART });
+  await place.run();
+  utimesSync(join(place.root, 'part.py'), 1_000, 1_000);
+  const read: string[] = [];
+  const touched = { processor: watched(read) };
+  expect(await counts(place, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
+  expect(await counts(place, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
+  expect(read).toEqual(['part.py']);
+});
+
+it('a change that keeps the size and the time of modification is found', async () => {
+  const place = makePlace({ 'part.py': PART });
+  const path = join(place.root, 'part.py');
+  utimesSync(path, 1_000, 1_000);
+  await place.run();
+  const before = statSync(path);
+  place.write({ 'part.py': PART.replace('money', 'honey') });
+  utimesSync(path, 1_000, 1_000);
+  expect(statSync(path)).toMatchObject({ size: before.size, mtimeMs: before.mtimeMs });
+  expect(await counts(place)).toBe('1 indexed, 0 unchanged, 0 removed: success');
+  expect(place.find('honey')).toEqual(['part.py']);
+});
+
+it('a file that had just changed when it was read is read again by the next run', async () => {
+  const place = makePlace({ 'part.py': PART });
+  const read: string[] = [];
+  const options = { stampMarginMs: STAMP_MARGIN_MS, processor: watched(read) };
+  for (const each of ['1 indexed, 0', '0 indexed, 1', '0 indexed, 1'])
+    expect(await counts(place, options)).toBe(`${each} unchanged, 0 removed: success`);
+  expect(read).toEqual(['part.py', 'part.py', 'part.py']);
+  // Once it has settled, its stamp is enough.
+  await place.run({ processor: watched(read) });
+  await place.run({ processor: watched(read) });
+  expect(read).toHaveLength(4);
+});
+
+it('an interrupted run leaves the index as it was, and the next one takes over what it has read', async () => {
+  const names = Array.from({ length: 9 }, (_, index) => `file${index}.js`);
+  const texts = (word: string): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, `export const ${word} = '${name}';\n`]));
+  const place = makePlace(texts('former'));
+  await place.run();
+  const former = place.dump();
+
+  place.write(texts('latter'));
+  const stop = new AbortController();
+  const processor = watched([], (path) => {
+    if (path === 'file5.js') stop.abort();
+  });
+  await expect(place.run({ processor, signal: stop.signal })).rejects.toThrow('aborted');
+  expect(place.dump()).toEqual(former);
+
+  // What changed after the interrupted run had read it is read again, and what is gone does not come back.
+  place.write({ 'file0.js': 'export const latest = 0;\n' });
+  place.remove('file1.js');
+  const read: string[] = [];
+  const resumed = { processor: watched(read) };
+  expect(await counts(place, resumed)).toBe('8 indexed, 0 unchanged, 1 removed: success');
+  expect(read).toEqual(['file0.js', 'file5.js', 'file6.js', 'file7.js', 'file8.js']);
+  expect(place.find('former')).toEqual([]);
+
+  const resumedRows = place.dump();
+  await place.run({ force: true });
+  expect(resumedRows).toEqual(place.dump());
+});
+
+it('superseded rows that a killed run has left are deleted by the next run', async () => {
+  const place = makePlace({ 'greet.js': GREET, 'part.py': PART });
+  await place.run();
+  const countRows = (): Promise<unknown> =>
+    place.opened((database) =>
+      database
+        .prepare(
+          `SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM chunks) AS chunks,
+           (SELECT count(*) FROM chunk_terms) AS terms`,
+        )
+        .get(),
+    );
+  const before = await countRows();
+  await place.opened((database) =>
+    database.exec("UPDATE files SET state = 'superseded' WHERE path = 'part.py'"),
+  );
+  expect(await counts(place)).toBe('1 indexed, 1 unchanged, 0 removed: success');
+  expect(await countRows()).toEqual(before);
+});
+
+it('a new version of the chunker reads all files again', async () => {
+  const place = makePlace({ 'greet.js': GREET });
+  await place.run();
+  expect(await counts(place, { chunkerVersion: 2 })).toBe('1 indexed, 0 unchanged, 0 removed: success');
+  expect(await counts(place, { chunkerVersion: 2 })).toBe('0 indexed, 1 unchanged, 0 removed: success');
+});
+
+it('a run that finds nothing fails, says why, and empties the index', async () => {
+  const place = makePlace({ 'greet.js': GREET, 'logo.png': 'PNG' });
+  await place.run();
+  place.write({ '.mcpignore': '*.js\n.*\n' });
+  const report = await place.run();
+  expect(report).toMatchObject({ status: 'failed', files_removed: 1, skipped: { ignored: 2, binary: 1 } });
+  expect(report.errors).toEqual([
+    `No files to index in ${JSON.stringify(place.root)}: all of its entries were skipped (2 matched by .gitignore, .mcpignore or .git/info/exclude, 1 binary; a skipped directory counts once).`,
+  ]);
+  expect(place.find('hello')).toEqual([]);
+});
+
+it('a file that cannot be read makes a run partial and keeps its former content; one that vanished does not', async () => {
+  const place = makePlace({ 'greet.js': GREET, 'part.py': PART, 'gone.js': GREET });
+  await place.run();
+  const failing: FileProcessor = {
+    async *processAll(files) {
+      for (const file of files) {
+        if (file.path === 'gone.js') place.remove('gone.js');
+        yield { file, outcome: { outcome: 'skipped', reason: 'unreadable' } };
+      }
+    },
+  };
+  place.write({ 'part.py': `${PART}\n`, 'gone.js': '' });
+  const report = await place.run({ processor: failing });
+  expect(report).toMatchObject({ status: 'partial', files_indexed: 0, files_unchanged: 2, files_removed: 1 });
+  expect(report.errors).toEqual(['part.py: it could not be read; its former content stays in the index']);
+  expect(place.find('money')).toEqual(['part.py']);
+  expect(await counts(place)).toBe('1 indexed, 1 unchanged, 0 removed: success');
+});
+
+it('many errors are counted, and not all of them listed', async () => {
+  const place = makePlace(
+    Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.js`, GREET])),
+  );
+  const failing: FileProcessor = {
+    async *processAll(files) {
+      for (const file of files) yield { file, outcome: { outcome: 'skipped', reason: 'changing' } };
+    },
+  };
+  const { errors } = await place.run({ processor: failing });
+  expect(errors).toHaveLength(51);
+  expect(errors.at(-1)).toBe('and 10 more');
+});

@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { enterWal, indexPath, leaveWal } from '../../src/codebase/store/index-file.ts';
+import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts';
+import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import { refusalText } from '../../src/codebase/store/index-refusal.ts';
+import { SCHEMA_VERSION } from '../../src/codebase/store/schema.ts';
+import { tempDir } from '../support/place.ts';
+import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
+
+const FILES = { 'greet.js': "export const greeting = 'hello';\n" };
+
+function readPaths(reader: IndexReader, repositoryId?: string): unknown {
+  const read = reader.readIndexed(repositoryId, (database) =>
+    database.prepare("SELECT path FROM files WHERE state = 'live' ORDER BY path").pluck().all(),
+  );
+  return read.ok ? read.value : read.error;
+}
+
+/** The content of each file in a folder. */
+function contents(folder: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString('base64')]),
+  );
+}
+
+async function indexed(): Promise<IndexedPlace> {
+  const place = makePlace(FILES);
+  await place.run();
+  return place;
+}
+
+it('an index that is absent, empty or without this repository is refused, and nothing is created', async () => {
+  const place = makePlace(FILES);
+  const reader = new IndexReader(place.folder);
+  expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
+  mkdirSync(place.folder);
+  expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
+  expect(readdirSync(place.folder)).toEqual([]);
+  writeFileSync(indexPath(place.folder), '');
+  expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
+  // A run that was interrupted before its end.
+  const stop = AbortSignal.abort();
+  await expect(place.run({ signal: stop })).rejects.toThrow();
+  expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED', repository: undefined });
+  const { repository_id: id } = await place.run();
+  expect(readPaths(reader, id)).toEqual(['greet.js']);
+  expect(readPaths(reader, 'other')).toEqual({ code: 'NOT_INDEXED', repository: 'other' });
+  reader.close();
+});
+
+it('a reader changes no byte of an index, and sees what a later run has written', async () => {
+  const place = await indexed();
+  const before = contents(place.folder);
+  expect(Object.keys(before)).toEqual(['index.db']);
+  const reader = new IndexReader(place.folder);
+  expect(readPaths(reader)).toEqual(['greet.js']);
+  expect(contents(place.folder)).toEqual(before);
+  place.write({ 'part.js': 'export const word = 1;\n' });
+  await place.run();
+  expect(Object.keys(contents(place.folder))).toEqual(['index.db']);
+  expect(readPaths(reader)).toEqual(['greet.js', 'part.js']);
+  // Another file in its place, as after a restore from a backup.
+  copyFileSync(indexPath(place.folder), `${indexPath(place.folder)}.copy`);
+  const other = await indexed();
+  spawnSync('mv', [indexPath(other.folder), indexPath(place.folder)]);
+  expect(readPaths(reader)).toEqual(['greet.js']);
+  reader.close();
+});
+
+it('searches go on while a run writes, and do not keep the index in WAL mode', async () => {
+  const place = await indexed();
+  const reader = new IndexReader(place.folder);
+  expect(readPaths(reader)).toEqual(['greet.js']);
+  await place.opened((database) => {
+    enterWal(database);
+    database.exec("BEGIN IMMEDIATE; UPDATE files SET path = 'other.js'");
+    expect(readPaths(reader)).toEqual(['greet.js']);
+    database.exec('COMMIT');
+    expect(readPaths(reader)).toEqual(['other.js']);
+    expect(leaveWal(database, indexPath(place.folder))).toBe(true);
+  });
+  expect(readdirSync(place.folder)).toEqual(['index.db']);
+  reader.close();
+});
+
+it('an index that was copied without its log is read, and nothing is created beside it', async () => {
+  const place = await indexed();
+  const folder = tempDir();
+  await place.opened((database) => {
+    enterWal(database);
+    database.exec("UPDATE files SET path = 'other.js'");
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    copyFileSync(indexPath(place.folder), indexPath(folder));
+  });
+  const reader = new IndexReader(folder);
+  expect(readPaths(reader)).toEqual(['other.js']);
+  expect(readPaths(reader)).toEqual(['other.js']);
+  expect(readdirSync(folder)).toEqual(['index.db']);
+  reader.close();
+});
+
+it('an index is read on a read-only file system, also after its writer was killed', async () => {
+  const place = await indexed();
+  const killed = tempDir();
+  await place.opened((database) => {
+    enterWal(database);
+    database.exec("UPDATE files SET path = 'other.js'; BEGIN; UPDATE files SET path = 'lost.js'");
+    for (const name of readdirSync(place.folder)) copyFileSync(join(place.folder, name), join(killed, name));
+    database.exec('ROLLBACK');
+  });
+  expect(readdirSync(killed)).toEqual(['index.db', 'index.db-shm', 'index.db-wal']);
+  const script = join(import.meta.dirname, '..', 'fixtures', 'read-index.ts');
+  const read = spawnSync(
+    'unshare',
+    [
+      '--map-root-user',
+      '--mount',
+      'sh',
+      '-c',
+      'for f in "$1" "$2"; do mount --bind "$f" "$f" && mount -o remount,bind,ro "$f" || exit 3; done; shift 2; exec "$@"',
+      'sh',
+      place.folder,
+      killed,
+      process.execPath,
+      script,
+      place.folder,
+      killed,
+    ],
+    { encoding: 'utf8' },
+  );
+  expect(read.stderr).toBe('');
+  expect(read.stdout.split('\n').slice(0, 2)).toEqual(['["other.js"] EROFS', '["other.js"] EROFS']);
+});
+
+it('an older index is rebuilt; a newer, foreign or damaged one is refused and left as it is', async () => {
+  const place = await indexed();
+  const path = indexPath(place.folder);
+  const reader = new IndexReader(place.folder);
+  const set = (sql: string): void => {
+    const database = new SqliteDatabase(path);
+    database.exec(sql);
+    database.close();
+  };
+  const codeOf = (): unknown => (readPaths(reader) as { code?: string }).code;
+
+  set(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+  expect(codeOf()).toBe('INDEX_OUTDATED');
+  await place.run();
+  expect(readPaths(reader)).toEqual(['greet.js']);
+
+  set(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  const newer = contents(place.folder);
+  expect(codeOf()).toBe('INDEX_TOO_NEW');
+  await expect(place.run()).rejects.toThrow('INDEX_TOO_NEW');
+  expect(contents(place.folder)).toEqual(newer);
+
+  set('PRAGMA application_id = 1');
+  const foreign = contents(place.folder);
+  expect(codeOf()).toBe('INDEX_FOREIGN');
+  await expect(place.opened(() => undefined, true)).rejects.toThrow('INDEX_FOREIGN');
+  expect(contents(place.folder)).toEqual(foreign);
+  reader.close();
+});
+
+it('a damaged index is kept under another name by a forced run, and refused until then', async () => {
+  const place = await indexed();
+  const path = indexPath(place.folder);
+  const former = place.dump();
+  writeFileSync(path, 'no database at all '.repeat(1_000));
+  const reader = new IndexReader(place.folder);
+  const refused = readPaths(reader) as Parameters<typeof refusalText>[0];
+  expect(refused).toEqual({ code: 'INDEX_DAMAGED', path });
+  expect(refusalText(refused).remedy).toContain('force_reindex: true');
+  await expect(place.run()).rejects.toThrow('INDEX_DAMAGED');
+  await place.opened(() => undefined, true);
+  await place.run();
+  expect(dumpIndex(place.folder)).toEqual(former);
+  const kept = readdirSync(place.folder).find((name) => name.startsWith('index.db.damaged-'))!;
+  expect(readFileSync(join(dirname(path), kept), 'utf8')).toMatch(/^no database/);
+
+  truncateSync(path, 8_192);
+  expect(readPaths(reader)).toEqual({ code: 'INDEX_DAMAGED', path });
+  reader.close();
+});
+
+it('the lock excludes others while it is held, and looking at it changes nothing', () => {
+  const folder = join(tempDir(), 'project');
+  expect(isIndexLocked(folder)).toBe(false);
+  const lock = IndexLock.tryAcquire(folder);
+  const held = lock.ok ? lock.value : undefined;
+  expect(isIndexLocked(folder)).toBe(true);
+  expect(IndexLock.tryAcquire(folder)).toEqual({ ok: true, value: undefined });
+  held!.release();
+  const before = contents(folder);
+  expect(isIndexLocked(folder)).toBe(false);
+  expect(contents(folder)).toEqual(before);
+});

@@ -1,0 +1,120 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { chunkFile } from '../../src/codebase/chunks/chunk-file.ts';
+import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
+import { runIndex, type FileProcessor, type IndexRunOptions } from '../../src/codebase/indexing/index-run.ts';
+import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';
+import { repositoryIdOf } from '../../src/codebase/store/identifiers.ts';
+import { indexPath, leaveWal, openForWriting } from '../../src/codebase/store/index-file.ts';
+import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import { tempDir } from '../support/place.ts';
+
+const MAX_FILE_BYTES = 512 * 1024;
+/** Stamps are relied on at once, so that a test need not wait until files have settled. */
+export const AT_ONCE = -1e12;
+
+/** Cuts files into chunks in this thread. */
+export const IN_THREAD: FileProcessor = {
+  async *processAll(files, { knownHash, signal }) {
+    for (const file of files) {
+      signal?.throwIfAborted();
+      const { path, absolutePath } = file;
+      const job = { id: 1, path, absolutePath, knownHash: knownHash?.(file), mayParse: true };
+      yield { file, outcome: await chunkFile(job, MAX_FILE_BYTES) };
+    }
+  },
+};
+
+/** A repository and its index, in folders of their own. */
+export interface IndexedPlace {
+  readonly root: string;
+  readonly folder: string;
+  write(files: Readonly<Record<string, string>>): void;
+  remove(path: string): void;
+  run(options?: Partial<IndexRunOptions>): Promise<IndexReport>;
+  /** Runs with the index open for writing. */
+  opened<T>(use: (database: Database) => Promise<T> | T, replaceDamaged?: boolean): Promise<T>;
+  /** The live chunks, without the ids of rows. */
+  dump(): readonly string[];
+  /** The paths of live files whose chunks hold a word. */
+  find(word: string): readonly string[];
+}
+
+export function makePlace(files: Readonly<Record<string, string>> = {}): IndexedPlace {
+  const root = join(tempDir(), 'repository');
+  const folder = join(tempDir(), 'project');
+  mkdirSync(root);
+  const write: IndexedPlace['write'] = (given) => {
+    for (const [path, text] of Object.entries(given)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+  };
+  const opened: IndexedPlace['opened'] = async (use, replaceDamaged = false) => {
+    const database = openForWriting(folder, { replaceDamaged });
+    if (!database.ok) throw new Error(database.error.code);
+    try {
+      return await use(database.value);
+    } finally {
+      leaveWal(database.value, indexPath(folder));
+      database.value.close();
+    }
+  };
+  write(files);
+  return {
+    root,
+    folder,
+    write,
+    remove: (path) => rmSync(join(root, path), { recursive: true }),
+    run: (options = {}) => opened((database) => runIndex(runOptions(database, root, options))),
+    opened,
+    dump: () => dumpIndex(folder),
+    find: (word) => query(folder, FIND, `"${word}"`),
+  };
+}
+
+/** What a search can see of an index, without the ids of rows. */
+export function dumpIndex(folder: string): readonly string[] {
+  return query(folder, DUMP);
+}
+
+function runOptions(database: Database, root: string, options: Partial<IndexRunOptions>): IndexRunOptions {
+  return {
+    database,
+    repository: { id: repositoryIdOf(root), path: root, name: basename(root) },
+    force: false,
+    chunkerVersion: 1,
+    walk: (from, signal) => walkRepository(from, { maxFileBytes: MAX_FILE_BYTES, signal }),
+    processor: IN_THREAD,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    stampMarginMs: AT_ONCE,
+    ...options,
+  };
+}
+
+function query(folder: string, sql: string, ...params: readonly string[]): readonly string[] {
+  const reader = new IndexReader(folder);
+  const rows = reader.read(
+    (database) =>
+      database
+        .prepare(sql)
+        .pluck()
+        .all(...params) as string[],
+  );
+  reader.close();
+  if (!rows.ok) throw new Error(rows.error.code);
+  return rows.value;
+}
+
+const DUMP = `
+SELECT json_array(r.path, f.path, f.language, f.is_test, f.hash, f.chunk_count, c.chunk_id, c.ordinal, c.kind, c.symbol, c.parent,
+  c.start_line, c.end_line, c.content_hash, c.content,
+  (SELECT count(*) FROM chunk_terms t WHERE t.rowid = c.id))
+FROM files f JOIN repositories r ON r.id = f.repository_id LEFT JOIN chunks c ON c.file_id = f.id
+WHERE f.state = 'live' ORDER BY r.path, f.path, c.ordinal`;
+
+const FIND = `
+SELECT DISTINCT f.path FROM chunk_terms t JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file_id
+WHERE chunk_terms MATCH ? AND f.state = 'live' ORDER BY f.path`;

@@ -1,0 +1,111 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { Indexer, type IndexRequest } from '../../src/codebase/indexing/indexer.ts';
+import { IndexLock } from '../../src/codebase/store/index-lock.ts';
+import { tempDir } from '../support/place.ts';
+import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
+
+const FILES = Object.fromEntries(
+  Array.from({ length: 40 }, (_, index) => [
+    `src/module${index}.ts`,
+    `export function answer${index}(): number {\n  return ${index};\n}\n`,
+  ]),
+);
+
+const indexer = new Indexer({ threads: 2 });
+afterAll(() => indexer.close());
+
+function index(
+  { root, folder }: IndexedPlace,
+  more: Partial<IndexRequest> = {},
+): ReturnType<Indexer['indexRepository']> {
+  return indexer.indexRepository({ folder, path: root, ...more });
+}
+
+it('a repository is indexed by threads as it is in one thread, with progress', async () => {
+  const place = makePlace(FILES);
+  const phases = new Set<string>();
+  const indexed = await index(place, { onProgress: ({ phase }) => phases.add(phase) });
+  expect(indexed).toMatchObject({
+    ok: true,
+    value: { files_indexed: 40, chunks_created: 40, status: 'success' },
+  });
+  expect([...phases]).toEqual(['scanning', 'reading', 'writing']);
+  const threads = place.dump();
+  const again = await index(place);
+  expect(again).toMatchObject({ ok: true, value: { files_indexed: 0, files_unchanged: 40 } });
+  await place.run({ force: true, chunkerVersion: 1_001 });
+  expect(place.dump()).toEqual(threads);
+});
+
+it('concurrent calls for one project, and for others, all end, and index each file once', async () => {
+  const place = makePlace(FILES);
+  const second = makePlace({ 'other.ts': 'export const other = 1;\n' });
+  const other = makePlace(FILES);
+  const calls = [
+    index(place),
+    index(place),
+    index(second, { folder: place.folder }),
+    index(other),
+    index(place),
+  ];
+  expect(indexer.activeIn(place.folder)).toHaveLength(0);
+  const reports = (await Promise.all(calls)).map((report) => report.ok && report.value.files_indexed);
+  expect(reports.toSorted()).toEqual([0, 0, 1, 40, 40]);
+  expect(dumpIndex(place.folder)).toHaveLength(41);
+  expect(dumpIndex(other.folder)).toHaveLength(40);
+});
+
+it('while another process writes the index, a call waits and can be cancelled', async () => {
+  const place = makePlace(FILES);
+  const lock = IndexLock.tryAcquire(place.folder);
+  const held = lock.ok ? lock.value! : undefined;
+  const stop = new AbortController();
+  const waiting = new Promise<void>((resolve) => {
+    void index(place, { onProgress: ({ phase }) => phase === 'waiting' && resolve() });
+  });
+  const cancelled = index(place, {
+    signal: stop.signal,
+    onProgress: ({ phase }) => phase === 'waiting' && stop.abort(),
+  });
+  expect(await cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
+  await waiting;
+  // The other project does not wait.
+  expect(await index(makePlace(FILES))).toMatchObject({ ok: true });
+  held!.release();
+  expect(await index(place)).toMatchObject({ ok: true });
+  expect(dumpIndex(place.folder)).toHaveLength(40);
+});
+
+it('a cancelled run ends soon and leaves the index as it was', async () => {
+  const place = makePlace(FILES);
+  await index(place);
+  const former = place.dump();
+  place.write({ 'src/module1.ts': 'export const changed = 1;\n' });
+  const stop = new AbortController();
+  const cancelled = await index(place, {
+    force: true,
+    signal: stop.signal,
+    onProgress: ({ phase }) => phase === 'reading' && stop.abort(),
+  });
+  expect(cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
+  expect(place.dump()).toEqual(former);
+  expect(await index(place)).toMatchObject({ ok: true, value: { files_indexed: 1, files_unchanged: 39 } });
+});
+
+it('what is not a directory that can be read is refused, and nothing is created', async () => {
+  const folder = join(tempDir(), 'project');
+  const file = join(tempDir(), 'file');
+  writeFileSync(file, '');
+  const reasonOf = async (path: string): Promise<unknown> => {
+    const indexed = await indexer.indexRepository({ folder, path });
+    return !indexed.ok && 'reason' in indexed.error && indexed.error.reason;
+  };
+  expect(await reasonOf('relative')).toBe('it is not absolute');
+  expect(await reasonOf(`${file}\0`)).toBe('it contains a null character');
+  expect(await reasonOf(`${file}.absent`)).toBe('there is no such directory');
+  expect(await reasonOf(file)).toBe('it is not a directory');
+  mkdirSync(join(folder, 'index.db'), { recursive: true });
+  expect(await reasonOf(tempDir())).toBe('it is a directory');
+});
