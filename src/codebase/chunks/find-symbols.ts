@@ -1,6 +1,6 @@
 import type { Language, Node, Tree, TreeCursor } from 'web-tree-sitter';
 import type { ChunkKind } from '../source-chunk.ts';
-import { describe, type Description, type Rule, type Rules } from './symbol-rules.ts';
+import { LARGE_LINES, type Description, type Rule, type Rules } from './rules/rule.ts';
 
 /** A declaration in a file, as lines. */
 export interface FoundSymbol {
@@ -27,7 +27,14 @@ const MAX_SIGNATURE_LENGTH = 300;
 /** Comments in a long signature may push its end beyond this. */
 const MAX_SIGNATURE_SOURCE = 2_000;
 
-const WITH_METHODS: ReadonlySet<ChunkKind> = new Set(['class', 'interface', 'struct', 'trait', 'enum']);
+const WITH_METHODS: ReadonlySet<ChunkKind> = new Set([
+  'class',
+  'interface',
+  'struct',
+  'trait',
+  'enum',
+  'module',
+]);
 
 /** The declarations of a file, in order. Enters only what may hold some: walking the whole tree takes longer than parsing. */
 export function findSymbols(tree: Tree, rules: Rules, limits: SymbolLimits): readonly FoundSymbol[] {
@@ -127,29 +134,31 @@ class SymbolFinder {
         return [];
       case 'symbol':
         return this.#declared(rule, around);
-      case 'scope': {
-        const name = this.#cursor.currentNode.childForFieldName('name')?.text ?? null;
-        return this.childSymbols({ ...inner, parent: joined(around.parent, name) });
-      }
+      case 'scope':
+        return this.#inScope(this.#cursor.currentNode, around);
       case 'through':
         return this.#lineCount() < rule.minLines ? [] : this.childSymbols(inner);
       case 'wrapper': {
         const firstRow = this.#cursor.startPosition.row;
         const lastRow = lastRowOf(this.#cursor);
         const symbols = this.childSymbols(inner);
-        const [only] = symbols;
-        return only === undefined || symbols.length > 1 ? symbols : [{ ...only, firstRow, lastRow }];
+        const [first] = symbols;
+        if (first !== undefined) symbols[0] = { ...first, firstRow };
+        const last = symbols.at(-1);
+        if (last !== undefined) symbols[symbols.length - 1] = { ...last, lastRow };
+        return symbols;
       }
     }
   }
 
   #declared(rule: Extract<Rule, { role: 'symbol' }>, around: Surroundings): FoundSymbol[] {
     const node = this.#cursor.currentNode;
-    const described = describe(node, rule);
+    const described = rule.describe(node);
+    if (described === 'scope') return this.#inScope(node, around);
     const inner = { ...around, depth: around.depth + 1 };
     // Not a declaration itself, but large enough to hold some.
-    if (described === undefined)
-      return this.#lineCount() < MIN_LINES_TO_ENTER ? [] : this.childSymbols(inner);
+    if (described === undefined || described === 'through')
+      return described === undefined && this.#lineCount() < LARGE_LINES ? [] : this.childSymbols(inner);
     const parent = joined(around.parent, described.owner ?? null);
     const name = described.name?.slice(0, MAX_NAME_LENGTH) ?? null;
     const kind = described.kind === 'function' && around.isInClass ? 'method' : described.kind;
@@ -158,6 +167,15 @@ class SymbolFinder {
       : [];
     const rows = { firstRow: node.startPosition.row, lastRow: lastRowOf(this.#cursor) };
     return [{ kind, name, parent, signature: signatureOf(node, described), ...rows, members }];
+  }
+
+  #inScope(node: Node, around: Surroundings): FoundSymbol[] {
+    const name = node.childForFieldName('name')?.text.replace(/^(['"])(.*)\1$/, '$2') ?? null;
+    return this.childSymbols({
+      parent: joined(around.parent, name),
+      isInClass: around.isInClass,
+      depth: around.depth + 1,
+    });
   }
 
   #isTooLarge(node: Node, kind: ChunkKind): boolean {
@@ -170,9 +188,6 @@ class SymbolFinder {
     return lastRowOf(this.#cursor) - this.#cursor.startPosition.row + 1;
   }
 }
-
-/** As for expressions in `symbol-rules.ts`. */
-const MIN_LINES_TO_ENTER = 40;
 
 /** Some nodes end with the line break. */
 function lastRowOf({

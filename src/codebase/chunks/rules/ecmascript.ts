@@ -1,0 +1,120 @@
+import type { Node } from 'web-tree-sitter';
+import {
+  childOfType,
+  constant,
+  described,
+  fieldText,
+  LARGE,
+  LEAD,
+  named,
+  SCOPE,
+  THROUGH,
+  WRAPPER,
+  type Description,
+  type Rules,
+} from './rule.ts';
+
+const JS_FUNCTIONS = new Set(['arrow_function', 'function_expression', 'generator_function', 'function']);
+
+/** `const x = () => …`, `const X = class …`, and values of several lines. */
+function declaredValue(node: Node): Description | undefined {
+  const declarator = childOfType(node, 'variable_declarator');
+  return (
+    declarator && assigned(declarator.childForFieldName('name'), declarator.childForFieldName('value'), node)
+  );
+}
+
+function assigned(target: Node | null, value: Node | null, whole: Node): Description | undefined {
+  if (target === null || value === null) return undefined;
+  const { name, owner } = targetName(target, value);
+  const callable = functionIn(value);
+  const body = (callable ?? value).childForFieldName('body');
+  if (callable !== undefined) return { kind: 'function', name, owner, body };
+  if (value.type === 'class') return { kind: 'class', name, owner, body };
+  const large = constant(whole, name, value);
+  return large && { ...large, owner };
+}
+
+/** The function that a value is, or that is passed to the call that it is: `memo(function () { … })`. */
+function functionIn(value: Node): Node | undefined {
+  if (JS_FUNCTIONS.has(value.type)) return value;
+  const passed = value.type === 'call_expression' ? value.childForFieldName('arguments') : null;
+  return passed === null ? undefined : childOfType(passed, ...JS_FUNCTIONS);
+}
+
+/** `exports.x` is `x`; `Parser.prototype.x` is `x` of `Parser`. */
+function targetName(target: Node, value: Node): { name: string | null; owner?: string } {
+  if (target.type !== 'member_expression') return { name: target.text.slice(0, 200) };
+  const name = fieldText(target, 'property');
+  const owner = (fieldText(target, 'object') ?? '').replace(/[.]prototype$/, '');
+  const isOwner =
+    /^[\w$.]+$/.test(owner) && !/^(?:this|module|exports|module[.]exports|window|globalThis)$/.test(owner);
+  return isOwner
+    ? { name, owner }
+    : { name: name === 'exports' ? (fieldText(value, 'name') ?? 'module.exports') : name };
+}
+
+function statement(node: Node): Description | 'through' | undefined {
+  const inner = node.firstNamedChild;
+  // What TypeScript's grammar takes `namespace N {}` for.
+  if (inner?.type === 'internal_module') return 'through';
+  return inner?.type === 'assignment_expression'
+    ? assigned(inner.childForFieldName('left'), inner.childForFieldName('right'), node)
+    : undefined;
+}
+
+function memberValue(node: Node): Description | undefined {
+  const value = node.childForFieldName('value');
+  if (value === null || !JS_FUNCTIONS.has(value.type)) return undefined;
+  const name = fieldText(node, 'name') ?? fieldText(node, 'property') ?? fieldText(node, 'key');
+  return { kind: 'method', name, body: value.childForFieldName('body') };
+}
+
+function defaultExport(node: Node): Description {
+  return {
+    kind: 'function',
+    name: fieldText(node, 'name') ?? 'default',
+    body: node.childForFieldName('body'),
+  };
+}
+
+export const ECMASCRIPT: Rules = {
+  comment: LEAD,
+  decorator: LEAD,
+  export_statement: WRAPPER,
+  ambient_declaration: WRAPPER,
+  class_declaration: named('class'),
+  class: named('class'),
+  abstract_class_declaration: named('class'),
+  function_declaration: named('function'),
+  generator_function_declaration: named('function'),
+  function_signature: named('function'),
+  function_expression: described(defaultExport),
+  arrow_function: described(defaultExport),
+  method_definition: named('method'),
+  abstract_method_signature: named('method'),
+  public_field_definition: described(memberValue),
+  field_definition: described(memberValue),
+  pair: described(memberValue),
+  interface_declaration: named('interface'),
+  type_alias_declaration: named('type'),
+  enum_declaration: named('enum'),
+  lexical_declaration: described(declaredValue),
+  variable_declaration: described(declaredValue),
+  expression_statement: described(statement),
+  internal_module: SCOPE,
+  module: SCOPE,
+  class_body: THROUGH,
+  statement_block: THROUGH,
+  if_statement: THROUGH,
+  else_clause: THROUGH,
+  try_statement: THROUGH,
+  assignment_expression: LARGE,
+  variable_declarator: LARGE,
+  call_expression: LARGE,
+  unary_expression: LARGE,
+  parenthesized_expression: LARGE,
+  arguments: LARGE,
+  object: LARGE,
+  return_statement: LARGE,
+};

@@ -1,0 +1,72 @@
+import type { Node } from 'web-tree-sitter';
+import type { ChunkKind } from '../../source-chunk.ts';
+
+/** What a node of the syntax tree means for the chunks. Nodes without a rule are not looked into. */
+export type Rule =
+  /** A declaration. */
+  | { readonly role: 'symbol'; readonly describe: Describe }
+  /** A namespace: only the names in it matter. */
+  | { readonly role: 'scope' }
+  /** Belongs to the declaration in it, such as `export` and decorators. */
+  | { readonly role: 'wrapper' }
+  /** May hold declarations, if it has at least so many lines. */
+  | { readonly role: 'through'; readonly minLines: number }
+  /** Belongs to the declaration that follows: a comment, an attribute. */
+  | { readonly role: 'lead' };
+
+export interface Description {
+  readonly kind: ChunkKind;
+  readonly name: string | null;
+  /** A symbol that this one is a member of, though it is declared elsewhere. */
+  readonly owner?: string | null | undefined;
+  /** Where the signature ends. */
+  readonly body?: Node | null | undefined;
+}
+
+/** Returns undefined if the node is not a declaration after all; it is then looked into if it is large. */
+export type Describe = (node: Node) => Description | 'scope' | 'through' | undefined;
+
+/** By the types of nodes. */
+export type Rules = Readonly<Record<string, Rule>>;
+
+export const WRAPPER: Rule = { role: 'wrapper' };
+export const THROUGH: Rule = { role: 'through', minLines: 0 };
+export const LEAD: Rule = { role: 'lead' };
+export const SCOPE: Rule = { role: 'scope' };
+/** Statements and expressions of this size may be a whole module, as in `(function () { … })()`. */
+export const LARGE_LINES: number = 40;
+export const LARGE: Rule = { role: 'through', minLines: LARGE_LINES };
+/** A value with fewer lines stays with the code around it. */
+const CONSTANT_LINES = 3;
+
+/** A declaration with the fields `name` and `body`. */
+export function named(kind: ChunkKind): Rule {
+  return described((node) => ({ kind, name: fieldText(node, 'name'), body: node.childForFieldName('body') }));
+}
+
+export function described(describe: Describe): Rule {
+  return { role: 'symbol', describe };
+}
+
+/** A value that has a name, if it is long enough for a chunk of its own. */
+export function constant(
+  node: Node,
+  name: string | null | undefined,
+  value: Node | null,
+): Description | undefined {
+  if (name === null || name === undefined || lineCount(node) < CONSTANT_LINES) return undefined;
+  return { kind: 'constant', name, body: value };
+}
+
+export function lineCount({ startPosition, endPosition }: Node): number {
+  return endPosition.row - startPosition.row + 1;
+}
+
+export function fieldText(node: Node, field: string): string | null {
+  return node.childForFieldName(field)?.text ?? null;
+}
+
+/** The first child of one of these types. */
+export function childOfType(node: Node, ...types: readonly string[]): Node | undefined {
+  return node.namedChildren.find(({ type }) => types.includes(type));
+}
