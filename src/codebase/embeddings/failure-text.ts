@@ -1,3 +1,4 @@
+import { printable } from '../../core/printable.ts';
 import type { ConnectionFault } from '../../platform/http-client.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
 import type { VectorFailure } from './vector-search.ts';
@@ -28,7 +29,9 @@ export function vectorFailureText(failure: VectorFailure): string {
     case 'NO_VECTORS':
       return 'Nothing is embedded yet. Run index_repository.';
     case 'MODEL_CHANGED':
-      return `The index was embedded with ${failure.indexed}, but ${failure.configured} is configured. Run index_repository with force_reindex.`;
+      return `The index was embedded with ${failure.indexed}, but ${failure.configured} is configured. Run index_repository.`;
+    case 'DIMENSION_CHANGED':
+      return `The index holds vectors of ${failure.indexed} numbers, but ${failure.model} now answers with ${failure.answered}. Run index_repository with force_reindex.`;
     case 'STORE_FAILED':
       return `Vectors are not available: ${failure.problem}.`;
   }
@@ -62,4 +65,10 @@ function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }
   if (status === 404)
     return `${ended} Check ASSAY_CODEBASE_EMBEDDINGS_URL and ASSAY_CODEBASE_EMBEDDINGS_MODEL.`;
   return ended;
+}
+
+/** For an error of SQLite or PostgreSQL, which carries a code; undefined for a bug. */
+export function storeFaultText(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+  return `Vectors could not be stored: ${printable(error.message.slice(0, 200))} (${error.code}).`;
 }

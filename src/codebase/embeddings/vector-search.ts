@@ -27,7 +27,14 @@ export type VectorFailure =
   | { readonly code: 'EMBEDDING_FAILED'; readonly fault: EmbeddingFault }
   /** Nothing was embedded yet: embeddings were configured after the last run, or every request failed. */
   | { readonly code: 'NO_VECTORS' }
-  /** The vectors belong to another model, or the model now answers with another dimension. */
+  /** The vectors belong to another model; the next run replaces them. */
   | { readonly code: 'MODEL_CHANGED'; readonly indexed: string; readonly configured: string }
+  /** The model answers with another dimension than before; a forced run replaces its vectors. */
+  | {
+      readonly code: 'DIMENSION_CHANGED';
+      readonly model: string;
+      readonly indexed: number;
+      readonly answered: number;
+    }
   /** `problem`: a phrase, such as why sqlite-vec cannot be loaded. */
   | { readonly code: 'STORE_FAILED'; readonly problem: string };

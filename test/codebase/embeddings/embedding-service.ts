@@ -40,9 +40,8 @@ export class EmbeddingService {
   /** Requests with such a text are refused with this status, also outside the script. */
   refused: { readonly text: string; readonly status: number } | undefined;
   dimension = 64;
-  /** Requests being answered now, and the most that there were. */
+  /** Requests being answered now. */
   open = 0;
-  mostOpen = 0;
   readonly #server = createServer((request, response) => void this.#receive(request, response));
 
   static async start(): Promise<EmbeddingService> {
@@ -82,7 +81,7 @@ export class EmbeddingService {
     const { model, input } = JSON.parse(Buffer.concat(chunks).toString()) as Pick<Request, 'model' | 'input'>;
     const { authorization } = request.headers;
     this.requests.push({ path: request.url ?? '', model, authorization, input });
-    this.mostOpen = Math.max(this.mostOpen, ++this.open);
+    this.open += 1;
     response.on('close', () => (this.open -= 1));
     const { refused } = this;
     if (refused !== undefined && input.some((text) => text.includes(refused.text)))

@@ -1,0 +1,99 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { filterConditions } from '../file-filter.ts';
+import { bitsOf, bytesOf } from './quantize.ts';
+import type { VectorMatch } from './vector-search.ts';
+import type { VectorIndex, VectorStore } from './vector-store.ts';
+import type { ChunkText } from './vector-tables.ts';
+
+/** Vectors without a chunk that are kept, newest first, for texts that come back, as with a change of the branch. */
+const KEPT_WITHOUT_CHUNK = 20_000;
+
+/** Vectors in the index itself. Writing needs no extension. */
+export function sqliteVectorStore(db: Database, modelId: number): VectorStore {
+  const find = db.prepare('SELECT id, vector FROM embeddings WHERE model_id = ? AND text_hash = ?');
+  const insert = db.prepare(
+    `INSERT INTO embeddings (model_id, text_hash, vector) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET vector = excluded.vector RETURNING id`,
+  );
+  const link = db.prepare(
+    'INSERT OR REPLACE INTO chunk_vectors (chunk_id, file_id, model_id, embedding_id, bits) VALUES (?, ?, ?, ?, ?)',
+  );
+  const linkAll = db.transaction((chunks: readonly ChunkText[]): ReadonlySet<number> => {
+    const linked = new Set<number>();
+    for (const { chunkId, fileId, hash } of chunks) {
+      const found = find.get(modelId, hash) as { id: number; vector: Buffer } | undefined;
+      if (found === undefined) continue;
+      link.run(chunkId, fileId, modelId, found.id, bitsOfBytes(found.vector));
+      linked.add(chunkId);
+    }
+    return linked;
+  });
+  return {
+    link: (chunks) => Promise.resolve(linkAll(chunks)),
+    add(embedded) {
+      db.transaction(() => {
+        for (const { chunks, vector } of embedded) {
+          const { id } = insert.get(modelId, chunks[0].hash, bytesOf(vector)) as { id: number };
+          const bits = bitsOf(vector);
+          for (const { chunkId, fileId } of chunks) link.run(chunkId, fileId, modelId, id, bits);
+        }
+      })();
+      return Promise.resolve();
+    },
+    clean() {
+      db.prepare(
+        `DELETE FROM embeddings WHERE id IN (
+           SELECT id FROM embeddings e WHERE NOT EXISTS (SELECT 1 FROM chunk_vectors v WHERE v.embedding_id = e.id)
+           ORDER BY id DESC LIMIT -1 OFFSET ${KEPT_WITHOUT_CHUNK})`,
+      ).run();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Rounding to a byte may lose the sign of a number near zero, which is a bit of noise either way. */
+function bitsOfBytes(vector: Buffer): Buffer {
+  return bitsOf(Float32Array.from(new Int8Array(vector.buffer, vector.byteOffset, vector.length)));
+}
+
+/** Candidates that the bits choose and the bytes rank. */
+const MIN_CANDIDATES = 500;
+const CANDIDATES_PER_MATCH = 10;
+
+/**
+ * Searches the index over a connection that has loaded sqlite-vec. All chunks that pass the filter are compared by their
+ * bits; the nearest 500, or ten times the limit, are ranked by their vectors. So up to 500 chunks are ranked exactly.
+ */
+export function sqliteVectorIndex(db: Database, modelId: number): VectorIndex {
+  const statements = new Map<string, Statement>();
+  return {
+    nearest(vector, limit, filter) {
+      const { where, params } = filterConditions(filter);
+      let statement = statements.get(where);
+      if (statement === undefined) statements.set(where, (statement = db.prepare(nearestSql(where))));
+      const found = statement.all({
+        ...params,
+        modelId,
+        bits: bitsOf(vector),
+        vector: bytesOf(vector),
+        candidates: Math.max(MIN_CANDIDATES, CANDIDATES_PER_MATCH * limit),
+        limit,
+      });
+      return Promise.resolve(found as readonly VectorMatch[]);
+    },
+  };
+}
+
+/** CROSS JOIN keeps the order: the vectors are scanned, and the file of each is looked up. */
+function nearestSql(where: string): string {
+  return `
+    WITH candidates AS MATERIALIZED (
+      SELECT v.chunk_id, v.embedding_id, vec_distance_hamming(vec_bit(v.bits), vec_bit(@bits)) AS distance
+      FROM chunk_vectors v CROSS JOIN files f ON f.id = v.file_id
+      WHERE v.model_id = @modelId AND f.state = 'live' AND ${where}
+      ORDER BY distance, v.chunk_id LIMIT @candidates
+    )
+    SELECT c.chunk_id AS chunkRowId, vec_distance_cosine(vec_int8(e.vector), vec_int8(@vector)) AS distance
+    FROM candidates c CROSS JOIN embeddings e ON e.id = c.embedding_id
+    ORDER BY 2, 1 LIMIT @limit`;
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+
+/**
+ * Vectors in the index. They stand beside its other tables and are created when the first chunk is embedded.
+ *
+ * `embeddings` holds each text's vector once, by the hash of the text, so that a text that moves or comes back needs no
+ * request. `chunk_vectors` says which chunk has which; a chunk takes its row along when it is deleted, because row ids
+ * are used again. Its `bits` are scanned by searches, so the row is small; both are null where pgvector holds the
+ * vectors. Plain tables and not sqlite-vec's virtual one: connections without the extension can write them, conditions
+ * on files apply before the nearest are chosen, and the scan is faster.
+ */
+const TABLES = `
+CREATE TABLE IF NOT EXISTS embedding_models (
+  id INTEGER PRIMARY KEY,
+  identity TEXT NOT NULL,
+  name TEXT NOT NULL,
+  dimension INTEGER NOT NULL,
+  UNIQUE (identity, dimension)
+) STRICT;
+CREATE TABLE IF NOT EXISTS embeddings (
+  id INTEGER PRIMARY KEY,
+  model_id INTEGER NOT NULL REFERENCES embedding_models (id),
+  text_hash BLOB NOT NULL,
+  vector BLOB NOT NULL,
+  UNIQUE (model_id, text_hash)
+) STRICT;
+CREATE TABLE IF NOT EXISTS chunk_vectors (
+  chunk_id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  embedding_id INTEGER,
+  bits BLOB
+) STRICT;
+CREATE INDEX IF NOT EXISTS chunk_vectors_by_embedding ON chunk_vectors (embedding_id);
+CREATE TRIGGER IF NOT EXISTS chunk_vectors_deleted AFTER DELETE ON chunks
+BEGIN
+  DELETE FROM chunk_vectors WHERE chunk_id = OLD.id;
+END;
+`;
+
+export interface ModelRow {
+  readonly id: number;
+  /** For people, such as `nomic-embed-text (ollama)`. */
+  readonly name: string;
+  readonly dimension: number;
+}
+
+export interface ChunkText {
+  readonly chunkId: number;
+  readonly fileId: number;
+  readonly text: string;
+  /** SHA-256 of the text. */
+  readonly hash: Buffer;
+}
+
+export function createVectorTables(db: Database): void {
+  db.exec(TABLES);
+}
+
+/** Whether anything was ever embedded. */
+export function hasVectorTables(db: Database): boolean {
+  return (
+    db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'chunk_vectors' AND type = 'table'").get() !==
+    undefined
+  );
+}
+
+/** The model of an identity with the dimension that it had last. */
+export function modelOf(db: Database, identity: string): ModelRow | undefined {
+  return db
+    .prepare('SELECT id, name, dimension FROM embedding_models WHERE identity = ? ORDER BY id DESC LIMIT 1')
+    .get(identity) as ModelRow | undefined;
+}
+
+/** Whether any chunk has a vector of the model. */
+export function isUsed(db: Database, { id }: ModelRow): boolean {
+  return db.prepare('SELECT 1 FROM chunk_vectors WHERE model_id = ? LIMIT 1').get(id) !== undefined;
+}
+
+/** For people. A prefix is part of what tells models apart, but rarely what changed. */
+export function modelName({ kind, model }: { readonly kind: string; readonly model: string }): string {
+  return `${model} (${kind})`;
+}
+
+/** The model to whose vectors most chunks belong. */
+export function mostUsedModel(db: Database): ModelRow | undefined {
+  return db
+    .prepare(
+      `SELECT m.id, m.name, m.dimension FROM embedding_models m
+       JOIN (SELECT model_id, count(*) AS count FROM chunk_vectors GROUP BY model_id) v ON v.model_id = m.id
+       ORDER BY v.count DESC LIMIT 1`,
+    )
+    .get() as ModelRow | undefined;
+}
+
+/** Replaces a row of another dimension: the model that has this identity now cannot answer with that one. */
+export function registerModel(
+  db: Database,
+  { identity, name, dimension }: { identity: string; name: string; dimension: number },
+): ModelRow {
+  return db.transaction(() => {
+    const former = db
+      .prepare('SELECT id FROM embedding_models WHERE identity = ? AND dimension <> ?')
+      .pluck()
+      .all(identity, dimension);
+    for (const id of former) {
+      db.prepare('DELETE FROM chunk_vectors WHERE model_id = ?').run(id);
+      db.prepare('DELETE FROM embeddings WHERE model_id = ?').run(id);
+      db.prepare('DELETE FROM embedding_models WHERE id = ?').run(id);
+    }
+    const insert = 'INSERT INTO embedding_models (identity, name, dimension) VALUES (?, ?, ?)';
+    const { lastInsertRowid } = db.prepare(insert).run(identity, name, dimension);
+    return { id: Number(lastInsertRowid), name, dimension };
+  })();
+}
+
+const LIVE =
+  "FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.state = 'live' AND f.repository_id = @repositoryId";
+const LACKING =
+  'NOT EXISTS (SELECT 1 FROM chunk_vectors v WHERE v.chunk_id = c.id AND v.model_id = @modelId)';
+
+export interface Lacking {
+  readonly repositoryId: string;
+  /** Undefined before the first answer: then every chunk lacks a vector. */
+  readonly modelId: number | undefined;
+}
+
+/** How many live chunks of a repository have no vector of the model. */
+export function countLacking(db: Database, { repositoryId, modelId }: Lacking): number {
+  const count = db.prepare(`SELECT count(*) ${LIVE} AND ${LACKING}`).pluck();
+  return Number(count.get({ repositoryId, modelId: modelId ?? 0 }));
+}
+
+/** Up to `limit` of them with an id above `after`, in the order of their ids. */
+export function lackingChunks(
+  db: Database,
+  { repositoryId, modelId }: Lacking,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): readonly ChunkText[] {
+  const rows = db
+    .prepare(
+      `SELECT c.id AS chunkId, c.file_id AS fileId, c.symbol, c.parent, c.content FROM chunks c
+       JOIN files f ON f.id = c.file_id
+       WHERE c.id > @after AND f.state = 'live' AND f.repository_id = @repositoryId AND ${LACKING}
+       ORDER BY c.id LIMIT @limit`,
+    )
+    .all({ repositoryId, modelId: modelId ?? 0, after, limit }) as readonly ChunkRow[];
+  return rows.map(({ chunkId, fileId, ...row }) => {
+    const text = textOf(row);
+    return { chunkId, fileId, text, hash: createHash('sha256').update(text).digest() };
+  });
+}
+
+interface ChunkRow {
+  readonly chunkId: number;
+  readonly fileId: number;
+  readonly symbol: string | null;
+  readonly parent: string | null;
+  readonly content: string;
+}
+
+/** Enough for a model's 8,192 tokens; a longer chunk is embedded by its beginning. */
+const MAX_TEXT = 16_000;
+
+/** The name of the class that a method belongs to is not part of its text. The path is left out: files move. */
+function textOf({ symbol, parent, content }: Pick<ChunkRow, 'symbol' | 'parent' | 'content'>): string {
+  const heading = parent === null ? '' : `${parent}${symbol === null ? '' : `.${symbol}`}\n`;
+  return (heading + content).slice(0, MAX_TEXT);
+}

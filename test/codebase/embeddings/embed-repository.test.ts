@@ -1,0 +1,331 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { embedRepository } from '../../../src/codebase/embeddings/embed-repository.ts';
+import type { EmbeddingReport } from '../../../src/codebase/embeddings/embedding-report.ts';
+import type { EmbeddingSettings } from '../../../src/codebase/embeddings/embedding-settings.ts';
+import { vectorFailureText } from '../../../src/codebase/embeddings/failure-text.ts';
+import { openVectors } from '../../../src/codebase/embeddings/open-vectors.ts';
+import type { FileFilter } from '../../../src/codebase/file-filter.ts';
+import { EmbeddingService, handClock } from './embedding-service.ts';
+import { createIndex, deleteFile, putFile } from './small-index.ts';
+
+let service: EmbeddingService;
+let directory: string;
+let db: Database;
+let waits: number[];
+let progress: [number, number][];
+
+beforeAll(async () => {
+  service = await EmbeddingService.start();
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'assay-vectors-'));
+  db = createIndex(directory);
+  service.requests.length = 0;
+  service.script.length = 0;
+  service.refused = undefined;
+  service.dimension = 64;
+});
+afterEach(() => {
+  db.close();
+  rmSync(directory, { recursive: true });
+});
+
+interface Run extends Partial<EmbeddingSettings> {
+  readonly repositoryId?: string;
+  readonly force?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+async function embed({
+  repositoryId = 'repo',
+  force,
+  signal,
+  ...settings
+}: Run = {}): Promise<EmbeddingReport> {
+  const clock = handClock();
+  waits = clock.waits;
+  progress = [];
+  const onProgress = (done: number, total: number): void => void progress.push([done, total]);
+  return embedRepository(service.settings(settings), { db, repositoryId, force, signal, onProgress }, clock);
+}
+
+/** The texts of the chunks found, nearest first, over a read-only connection; or why there are none. */
+async function search(
+  text: string,
+  {
+    filter = {},
+    limit = 10,
+    ...settings
+  }: Partial<EmbeddingSettings> & { filter?: FileFilter; limit?: number } = {},
+): Promise<unknown> {
+  const reader = new SqliteDatabase(db.name, { readonly: true });
+  const vectors = openVectors(service.settings(settings));
+  try {
+    const found = await vectors.searchIn(reader).search({ text, limit, filter });
+    if (!found.ok) return vectorFailureText(found.error);
+    const content = reader.prepare('SELECT content FROM chunks WHERE id = ?').pluck();
+    return found.value.map(({ chunkRowId }) => content.get(chunkRowId));
+  } finally {
+    await vectors.close();
+    reader.close();
+  }
+}
+
+const inputs = (): readonly (readonly string[])[] => service.requests.map(({ input }) => input);
+const words = (count: number): string[] => Array.from({ length: count }, (_, index) => `word${index}`);
+
+describe('a run', () => {
+  test('embeds live chunks in batches, equal texts once, and a method with the name of its class', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(6) });
+    putFile(db, { path: 'b.ts', chunks: ['word0', { parent: 'Parser', symbol: 'parse', content: 'body' }] });
+    putFile(db, { path: 'c.ts', state: 'staged', chunks: ['staged'] });
+    putFile(db, { path: 'd.ts', state: 'superseded', chunks: ['superseded'] });
+    putFile(db, { path: 'e.ts', repositoryId: 'other', chunks: ['other'] });
+    expect(await embed({ prefixes: { document: 'doc: ', query: '' } })).toEqual({
+      status: 'complete',
+      embedded: 8,
+      cached: 0,
+      failed: 0,
+      errors: [],
+    });
+    expect(inputs().map(({ length }) => length)).toEqual([1, 4, 3]); // the first asks for the dimension
+    expect(inputs().slice(1).flat().sort()).toEqual(
+      [...words(6), 'Parser.parse\nbody'].map((text) => `doc: ${text}`).sort(),
+    );
+    expect(progress.at(-1)).toEqual([8, 8]);
+  });
+
+  test('without anything new makes no request and writes nothing', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(3) });
+    await embed();
+    const [requests, before] = [service.requests.length, db.pragma('data_version')];
+    const changes = db.prepare('SELECT total_changes()').pluck();
+    const changesBefore = changes.get();
+    expect(await embed()).toEqual({ status: 'complete', embedded: 0, cached: 0, failed: 0, errors: [] });
+    expect(service.requests).toHaveLength(requests);
+    expect([db.pragma('data_version'), changes.get()]).toEqual([before, changesBefore]);
+  });
+
+  test('makes no request for text that was embedded before, in new rows and in another repository', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(3) });
+    await embed();
+    const requests = service.requests.length;
+    deleteFile(db, 'a.ts');
+    putFile(db, { path: 'moved.ts', chunks: words(3) });
+    putFile(db, { path: 'copy.ts', repositoryId: 'other', chunks: words(2) });
+    expect(await embed()).toMatchObject({ status: 'complete', embedded: 0, cached: 3 });
+    expect(await embed({ repositoryId: 'other' })).toMatchObject({
+      status: 'complete',
+      embedded: 0,
+      cached: 2,
+    });
+    expect(service.requests).toHaveLength(requests);
+    expect(await search('word1', { filter: { repositoryId: 'repo' }, limit: 1 })).toEqual(['word1']);
+  });
+
+  test('sends two requests at a time', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(40) });
+    service.script.push({ kind: 'well' }, ...words(9).map(() => ({ kind: 'silent' }) as const));
+    const controller = new AbortController();
+    const running = embed({ signal: controller.signal });
+    await expect.poll(() => service.open, { timeout: 20_000 }).toBe(2);
+    controller.abort();
+    await running;
+    expect(service.requests).toHaveLength(3);
+  });
+});
+
+describe('failures of the service', () => {
+  test('that pass are waited for', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(4) });
+    await embed();
+    putFile(db, { path: 'b.ts', chunks: ['new'] });
+    service.script.push(
+      { kind: 'status', status: 429, retryAfter: '3' },
+      { kind: 'status', status: 503 },
+      { kind: 'reset' },
+    );
+    expect(await embed()).toMatchObject({ status: 'complete', embedded: 1, errors: [] });
+    expect(waits).toEqual([3_000, 1_000, 2_000]);
+  });
+
+  test('that last leave the run partial, and the next one embeds the rest', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(8) });
+    service.script.push({ kind: 'well' }, { kind: 'well' });
+    for (let index = 0; index < 20; index += 1) service.script.push({ kind: 'status', status: 503 });
+    const partial = await embed();
+    expect(partial).toEqual({
+      status: 'partial',
+      embedded: 4,
+      cached: 0,
+      failed: 4,
+      errors: ['The embedding service answered with status 503: scripted.'],
+    });
+    expect(service.requests).toHaveLength(1 + 1 + 5);
+    expect(await search('word1', { limit: 1 })).toEqual(expect.any(String)); // 503 as well
+    service.script.length = 0;
+    expect(await search('word1', { limit: 1 })).toEqual(['word1']);
+    expect(await embed()).toMatchObject({ status: 'complete', embedded: 4, failed: 0, errors: [] });
+    expect(await search('word7', { limit: 1 })).toEqual(['word7']);
+  });
+
+  test.each([401, 404])(
+    'a status of %i ends the run at once, and the key is not in the report',
+    async (status) => {
+      putFile(db, { path: 'a.ts', chunks: words(40) });
+      service.script.push({ kind: 'status', status, body: '{"error":"no such key: sk-secret"}' });
+      const report = await embed({ kind: 'openai', key: 'sk-secret' });
+      expect(report).toMatchObject({ status: 'partial', embedded: 0, failed: 40 });
+      expect(report.errors).toHaveLength(1);
+      expect(JSON.stringify(report)).not.toContain('secret');
+      expect(service.requests).toHaveLength(1);
+    },
+  );
+
+  test.each([400, 500])(
+    'a text that is refused with %i does not keep the others from being embedded',
+    async (status) => {
+      putFile(db, { path: 'a.ts', chunks: [...words(7), 'poison'] });
+      service.refused = { text: 'poison', status };
+      expect(await embed()).toEqual({
+        status: 'partial',
+        embedded: 7,
+        cached: 0,
+        failed: 1,
+        errors: [`The embedding service answered with status ${status}: cannot embed this.`],
+      });
+    },
+  );
+
+  test('a service that refuses everything is asked a few times only', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(200) });
+    await embed({ force: true, signal: AbortSignal.abort() });
+    service.refused = { text: 'word', status: 400 };
+    expect(await embed({ batch: 32 })).toMatchObject({ status: 'partial', embedded: 0, failed: 200 });
+    expect(service.requests.length).toBeLessThan(12);
+  });
+
+  test.each(['ragged', 'null', 'short', 'not_json'] as const)(
+    'a response that is %s once is asked for again',
+    async (kind) => {
+      putFile(db, { path: 'a.ts', chunks: words(4) });
+      service.script.push({ kind: 'well' }, { kind });
+      expect(await embed()).toMatchObject({ status: 'complete', embedded: 4, errors: [] });
+      expect(inputs().map(({ length }) => length)).toEqual([1, 4, 2, 2]);
+    },
+  );
+
+  test('a cancelled run keeps what it has, and the next one goes on', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(8) });
+    service.script.push({ kind: 'well' }, { kind: 'well' }, { kind: 'silent' });
+    const controller = new AbortController();
+    const running = embed({ signal: controller.signal });
+    await expect.poll(() => progress.length, { timeout: 20_000 }).toBe(1);
+    controller.abort();
+    expect(await running).toMatchObject({ status: 'partial', embedded: 4, failed: 4 });
+    expect(await embed()).toMatchObject({ status: 'complete', embedded: 4 });
+  });
+
+  test('a database that cannot be written is reported, and does not reject', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(4) });
+    await embed();
+    putFile(db, { path: 'b.ts', chunks: ['new'] });
+    db.exec("CREATE TRIGGER full BEFORE INSERT ON embeddings BEGIN SELECT RAISE(ABORT, 'disk is full'); END");
+    expect(await embed()).toMatchObject({
+      status: 'partial',
+      failed: 1,
+      errors: [expect.stringContaining('disk is full')],
+    });
+  });
+});
+
+describe('a change of the model', () => {
+  test('is told by a search, which makes no request, until the next run has embedded everything', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(3) });
+    await embed();
+    const requests = service.requests.length;
+    const model = { model: 'other' };
+    expect(await search('word1', model)).toBe(
+      'The index was embedded with hash-embedding (ollama), but other (ollama) is configured. Run index_repository.',
+    );
+    expect(service.requests).toHaveLength(requests);
+    expect(await embed(model)).toMatchObject({ status: 'complete', embedded: 3, cached: 0 });
+    expect(await search('word1', { ...model, limit: 1 })).toEqual(['word1']);
+    expect(await search('word1')).toContain('Run index_repository.');
+  });
+
+  test('to another dimension is told, and a forced run replaces the vectors', async () => {
+    putFile(db, { path: 'a.ts', chunks: words(3) });
+    await embed();
+    service.dimension = 32;
+    expect(await search('word1')).toBe(
+      'The index holds vectors of 64 numbers, but hash-embedding (ollama) now answers with 32. Run index_repository with force_reindex.',
+    );
+    putFile(db, { path: 'b.ts', chunks: ['new'] });
+    expect(await embed()).toMatchObject({
+      status: 'partial',
+      failed: 1,
+      errors: [expect.stringContaining('vectors of 32 numbers instead of 64')],
+    });
+    expect(await embed({ force: true })).toMatchObject({ status: 'complete', embedded: 4 });
+    expect(await search('word1', { limit: 1 })).toEqual(['word1']);
+  });
+});
+
+describe('a search', () => {
+  test('finds only live chunks that pass the filter, also if others are nearer', async () => {
+    putFile(db, { path: 'src/a.ts', chunks: ['parse header fast'] });
+    putFile(db, { path: 'src/b.py', chunks: ['parse header slowly'] });
+    putFile(db, { path: 'lib/c.ts', chunks: ['parse'] });
+    putFile(db, { path: 'src/d.ts', repositoryId: 'other', chunks: ['parse header'] });
+    await embed();
+    await embed({ repositoryId: 'other' });
+    expect(await search('parse header')).toEqual(
+      expect.arrayContaining(['parse header', 'parse header fast', 'parse header slowly', 'parse']),
+    );
+    expect(await search('parse header', { limit: 1 })).toEqual(['parse header']);
+    const only = (filter: FileFilter): Promise<unknown> => search('parse header', { filter, limit: 1 });
+    expect(await only({ repositoryId: 'repo', fileType: 'py' })).toEqual(['parse header slowly']);
+    expect(await only({ directory: 'lib' })).toEqual(['parse']);
+    db.exec("UPDATE files SET state = 'superseded' WHERE repository_id = 'other'");
+    expect(await search('parse header', { limit: 1 })).toEqual(['parse header fast']);
+  });
+
+  test('does not find a deleted chunk under a row id that is used again', async () => {
+    putFile(db, { path: 'a.ts', chunks: ['old text'] });
+    await embed();
+    deleteFile(db, 'a.ts');
+    expect(await search('old text')).toBe('Nothing is embedded yet. Run index_repository.');
+    const [id] = putFile(db, { path: 'b.ts', chunks: ['another'] });
+    expect(id).toBe(1);
+    expect(await search('old text')).toBe('Nothing is embedded yet. Run index_repository.');
+  });
+
+  test('says that nothing is embedded, that the service is late, or that it does not run', async () => {
+    putFile(db, { path: 'a.ts', chunks: ['text'] });
+    expect(await search('text')).toBe('Nothing is embedded yet. Run index_repository.');
+    expect(service.requests).toEqual([]);
+    await embed();
+    service.script.push({ kind: 'silent' });
+    expect(await search('text', { queryTimeoutMs: 30 })).toBe(
+      'The embedding service did not answer within 30 ms.',
+    );
+    expect(await search('text', { url: 'http://127.0.0.1:1/api/embed' })).toBe(
+      'The embedding service refused the connection. Start it, or check ASSAY_CODEBASE_EMBEDDINGS_URL.',
+    );
+  });
+
+  test('sends the prefix of queries, once', async () => {
+    const prefixes = { document: 'search_document: ', query: 'search_query: ' };
+    putFile(db, { path: 'a.ts', chunks: ['text'] });
+    await embed({ prefixes });
+    service.requests.length = 0;
+    await search('where is it', { prefixes });
+    expect(inputs()).toEqual([['search_query: where is it']]);
+  });
+});
