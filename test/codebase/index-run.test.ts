@@ -8,15 +8,11 @@ import { IN_THREAD, makePlace, type IndexedPlace } from './indexed-place.ts';
 const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
 const PART = 'import os\n\ndef part_with(money):\n    return os.getcwd()\n';
 
-/** Numbers of a run: indexed, unchanged, removed. */
+/** Numbers of a run: indexed, unchanged, deleted. */
 async function counts(place: IndexedPlace, options?: Parameters<IndexedPlace['run']>[0]): Promise<string> {
-  const {
-    files_indexed: indexed,
-    files_unchanged: same,
-    files_removed: gone,
-    status,
-  } = await place.run(options);
-  return `${indexed} indexed, ${same} unchanged, ${gone} removed: ${status}`;
+  const report = await place.run(options);
+  const { files_indexed: indexed, files_total: total, files_deleted: gone, status } = report;
+  return `${indexed} indexed, ${total - indexed} unchanged, ${gone} removed: ${status}`;
 }
 
 /** Passes on the files, and tells of them. */
@@ -159,7 +155,7 @@ it('a run that finds nothing fails, says why, and empties the index', async () =
   await place.run();
   place.write({ '.mcpignore': '*.js\n.*\n' });
   const report = await place.run();
-  expect(report).toMatchObject({ status: 'failed', files_removed: 1, skipped: { ignored: 2, binary: 1 } });
+  expect(report).toMatchObject({ status: 'failed', files_deleted: 1, skipped: { ignored: 2, binary: 1 } });
   expect(report.errors).toEqual([
     `No files to index in ${JSON.stringify(place.root)}: all of its entries were skipped (2 matched by .gitignore, .mcpignore or .git/info/exclude, 1 binary; a skipped directory counts once).`,
   ]);
@@ -179,7 +175,7 @@ it('a file that cannot be read makes a run partial and keeps its former content;
   };
   place.write({ 'part.py': `${PART}\n`, 'gone.js': '' });
   const report = await place.run({ processor: failing });
-  expect(report).toMatchObject({ status: 'partial', files_indexed: 0, files_unchanged: 2, files_removed: 1 });
+  expect(report).toMatchObject({ status: 'partial', files_indexed: 0, files_total: 2, files_deleted: 1 });
   expect(report.errors).toEqual(['part.py: it could not be read; its former content stays in the index']);
   expect(place.find('money')).toEqual(['part.py']);
   expect(await counts(place)).toBe('1 indexed, 1 unchanged, 0 removed: success');

@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
 import { enterWal, indexPath, leaveWal } from '../../src/codebase/store/index-file.ts';
 import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
@@ -198,4 +207,42 @@ it('the lock excludes others while it is held, and looking at it changes nothing
   const before = contents(folder);
   expect(isIndexLocked(folder)).toBe(false);
   expect(contents(folder)).toEqual(before);
+});
+
+it('the status of an index says what is in it, how its last run ended, and whether one is under way', async () => {
+  const place = makePlace({ ...FILES, 'a.py': 'x = 1\n', 'b.py': 'y = 2\n', 'logo.png': '' });
+  const reader = new IndexReader(place.folder);
+  expect(readIndexStatus(place.folder, reader)).toEqual({ ok: false, error: { code: 'NOT_INDEXED' } });
+  const { repository_id: id } = await place.run();
+  const status = readIndexStatus(place.folder, reader);
+  expect(status).toEqual({
+    ok: true,
+    value: {
+      repositories: [
+        {
+          repository_id: id,
+          path: place.root,
+          name: 'repository',
+          indexed_at: expect.stringMatching(/^\d{4}-.*Z$/),
+          files: 3,
+          chunks: 3,
+          languages: { python: 2, javascript: 1 },
+          last_run: {
+            ended_at: expect.any(String),
+            duration_seconds: expect.any(Number),
+            status: 'success',
+            errors: [],
+            skipped: { binary: 1 },
+          },
+        },
+      ],
+      is_running: false,
+      schema_version: SCHEMA_VERSION,
+      size_bytes: statSync(indexPath(place.folder)).size,
+    },
+  });
+  const lock = IndexLock.tryAcquire(place.folder);
+  expect(readIndexStatus(place.folder, reader)).toMatchObject({ value: { is_running: true } });
+  if (lock.ok) lock.value!.release();
+  reader.close();
 });

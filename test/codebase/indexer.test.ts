@@ -34,7 +34,7 @@ it('a repository is indexed by threads as it is in one thread, with progress', a
   expect([...phases]).toEqual(['scanning', 'reading', 'writing']);
   const threads = place.dump();
   const again = await index(place);
-  expect(again).toMatchObject({ ok: true, value: { files_indexed: 0, files_unchanged: 40 } });
+  expect(again).toMatchObject({ ok: true, value: { files_indexed: 0, files_total: 40 } });
   await place.run({ force: true, chunkerVersion: 1_001 });
   expect(place.dump()).toEqual(threads);
 });
@@ -91,7 +91,7 @@ it('a cancelled run ends soon and leaves the index as it was', async () => {
   });
   expect(cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
   expect(place.dump()).toEqual(former);
-  expect(await index(place)).toMatchObject({ ok: true, value: { files_indexed: 1, files_unchanged: 39 } });
+  expect(await index(place)).toMatchObject({ ok: true, value: { files_indexed: 1, files_total: 40 } });
 });
 
 it('what is not a directory that can be read is refused, and nothing is created', async () => {

@@ -5,14 +5,13 @@ import type { RunStatus } from '../store/run-record.ts';
 export interface IndexReport {
   /** A UUID, the same in each run. */
   readonly repository_id: string;
-  readonly repository_path: string;
-  readonly repository_name: string;
   /** Files that were new or changed, and were indexed by this run. */
   readonly files_indexed: number;
   readonly chunks_created: number;
-  readonly files_unchanged: number;
-  /** Files that left the index. */
-  readonly files_removed: number;
+  /** Files that left the index because they are gone or ignored now. */
+  readonly files_deleted: number;
+  /** Files in the index, from this and earlier runs. */
+  readonly files_total: number;
   /** Files and directories that were left out, by reason. */
   readonly skipped: SkipCounts;
   readonly duration_seconds: number;

@@ -191,7 +191,7 @@ class IndexRun {
   }
 
   #report(found: number): IndexReport {
-    const { id, path, name } = this.#options.repository;
+    const { id, path } = this.#options.repository;
     const unreadable = this.#skipped.unreadable ?? 0;
     if (unreadable > 0 && this.#errors.count === 0)
       this.#errors.add(`${unreadable} files or directories could not be read: permission denied`);
@@ -199,12 +199,10 @@ class IndexRun {
     const status: RunStatus = found === 0 ? 'failed' : this.#errors.count > 0 ? 'partial' : 'success';
     return {
       repository_id: id,
-      repository_path: path,
-      repository_name: name,
       files_indexed: this.#indexed,
       chunks_created: this.#chunks,
-      files_unchanged: this.#unchanged,
-      files_removed: this.#goneIds.length,
+      files_deleted: this.#goneIds.length,
+      files_total: this.#indexed + this.#unchanged,
       skipped: this.#skipped,
       duration_seconds: Math.round(performance.now() - this.#startedAtMs) / 1_000,
       status,
@@ -212,14 +210,14 @@ class IndexRun {
     };
   }
 
-  #flip({ status, errors, skipped, duration_seconds: durationSeconds }: IndexReport): void {
+  #flip({ status, errors, skipped, duration_seconds }: IndexReport): void {
     const endedAt = new Date().toISOString();
     this.#writer.flip({
       goneIds: this.#goneIds,
       restamped: this.#restamped,
       chunkerVersion: this.#options.chunkerVersion,
       endedAt,
-      lastRun: writeRunRecord({ endedAt, durationSeconds, status, errors, skipped }),
+      lastRun: writeRunRecord({ ended_at: endedAt, duration_seconds, status, errors, skipped }),
     });
   }
 

@@ -9,7 +9,8 @@ import { walkRepository } from '../files/walk-repository.ts';
 import { repositoryIdOf } from '../store/identifiers.ts';
 import { indexPath, leaveWal, openForWriting } from '../store/index-file.ts';
 import { IndexLock } from '../store/index-lock.ts';
-import type { IndexRefusal } from '../store/index-refusal.ts';
+import { refusalText, type IndexRefusal } from '../store/index-refusal.ts';
+import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
 import { codeOf, refusalOf } from '../store/sqlite-faults.ts';
 import { TERMS_VERSION } from '../terms.ts';
 import type { IndexProgress, IndexReport } from './index-report.ts';
@@ -112,7 +113,9 @@ async function runOpened(
     return ok(report);
   } catch (error) {
     if (signal.aborted) return err({ code: 'CANCELLED' });
-    return err(refusalOfRun(error, { path, root }));
+    const refusal = refusalOfRun(error, { path, root });
+    recordRefusal(database, root, refusal);
+    return err(refusal);
   } finally {
     clearInterval(looking);
     await rest(database, path);
@@ -126,6 +129,23 @@ function refusalOfRun(error: unknown, { path, root }: { path: string; root: stri
   const refusal = refusalOf(error, path);
   if (refusal === undefined) throw error;
   return refusal;
+}
+
+/** For `index_status`, if the database can still be written. */
+function recordRefusal(database: Database, root: string, refusal: IndexRefusal): void {
+  const { message } = refusalText(refusal);
+  const record: RunRecord = {
+    ended_at: new Date().toISOString(),
+    duration_seconds: 0,
+    status: 'failed',
+    errors: [message],
+    skipped: {},
+  };
+  try {
+    database.prepare('UPDATE repositories SET last_run = ? WHERE path = ?').run(writeRunRecord(record), root);
+  } catch (error) {
+    if (refusalOf(error, root) === undefined) throw error;
+  }
 }
 
 /** A search that has just begun holds the file for a moment. */

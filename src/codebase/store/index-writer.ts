@@ -170,11 +170,6 @@ export class IndexWriter {
     })();
   }
 
-  /** Keeps what a run that did not complete has to tell. */
-  recordFailure(lastRun: string): void {
-    this.#prepare('UPDATE repositories SET last_run = ? WHERE id = ?').run(lastRun, this.#repository.id);
-  }
-
   /** Deletes some superseded rows of any repository. Returns whether there are more. */
   deleteSuperseded(): boolean {
     const found = this.#prepare(

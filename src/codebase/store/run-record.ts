@@ -2,10 +2,10 @@ import type { SkipCounts } from '../files/skip-reason.ts';
 
 export type RunStatus = 'success' | 'partial' | 'failed';
 
-/** What `repositories.last_run` tells of the last run that ended. */
+/** What `repositories.last_run` tells of the last run that ended, as `index_status` shows it. */
 export interface RunRecord {
-  readonly endedAt: string;
-  readonly durationSeconds: number;
+  readonly ended_at: string;
+  readonly duration_seconds: number;
   readonly status: RunStatus;
   /** The first errors. */
   readonly errors: readonly string[];

@@ -1,0 +1,89 @@
+import { statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { ok, type Result } from '../../core/result.ts';
+import { indexPath } from '../store/index-file.ts';
+import { isIndexLocked } from '../store/index-lock.ts';
+import type { IndexReader } from '../store/index-reader.ts';
+import type { IndexRefusal } from '../store/index-refusal.ts';
+import { readRunRecord, type RunRecord } from '../store/run-record.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
+
+/** What `index_status` shows of a repository. */
+export interface RepositoryStatus {
+  readonly repository_id: string;
+  readonly path: string;
+  readonly name: string;
+  /** When the last complete run ended; null if none has. */
+  readonly indexed_at: string | null;
+  readonly files: number;
+  readonly chunks: number;
+  /** Number of files, most frequent language first. */
+  readonly languages: Readonly<Record<string, number>>;
+  /** The last run that ended, also if it failed; null if none has. */
+  readonly last_run: RunRecord | null;
+}
+
+export interface IndexStatus {
+  readonly repositories: readonly RepositoryStatus[];
+  /** Whether any process is indexing into this project. */
+  readonly is_running: boolean;
+  readonly schema_version: number;
+  readonly size_bytes: number;
+}
+
+/** The state of the index in a folder. NOT_INDEXED if there is none. Only reads. */
+export function readIndexStatus(folder: string, reader: IndexReader): Result<IndexStatus, IndexRefusal> {
+  const repositories = reader.read(readRepositories);
+  if (!repositories.ok) return repositories;
+  return ok({
+    repositories: repositories.value,
+    is_running: isIndexLocked(folder),
+    schema_version: SCHEMA_VERSION,
+    size_bytes: sizeOf(indexPath(folder)),
+  });
+}
+
+interface RepositoryRow {
+  readonly id: string;
+  readonly path: string;
+  readonly name: string;
+  readonly indexed_at: string | null;
+  readonly last_run: string | null;
+}
+
+interface LanguageRow {
+  readonly language: string;
+  readonly files: number;
+  readonly chunks: number;
+}
+
+function readRepositories(database: Database): readonly RepositoryStatus[] {
+  const rows = database
+    .prepare('SELECT id, path, name, indexed_at, last_run FROM repositories ORDER BY path')
+    .all() as RepositoryRow[];
+  const languagesOf = database.prepare(
+    `SELECT language, count(*) AS files, sum(chunk_count) AS chunks FROM files
+     WHERE repository_id = ? AND state = 'live' GROUP BY language ORDER BY files DESC, language`,
+  );
+  return rows.map(({ id, path, name, indexed_at, last_run }) => {
+    const languages = languagesOf.all(id) as LanguageRow[];
+    return {
+      repository_id: id,
+      path,
+      name,
+      indexed_at,
+      files: languages.reduce((sum, { files }) => sum + files, 0),
+      chunks: languages.reduce((sum, { chunks }) => sum + chunks, 0),
+      languages: Object.fromEntries(languages.map(({ language, files }) => [language, files])),
+      last_run: readRunRecord(last_run) ?? null,
+    };
+  });
+}
+
+/** With its log. */
+function sizeOf(path: string): number {
+  return ['', '-wal'].reduce(
+    (sum, suffix) => sum + (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
