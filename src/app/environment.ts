@@ -150,7 +150,7 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
   const listed = exposed.map(({ path, mode }) => `${basename(path)} (mode ${mode.toString(8)})`);
   log.warn(
     hidden.every(Boolean)
-      ? 'others could read files with secrets in the home; now they cannot. Replace what they may have read'
+      ? 'other users could read files with secrets in the home folder; this is fixed now. Replace the secrets they may have read'
       : 'others can read files with secrets in the home, and their rights cannot be taken away',
     { files: listed },
   );

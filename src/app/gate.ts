@@ -47,7 +47,7 @@ const ANY_ADDRESS = /^(?:0\.0\.0\.0|\[?::\]?)$/;
 const NEEDED = {
   name: 'auth.publicUrl',
   reason:
-    'it must say by which URL clients reach Assay, as it listens on all addresses, and tokens of auth.issuer are meant for one',
+    'set it to the URL by which clients reach Assay: Assay listens on all addresses, and tokens of auth.issuer are issued for one',
 };
 
 /**

@@ -75,7 +75,9 @@ export async function openCatalog(
   const isAwaited = store.isOpen || (options.isQuiet && (await hasHomeStore(environment)));
   const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
-    log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
+    log.error('operator settings could not be read; the last known ones are used', {
+      cause: sentenceOf(known.error),
+    });
   const isEmpty = config.servers.length === 0 && !hasSources(records) && given.mayBeEmpty !== true;
   const none = options.isQuiet ? ({ code: 'SERVERS_ABSENT', path: config.path } as const) : undefined;
   const unknown = known.ok || options.isQuiet ? undefined : known.error;

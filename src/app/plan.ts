@@ -93,7 +93,7 @@ export async function followConfig(
     isAwaited = false;
     const fault = config.ok ? undefined : sentenceOf(config.error);
     if (fault !== undefined && fault !== catalog.configFault)
-      log.error(`config: ${fault} What it said before stays in force.`);
+      log.error(`config: ${fault} The previous configuration stays in effect.`);
     catalog.configFault = fault;
     if (!config.ok) return;
     learn(config.value);

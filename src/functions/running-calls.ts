@@ -117,7 +117,7 @@ export class RunningCalls {
     if (!read.ok) return Promise.reject(new TypeError(`ctx.ask got a schema that ${read.error}`));
     const running = this.#running.get(call);
     if (running?.aborting.signal.aborted !== false)
-      return Promise.reject(new Error('The call has ended: nobody can be asked.'));
+      return Promise.reject(new Error('Cannot ask: the call has ended.'));
     if (running.asking >= OPEN_ASKS)
       return Promise.reject(new Error(`${OPEN_ASKS} questions of this call are open, and no more may be.`));
     const { $schema: _, ...json } = read.value.json;

@@ -43,7 +43,7 @@ describe('the first start', () => {
     const assay = await startAssay({ servers: {}, home });
     expect(tokenIn(home)).toBe(token);
     expect(statSync(fileIn(home)).mode & 0o777).toBe(0o600);
-    expect(assay.stderr()).toContain('others could read files with secrets in the home; now they cannot');
+    expect(assay.stderr()).toContain('other users could read files with secrets in the home folder');
     expect(assay.stderr()).toContain('admin-token (mode 644)');
     expect(namesAt((await adminClient(assay, token).get('/tokens')).json(), 'tokens')).toEqual(['admin']);
     expect(assay.stdout()).toContain(fileIn(home));

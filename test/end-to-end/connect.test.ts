@@ -404,7 +404,7 @@ describe('assay connect', () => {
   const refusals: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
     ['a client that nobody knows', ['notepad'], /Known clients: claude-desktop, /],
     ['a name that no client would take', ['cursor', '--name', 'a b'], /a name has 1 to 64/],
-    ['an address that is none', ['cursor', '--http', 'localhost'], /--http takes an address/],
+    ['an address that is none', ['cursor', '--http', 'localhost'], /--http needs an address/],
     ['an address with credentials', ['cursor', '--http', 'http://u:p@h/mcp'], /without credentials/],
     ['a project where the client has none', ['claude-desktop', '--project', '.'], /for single projects/],
   ];

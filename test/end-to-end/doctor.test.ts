@@ -181,7 +181,7 @@ describe('assay doctor', () => {
     const text = `console.log("Welcome"); import(${JSON.stringify(args[0])})`;
     const { found } = await doctor(privateConfig({ noisy: script(text) }));
     expect(found('servers')).toEqual([
-      'warning noisy: At its start: server sent what is no JSON-RPC message; it is ignored.',
+      'warning noisy: At its start: server sent something that is not a JSON-RPC message; it is ignored.',
       expect.stringMatching(/^ok noisy: /),
     ]);
   });

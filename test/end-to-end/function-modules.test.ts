@@ -161,9 +161,9 @@ describe('modules of the config file', () => {
       (await modulesIn(served)).map((one) => [at(one, 'path'), at(one, 'env'), at(one, 'faults')]),
     ).toEqual([
       [served.path('one.mjs'), [], []],
-      [served.path('gone.mjs'), [], [expect.stringMatching(/^there is no file .*gone\.mjs"$/)]],
+      [served.path('gone.mjs'), [], [expect.stringMatching(/^the file ".*gone\.mjs" does not exist$/)]],
       [served.path('two.mts'), ['WORD'], []],
-      [served.path('twin.mjs'), [], ['one: another tool of this name stands before it']],
+      [served.path('twin.mjs'), [], ['one: another tool with this name comes first']],
     ]);
     for (const place of ['functions[4]', 'functions[5]', 'functions[6]'])
       expect(served.assay.stderr()).toContain(place);

@@ -148,7 +148,7 @@ describe('an edit of the config file', () => {
     const fault = await until('the fault is shown', async () => at(await assay.health(), 'configFault'));
     expect(String(fault)).toContain(config);
     expect(at(await assay.health(), 'status')).toBe('degraded');
-    expect(assay.stderr()).toContain('What it said before stays in force.');
+    expect(assay.stderr()).toContain('The previous configuration stays in effect.');
     expect(await session.call('one_pid')).toBe(pid);
     rmSync(config, { recursive: true, force: true });
     writeFileSync(config, before);

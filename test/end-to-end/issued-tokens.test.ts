@@ -134,7 +134,7 @@ describe('a token of the issuer', () => {
       .update(text)
       .digest('base64url');
     expect(told(await ask(assay, `${text}.${mac}`))).toBe(reason);
-    expect(told(await ask(assay, 'a.b.c'))).toBe('401 it is no JSON Web Token');
+    expect(told(await ask(assay, 'a.b.c'))).toBe('401 it is not a JSON Web Token');
   });
 
   it('may be as long as a header may, and one that is longer harms nobody', async () => {

@@ -83,7 +83,7 @@ describe('assay notes', () => {
     const { code, stderr } = await newOperator().run('notes');
     expect([code, stderr]).toEqual([
       0,
-      'There are no notes. `assay notes add TOOLSET TOOL NAME TEXT` makes one.\n',
+      'There are no notes. Add one with `assay notes add TOOLSET TOOL NAME TEXT`.\n',
     ]);
   });
 });

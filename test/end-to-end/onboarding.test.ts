@@ -72,7 +72,7 @@ describe('the first hour', () => {
     const path = user.write(before, ...CURSOR);
     const asked = await user.assay('setup');
     expect([asked.code, asked.stdout]).toEqual([2, '']);
-    expect(asked.stderr).toContain('there is no terminal to ask at; --yes does every step');
+    expect(asked.stderr).toContain('there is no terminal to ask questions on');
     expect((await user.assay('setup', '--client', 'vscode', '--yes')).code).toBe(3);
     const done = await user.assay('setup', '--yes');
     expect(done.code).toBe(0);

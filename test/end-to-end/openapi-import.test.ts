@@ -165,7 +165,7 @@ describe('assay openapi', () => {
     expect([code, stdout.trim().split('\n').at(-1), stderr.trim()]).toEqual([
       0,
       'pets: 3 tools made, 1 skipped.',
-      'skipped TRACE /pets: TRACE sends back what came, secrets included',
+      'skipped TRACE /pets: TRACE echoes the request, including secrets',
     ]);
     expect(stdout).toMatch(/pets_list_pets +read-only.* List the pets/);
     expect(stdout + stderr).not.toContain(SECRET);

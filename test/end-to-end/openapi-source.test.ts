@@ -132,7 +132,7 @@ describe('a document in the config file', () => {
       client.callTool({ name: 'put_photo', arguments: { body } }) as Promise<Json>;
     expect(await sendIt('no!')).toMatchObject({
       isError: true,
-      content: [{ text: 'The argument "body" is no Base64, which it must be.' }],
+      content: [{ text: 'The argument "body" must be Base64.' }],
     });
     expect(await sendIt(Buffer.from('[1, 2]').toString('base64'))).not.toHaveProperty('isError', true);
     expect(files.seen).toEqual([{ line: 'PUT /photo', key: undefined, body: [1, 2] }]);
@@ -199,7 +199,7 @@ describe('a document in the config file', () => {
       credentials: ['key'],
       reachable: true,
       toolCount: 3,
-      skipped: [{ what: 'TRACE /pets', why: 'TRACE sends back what came, secrets included' }],
+      skipped: [{ what: 'TRACE /pets', why: 'TRACE echoes the request, including secrets' }],
     });
     const texts = [JSON.stringify(told), (await common.admin.get('/tools')).text, common.assay.stderr()];
     expect(texts.filter((text) => text.includes(SECRET))).toEqual([]);

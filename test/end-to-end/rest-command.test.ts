@@ -146,7 +146,7 @@ describe('assay rest', () => {
     expect([code, JSON.parse(stdout), stderr]).toEqual([
       0,
       { tools: [] },
-      'There are none. `assay rest add NAME URL` makes one.\n',
+      'There are no REST tools. Add one with `assay rest add NAME URL`.\n',
     ]);
   });
 });

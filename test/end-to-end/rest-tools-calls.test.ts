@@ -200,7 +200,7 @@ describe('an argument', () => {
       'holds a line break for a header',
       { url: '/a', method: 'GET', headerMapping: { h: 'X-H' } },
       { h: 'a\r\nX-B: c' },
-      /"h" holds a line break/,
+      /"h" contains a line break/,
     ],
     [
       'would set what the url sets',
@@ -304,7 +304,7 @@ describe('an answer', () => {
       'that leads elsewhere is not followed for what may have an effect',
       '/to?%2Fuser',
       { method: 'POST' },
-      /^error: POST .*302 and points to .*not sent a second time/s,
+      /^error: POST .*302 and points to .*not sent twice/s,
     ],
   ])('%s', async (_, path, entry, text) => {
     const told = await callText(world.assay, await make({ url: api.url + path, method: 'GET', ...entry }));

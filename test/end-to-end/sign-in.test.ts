@@ -126,7 +126,7 @@ describe('`assay auth`', () => {
     expect(started.hasEnded()).toBe(false);
     started.paste(answer.href);
     expect(await started.ended).toBe(1);
-    expect(started.stderr()).toContain('its "state" is another one');
+    expect(started.stderr()).toContain('its "state" differs');
   });
 
   it('does not take the answer of another issuer', async () => {
@@ -164,7 +164,7 @@ describe('`assay auth`', () => {
     }).toString();
     await send(back.href, { method: 'GET' });
     expect(await started.ended).toBe(1);
-    expect(started.stderr()).toContain('the issuer said no: "access_denied"');
+    expect(started.stderr()).toContain('the issuer refused: "access_denied"');
   });
 
   it('lists what was signed in without a secret, and forgets it where the issuer hears of it', async () => {

@@ -89,13 +89,13 @@ describe('assay toolset', () => {
     expect(at(shown, 'toolNotes', 0, 'notes', 0, 'note')).toBe('Twice.');
   });
 
-  it('says so where a tool is held to no definition any more', async () => {
+  it('says so where a tool is not pinned to a definition any more', async () => {
     const operator = newOperator();
     await operator.run('toolset', 'create', 'dev', await refIdOf(operator, 'plain.echo'));
     const { code, stderr } = await operator.run('toolset', 'add', 'dev', 'plain.echo');
     expect([code, stderr]).toEqual([
       0,
-      'note: "plain.echo" is held to no definition any more, as it was named without its refId.\n',
+      'note: "plain.echo" is no longer pinned to a definition, because it was given without its refId.\n',
     ]);
   });
 
@@ -151,7 +151,11 @@ describe('what assay toolset refuses', () => {
     ['an unknown one to delete', ['delete', 'nope', '--yes'], 'Unknown toolset "nope".'],
     ['an unknown one to review', ['review', 'nope'], 'Unknown toolset "nope".'],
     ['an unknown one to export', ['export', 'dev', 'nope'], 'Unknown toolset "nope".'],
-    ['to accept a tool that is held to nothing', ['accept', 'dev', 'plain.echo'], 'is held to no definition'],
+    [
+      'to accept a tool that is held to nothing',
+      ['accept', 'dev', 'plain.echo'],
+      'is not pinned to a definition',
+    ],
     ['to accept a tool that is not in it', ['accept', 'dev', 'plain.add'], 'is not in the toolset "dev"'],
     ['what is no command', ['destroy', 'dev'], 'destroy'],
   ];

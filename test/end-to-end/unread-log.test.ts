@@ -66,7 +66,10 @@ describe('assay stdio whose stderr nobody reads, with a server that fills it', (
     }
     const losses = assay.readLog();
     const loss = await until('the loss is told', () => losses()[0], 30_000);
-    expect(loss).toMatchObject({ level: 40, msg: 'log lines were dropped, as nobody read them' });
+    expect(loss).toMatchObject({
+      level: 40,
+      msg: 'log lines were dropped because they were not read in time',
+    });
     expect(Number(at(loss, 'dropped'))).toBeGreaterThan(0);
   });
 

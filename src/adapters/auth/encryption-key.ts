@@ -66,7 +66,7 @@ function keyOf(text: string, place: string): Result<EncryptionKey, Refusal> {
   if (bytes.length !== KEY_BYTES || !/^[\w+/=-]+$/.test(trimmed))
     return unusable(
       place,
-      'it must be 32 bytes of chance in base64 or hexadecimal, as `openssl rand -base64 32` makes them',
+      'it must be 32 random bytes in base64 or hexadecimal; create them with `openssl rand -base64 32`',
     );
   const id = createHash('sha256').update('assay encryption key ').update(bytes).digest('hex').slice(0, 16);
   return ok({ id, bytes });

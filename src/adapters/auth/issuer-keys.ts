@@ -53,7 +53,7 @@ function restingFetch(options: IssuerKeysOptions): () => Promise<Response> {
 }
 
 function phraseOf(error: unknown): string {
-  return error instanceof Unfetched ? error.message : 'gave what is no set of keys';
+  return error instanceof Unfetched ? error.message : 'returned something that is not a key set';
 }
 
 /** Needed because a DNS lookup cannot be aborted. */

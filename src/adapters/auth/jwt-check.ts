@@ -34,14 +34,14 @@ export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedRes
       if (alg === undefined || !ALGORITHMS.includes(alg)) return 'its algorithm is not taken';
       return decodeJwt(text).iss === issuer ? undefined : 'its iss is another issuer';
     } catch {
-      return 'it is no JSON Web Token';
+      return 'it is not a JSON Web Token';
     }
   };
 
   const refusalOf = (error: unknown): JwtVerdict => {
     if (error instanceof KeysUnavailable) return { kind: 'unknown', cause: error.message };
     if (error instanceof errors.JWKSInvalid || error instanceof errors.JWKSTimeout)
-      return { kind: 'unknown', cause: 'gave what is no set of keys' };
+      return { kind: 'unknown', cause: 'returned something that is not a key set' };
     if (error instanceof errors.JWTExpired)
       return { kind: 'refused', reason: 'it has expired', isSigned: true };
     if (error instanceof errors.JWTClaimValidationFailed) {

@@ -57,7 +57,7 @@ export function entrySeal(place: KeyPlace): EntrySeal {
       const text = isOurs ? unseal(Buffer.from(sealed, 'base64'), aboutOf(name), key.value) : undefined;
       return text === undefined
         ? err(
-            'it was registered where another encryption key holds; give all of it again: PUT /gateways/{id} with its url or command',
+            'it was registered with another encryption key; register it again with PUT /gateways/{id} and its url or command',
           )
         : ok(JSON.parse(text) as GatewayEntry); // `seal` wrote it
     },

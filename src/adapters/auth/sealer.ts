@@ -100,7 +100,9 @@ export class KeySealer implements Sealer {
 
   #alone(error: Refusal): void {
     const why = sentenceOf(error);
-    this.#options.log.warn('what clients keep for Assay can be opened by this process alone', { why });
+    this.#options.log.warn('state that clients store for Assay can be decrypted by this process only', {
+      why,
+    });
   }
 }
 

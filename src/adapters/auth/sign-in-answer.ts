@@ -39,16 +39,16 @@ export function pastedAnswer(text: string, state: string): URLSearchParams {
   if (!isAnswer) {
     if (/^[\x21-\x7e]+$/.test(trimmed) && !trimmed.includes('://'))
       return new URLSearchParams({ code: trimmed });
-    throw new SignInFault('what was pasted is neither the address at which the browser ended nor a code');
+    throw new SignInFault('the pasted text is neither the final address of the browser nor a code');
   }
   if (query.get('state') !== state)
-    throw new SignInFault('what was pasted belongs to another sign-in (its "state" is another one)');
+    throw new SignInFault('the pasted text belongs to another sign-in (its "state" differs)');
   return query;
 }
 
 /** The refusal to show. Unexpected errors are rethrown. */
 export async function failure(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
-  const reason = isLate ? 'nobody signed in in time' : await reasonOf(error);
+  const reason = isLate ? 'the sign-in was not completed in time' : await reasonOf(error);
   return { code: 'AUTHORIZATION_FAILED', server, reason };
 }
 
@@ -65,7 +65,7 @@ async function reasonOf(error: unknown): Promise<string> {
     return 'the server or its issuer gives an address that is none';
   if (!(error instanceof Error) || error instanceof ReferenceError || error instanceof TypeError) throw error;
   if (error.name === 'ZodError' || error instanceof SyntaxError)
-    return 'what describes its authorization, or a token, is not as the standards have it';
+    return 'its authorization metadata or a token does not follow the standards';
   if (error.message.includes('dynamic client registration'))
     return `the issuer registers no clients by itself; ${BY_HAND}`;
   return error.message.slice(0, 200);

@@ -162,7 +162,7 @@ async function begin({ url, client, fetching, scope }: Flow): Promise<string> {
   });
   const { address } = client;
   if (address?.protocol !== 'https:' && address?.protocol !== 'http:')
-    throw new SignInFault('the address for signing in is no web address');
+    throw new SignInFault('the sign-in address is not a web address');
   return address.href;
 }
 
@@ -180,7 +180,7 @@ async function finish(
       expectedIssuer: metadata?.issuer,
       issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
     });
-    throw new SignInFault(`the issuer said no: ${JSON.stringify((answer.get('error') ?? '').slice(0, 100))}`);
+    throw new SignInFault(`the issuer refused: ${JSON.stringify((answer.get('error') ?? '').slice(0, 100))}`);
   }
   await auth(client, {
     serverUrl: url,

@@ -185,7 +185,7 @@ function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | u
   else
     complaints.problem(
       { node, path },
-      'there is no "command", "url" or "openapi"',
+      '"command", "url" or "openapi" is missing',
       misspelt([...fields.keys()], ['command', 'url', 'openapi']) ??
         'Add the one that the server is reached by.',
     );

@@ -76,7 +76,7 @@ export class BuiltInLink implements Link {
     if (method === 'tools/list') return this.#list(request);
     if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' }, server);
     return errorOf(
-      { code: METHOD_NOT_FOUND, message: `${server} is no MCP server and has tools alone` },
+      { code: METHOD_NOT_FOUND, message: `${server} is not an MCP server and has only tools` },
       server,
     );
   }
@@ -132,7 +132,7 @@ export class BuiltInLink implements Link {
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(
-        { code: INVALID_PARAMS, message: `there is no tool ${JSON.stringify(name)} any more` },
+        { code: INVALID_PARAMS, message: `the tool ${JSON.stringify(name)} no longer exists` },
         server,
       );
     const run = new BuiltInRun({ server, tool, request, mask });

@@ -64,7 +64,7 @@ export class BuiltInRun {
       const result = fault === undefined ? await tool.run(args.value, this.#call()) : fieldError(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
+      const reason = error instanceof Error ? error.message : 'it failed without an error message';
       this.#end(
         err({
           code: 'SERVER_UNAVAILABLE',
@@ -119,7 +119,7 @@ export class BuiltInRun {
   ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
     const { onServerRequest } = this.#options.request;
     if (onServerRequest === undefined || this.#isOver)
-      return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
+      return Promise.resolve(err('Cannot ask: the client of this call does not support elicitation.'));
     const message = ownRequest(method, params);
     this.#asking += 1;
     return new Promise((resolve) => {
@@ -132,7 +132,7 @@ export class BuiltInRun {
         resolve(answer);
       };
       const { signal } = this.#ending;
-      signal.addEventListener('abort', () => over(err('The call has ended: nobody can be asked.')), {
+      signal.addEventListener('abort', () => over(err('Cannot ask: the call has ended.')), {
         once: true,
       });
       onServerRequest({
@@ -172,7 +172,7 @@ export class BuiltInRun {
 }
 
 /** Created once: creating an error is a notable part of a call's cost. */
-const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
+const OVER: Error = new DOMException('no request is waiting for the result any longer', 'AbortError');
 
 /** A call that reports progress may run for 30 time limits, but at most for an hour plus one limit. */
 const PROGRESS_LIMITS = 30;

@@ -177,7 +177,7 @@ function withoutTwins(found: readonly SkippedTool[], skipped: readonly Skipped[]
   const twins: Skipped[] = [];
   for (const { tool, what, of } of found) {
     const { name } = tool.definition;
-    if (names.has(name)) twins.push({ what, of, why: 'another tool of this name stands before it' });
+    if (names.has(name)) twins.push({ what, of, why: 'another tool with this name comes first' });
     else tools.push(tool);
     names.add(name);
   }

@@ -58,13 +58,13 @@ function readWritten(text: string): Written {
 function textOfScalar(value: unknown): Result<string | undefined, string> {
   switch (typeof value) {
     case 'string':
-      return value.isWellFormed() ? ok(value) : err('holds half of a character');
+      return value.isWellFormed() ? ok(value) : err('contains an incomplete character (a lone surrogate)');
     case 'number':
     case 'boolean':
       return ok(String(value));
     default:
       if (value === undefined || value === null) return ok(undefined);
-      return err('is an object or a list, for which there is no place there');
+      return err('is an object or a list, which is not possible there');
   }
 }
 
@@ -78,7 +78,7 @@ function textsOfList(
   for (const [index, item] of list.entries()) {
     const span = typeof item === 'number' ? spans?.[index] : undefined;
     const text = bytes !== undefined && span !== undefined ? ok(rawOf(bytes, span)) : textOfScalar(item);
-    if (!text.ok) return err('holds an object or a list, or what is no text');
+    if (!text.ok) return err('contains an object, a list, or something that is not text');
     if (text.value !== undefined) texts.push(text.value);
   }
   return ok(texts);

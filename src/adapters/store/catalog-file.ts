@@ -155,7 +155,7 @@ class WrittenMemory implements CatalogFile {
       await this.#writeAgainIfLost(learnt);
       return;
     }
-    log.warn('what was learnt of servers could not be saved', { path, cause: written.error.reason });
+    log.warn('the catalog of the servers could not be saved', { path, cause: written.error.reason });
   }
 
   /** Another process may have read the file before our write and written it afterwards, dropping our changes. */

@@ -46,7 +46,7 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^25006$/, 'it is read-only'],
   [/^25P0[34]$/, SLOW],
   [/^28...$/, 'it does not accept the user or the password'],
-  [/^3D000$/, 'there is no such database'],
+  [/^3D000$/, 'the database does not exist'],
   [/^3F000$|^42501$/, 'the user may not write there'],
   [/^53100$/, FULL],
   [/^53200$/, MEMORY],

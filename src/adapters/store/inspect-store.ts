@@ -60,7 +60,7 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   const place = url === undefined ? 'ASSAY_DATABASE_URL' : `${url.host}${url.pathname}`;
   const database = { kind: 'database', place } as const;
   if (url === undefined)
-    return { ...database, is: 'at fault', fault: 'it is no URL that begins with postgres://' };
+    return { ...database, is: 'at fault', fault: 'it is not a URL that starts with postgres://' };
   const { inspectTables } = await import('./postgres-store.ts');
   return judged(database, async () => {
     const { isNewer, settings } = await inspectTables(databaseUrl);

@@ -53,7 +53,7 @@ export class PostgresChanges {
     while (!signal.aborted) {
       if (await this.#listen(signal)) {
         waitMs = FIRST_WAIT_MS;
-        this.#log.warn('store: the connection that tells of changes was lost, and is opened anew');
+        this.#log.warn('store: the connection for change notifications was lost and is being reopened');
       }
       await pause(waitMs, signal);
       waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);

@@ -51,7 +51,7 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
       if (typeof inspected === 'string') return await setAside(path, seen?.id, inspected);
       return inspected ?? (await open(path, seen?.id ?? ''));
     } catch (error) {
-      if (saysDamaged(error)) return await setAside(path, seen?.id, 'its content is no database');
+      if (saysDamaged(error)) return await setAside(path, seen?.id, 'it is not a database');
       // Some steps of creating a file do not wait for locks themselves.
       if (!saysLocked(error) || Date.now() > deadlineMs) return refused(path, error);
       await pause(RETRY_MS);

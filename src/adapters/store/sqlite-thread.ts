@@ -252,7 +252,7 @@ export class SqliteThread {
       }
     } catch (error) {
       // The state of the thread is unknown.
-      this.#lose(thread, 'its thread made a mistake', error);
+      this.#lose(thread, 'an internal error occurred in its thread', error);
       this.#ending = thread.end();
     } finally {
       this.#settling = undefined;

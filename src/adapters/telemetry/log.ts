@@ -61,7 +61,7 @@ function droppedLine(dropped: number): string {
   let text = '';
   pino()({ base: null }, { write: (line) => (text = line) }).warn(
     { dropped },
-    'log lines were dropped, as nobody read them',
+    'log lines were dropped because they were not read in time',
   );
   return text;
 }

@@ -91,7 +91,7 @@ export class Conversation {
         this.#pending.get(ownIdOf(message.idText) ?? -1)?.fail(refusalFor(message, server));
     } else if (message.kind === 'response') {
       const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
-      if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
+      if (pending === undefined) log.debug('server answered a request that is no longer pending', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
       this.#serverRequests.take(message, {

@@ -82,7 +82,7 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   if (isNews) all.set(server, { sinceMs: nowMs, others: 0 });
   else known.others += 1;
   const text = isQuoted ? bytes.toString('utf8', 0, MAX_QUOTED_LENGTH) : undefined;
-  log[isNews ? 'warn' : 'debug']('server sent what is no JSON-RPC message; it is ignored', {
+  log[isNews ? 'warn' : 'debug']('server sent something that is not a JSON-RPC message; it is ignored', {
     server,
     code: 'MESSAGE_INVALID',
     reason: message.reason,
@@ -132,5 +132,6 @@ export function heard(note: NotificationMessage, server: string, to: { events: L
     const { start, end } = note.params ?? { start: 0, end: 0 };
     const text = note.bytes.toString('utf8', start, Math.min(end, start + MAX_LOGGED_LENGTH));
     to.log.debug('server log message', { server, level, text });
-  } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
+  } else
+    to.log.debug('server sent a notification that belongs to no request', { server, method: note.method });
 }

@@ -35,7 +35,8 @@ export function mappedHeaderFault(name: string): string | undefined {
 
 /** Why a header cannot have that value; a sentence, which does not repeat it. */
 export function headerValueFault(value: string): string | undefined {
-  if (!isHeaderValue(value)) return 'It holds a line break or a character that no header can hold.';
+  if (!isHeaderValue(value))
+    return 'It contains a line break or a character that is not allowed in a header.';
   return value.trim() === value
     ? undefined
     : 'It begins or ends with white space, which no server would see.';

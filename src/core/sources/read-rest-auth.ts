@@ -54,7 +54,7 @@ function isKind(type: unknown): type is RestAuth['kind'] {
 
 function emptyFault(text: string): string | undefined {
   if (text === '') return 'it is empty';
-  return text.isWellFormed() ? undefined : 'it holds half of a character';
+  return text.isWellFormed() ? undefined : 'it contains an incomplete character (a lone surrogate)';
 }
 
 function textFault(text: string): string | undefined {

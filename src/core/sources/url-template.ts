@@ -105,7 +105,7 @@ function queryName(part: string): string {
  */
 export function pathValue(text: string): Result<string, string> {
   if (text === '') return err('is empty, and a path has no empty place for it');
-  if (!text.isWellFormed()) return err('holds half of a character');
+  if (!text.isWellFormed()) return err('contains an incomplete character (a lone surrogate)');
   if (text.split(/[/\\]/).some(isDotSegment))
     return err('holds "." or "..", which would lead to another path');
   return ok(encodeURIComponent(text));

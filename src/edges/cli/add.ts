@@ -37,7 +37,7 @@ export async function addServer(
   const { path, isReplaced, backup } = added.value;
   const isJson = options.json === true;
   if (!isJson) print(proseOf(`${isReplaced ? 'Replaced' : 'Added'} ${quoted(name)} in ${printable(path)}.`));
-  if (!isJson && backup !== undefined) print(`The file as it was: ${printable(backup)}`);
+  if (!isJson && backup !== undefined) print(`Backup of the previous file: ${printable(backup)}`);
   const tried = options.start ? await tryServer(runtime, name, options) : ok(undefined);
   if (!tried.ok) return printComplaint(tried.error);
   const status = tried.value;
@@ -59,7 +59,7 @@ function entryOf(
   if (!variables.ok) return variables;
   if (!headers.ok) return headers;
   if (URL_START.test(first)) {
-    if (args.length > 0) return wrong('a server at a URL takes no command; write `assay add NAME URL`');
+    if (args.length > 0) return wrong('a server at a URL has no command; write `assay add NAME URL`');
     if (env.length > 0) return wrong('--env is for commands; a server at a URL takes --header');
     return ok({ url: first, ...(header.length > 0 && { headers: headers.value }) });
   }

@@ -57,7 +57,7 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
       ),
     );
   if (expiresMs !== undefined && done.value.state === 'valid')
-    printError('The issuer gave no refresh token: after that it takes another sign-in.');
+    printError('The issuer gave no refresh token, so you must sign in again after that.');
   return EXIT.done;
 }
 

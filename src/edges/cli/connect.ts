@@ -50,7 +50,7 @@ export async function connect(
 
 const NO_ENDPOINT: Refusal = {
   code: 'ARGUMENTS_INVALID',
-  reason: '--http takes the address that ends in /mcp if --all or --toolset says what is shown there',
+  reason: '--http needs an address that ends in /mcp when --all or --toolset is given',
 };
 
 /** Whether an address leads to this machine, and so probably to a `serve` of this home. */
@@ -121,7 +121,7 @@ function reportText(report: ConnectReport): string {
     case 'restored':
       return `${lead}${file} ${isDryRun ? 'would be' : 'is'} again, byte for byte, what it was.`;
     case 'removed':
-      return `${lead}${file} ${isDryRun ? 'would be' : 'is'} removed: Assay had made it.`;
+      return `${lead}${file} ${isDryRun ? 'would be' : 'is'} removed, because Assay created it.`;
     case 'taken out':
       return `${lead}${file} ${undoneText(report)}`;
   }

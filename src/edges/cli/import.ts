@@ -155,7 +155,7 @@ function closing({ sources, target, backup, isDryRun, servers }: ImportReport): 
   if (count === 0) return `Nothing to copy from ${from} to ${to}.`;
   const servings = count === 1 ? '1 server' : `${count} servers`;
   if (isDryRun) return `Dry run: ${servings} would be copied from ${from} to ${to}.`;
-  const kept = backup === undefined ? '' : `\nThe file as it was: ${printable(backup)}`;
+  const kept = backup === undefined ? '' : `\nBackup of the previous file: ${printable(backup)}`;
   return `Copied ${servings} from ${from} to ${to}.${kept}`;
 }
 

@@ -117,7 +117,7 @@ function changeText({ name, change, added, members }: ImportedToolset, tools: nu
     case 'extended':
       return `Added all tools of ${counted(added, 'server')} to the toolset ${quoted(name)}, which shows ${now}.`;
     case 'same':
-      return `The toolset ${quoted(name)} has tools of these servers already and stays as it is.`;
+      return `The toolset ${quoted(name)} already has tools of these servers and is not changed.`;
   }
 }
 

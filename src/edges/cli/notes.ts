@@ -40,7 +40,7 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
     if (options.json === true) printJson({ notes: notes.map(placedNoteJson) });
     else print(tableOf(NOTE_HEAD, notes.map(noteRow)));
     if (notes.length === 0)
-      printError('There are no notes. `assay notes add TOOLSET TOOL NAME TEXT` makes one.');
+      printError('There are no notes. Add one with `assay notes add TOOLSET TOOL NAME TEXT`.');
     return Promise.resolve(ok(undefined));
   });
 }

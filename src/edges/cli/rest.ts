@@ -73,7 +73,7 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
           tools.map((tool) => [tool.name, requestOf(tool), hintsPhrase(tool)]),
         ),
       );
-    if (tools.length === 0) printError('There are none. `assay rest add NAME URL` makes one.');
+    if (tools.length === 0) printError('There are no REST tools. Add one with `assay rest add NAME URL`.');
     return ok(undefined);
   });
 }

@@ -51,7 +51,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
     if (name === undefined && options.accept === true)
       return err({
         code: 'ARGUMENTS_INVALID',
-        reason: '--accept: name the tool whose definition you accept, or --instructions and the server',
+        reason: '--accept: name the tool whose definition you accept, or use --instructions with the server',
       });
     const tools = await allTools(services);
     if (name === undefined) {

@@ -49,7 +49,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
 /** Shows where the REST API's token is, never the token. */
 function tokenLine(path: string | undefined): string {
   return path === undefined
-    ? 'with a token of the scope admin or read; `assay token create NAME --scope admin` makes one'
+    ? 'with a token that has the scope admin or read; create one with `assay token create NAME --scope admin`'
     : `with the token in ${path}`;
 }
 
@@ -90,7 +90,7 @@ export function clientLines({ endpoint, needsToken, command: [command = '', ...a
     `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint, ...headers } } })}`,
     `  Claude Desktop  ${JSON.stringify({ mcpServers: { assay: { command, args } } })}`,
     ...(needsToken
-      ? ['\nReplace <token> by what `assay token create NAME` prints, one for each client.']
+      ? ['\nReplace <token> with the output of `assay token create NAME`, one token per client.']
       : []),
     '',
   ].join('\n');

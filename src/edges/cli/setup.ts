@@ -37,7 +37,8 @@ export async function setup(runtime: ClientConfigPorts, options: SetupOptions): 
 
 const NO_TERMINAL: Refusal = {
   code: 'ARGUMENTS_INVALID',
-  reason: 'there is no terminal to ask at; --yes does every step, and --client names the clients',
+  reason:
+    'there is no terminal to ask questions on; use --yes to run every step and --client to name the clients',
 };
 const CLOSING =
   'To show fewer tools: `assay toolset show NAME`, then `assay toolset remove NAME TOOL…`. To go back: `assay connect CLIENT --undo`.';

@@ -101,6 +101,6 @@ function functionCommands(runtime: Runtime, done: Done): readonly Command[] {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is no whole number.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
   return Number(text);
 }

@@ -58,7 +58,7 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
     const rows = tokens.value.map(shown);
     if (options.json === true) printJson({ tokens: rows });
     else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
-    if (rows.length === 0) printError('There are no tokens. `assay token create NAME` makes one.');
+    if (rows.length === 0) printError('There are no tokens. Create one with `assay token create NAME`.');
     return tokens;
   });
 }

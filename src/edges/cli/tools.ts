@@ -60,7 +60,7 @@ function printNotes({ tools, servers, recalled, reports, review }: CatalogReport
   if (review !== undefined) printError(reviewNote(review));
   const doubtful = tools.filter(({ lint }) => lint.some(({ level }) => level === 'error')).length;
   if (doubtful > 0)
-    printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
+    printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; see \`assay lint\``);
   for (const report of reports) printError(`note: ${printable(report)}`);
   for (const lack of servers.map(missingFrom))
     if (lack !== undefined) printError(printable(`warning: ${lack}`));

@@ -80,7 +80,7 @@ export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput
     );
     for (const tool of released(before, tools.value))
       printError(
-        `note: ${quoted(tool)} is held to no definition any more, as it was named without its refId.`,
+        `note: ${quoted(tool)} is no longer pinned to a definition, because it was given without its refId.`,
       );
     return changed;
   });
@@ -165,7 +165,7 @@ export async function describeToolset(
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const description = text === '' ? undefined : text;
     const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));
-    const what = description === undefined ? 'has no description any more' : 'has this description now';
+    const what = description === undefined ? 'no longer has a description' : 'has this description now';
     if (described.ok) tell(described.value.after, options, `The toolset ${quoted(name)} ${what}.`);
     return described;
   });

@@ -46,7 +46,7 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
         `No tool of ${quoted(name)} is held to a definition. \`assay toolset add\` with a refId does that.`,
       );
     if (reviews.some(({ state }) => state === 'changed' || state === 'new'))
-      printError(`\`assay toolset accept ${name} REFID…\` lets in exactly what is shown here.`);
+      printError(`\`assay toolset accept ${name} REFID…\` accepts exactly what is shown here.`);
     return ok(undefined);
   });
 }
@@ -164,6 +164,6 @@ function acceptable(
 }
 
 function unheld(tool: string): Refusal {
-  const reason = `the tool "${tool}" is held to no definition; \`assay toolset add\` with its refId holds it to one`;
+  const reason = `the tool "${tool}" is not pinned to a definition; pin it with \`assay toolset add\` and its refId`;
   return { code: 'ARGUMENTS_INVALID', reason };
 }

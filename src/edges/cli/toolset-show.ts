@@ -17,7 +17,8 @@ export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<nu
     const rows = toolsets.all.map((toolset) => summaryOf(toolset, toolsets.equipped));
     if (options.json === true) printJson({ toolsets: rows });
     else print(tableOf(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
-    if (rows.length === 0) printError('There are no toolsets. `assay toolset create NAME TOOL…` makes one.');
+    if (rows.length === 0)
+      printError('There are no toolsets. Create one with `assay toolset create NAME TOOL…`.');
     return Promise.resolve(ok(undefined));
   });
 }

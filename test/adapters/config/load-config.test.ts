@@ -468,7 +468,7 @@ describe('an entry', () => {
   });
   it('that does not say how its server is reached, or says two ways, is a problem', async () => {
     await checkProblems(5, ['mcpServers.x: this is not an object']);
-    await checkProblems({}, ['mcpServers.x: there is no "command", "url" or "openapi"']);
+    await checkProblems({}, ['mcpServers.x: "command", "url" or "openapi" is missing']);
     await checkProblems({ command: 'x', url: 'https://e.org' }, [
       'mcpServers.x: there are both a "command" and a "url"',
     ]);

@@ -74,7 +74,7 @@ describe('the call of a tool that Assay makes', () => {
     };
     expect(await outcome({ run }, () => undefined)).toEqual({ ok: true, value: '{"content":[]}' });
     await sleep(10);
-    expect(answered).toEqual({ ok: false, error: 'The call has ended: nobody can be asked.' });
+    expect(answered).toEqual({ ok: false, error: 'Cannot ask: the call has ended.' });
   });
 
   it.each<[what: string, result: unknown]>([

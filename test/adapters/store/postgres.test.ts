@@ -56,7 +56,7 @@ describe('a store in PostgreSQL', () => {
     url.password = SECRET;
     for (const [databaseUrl, told] of [
       [url.href, /does not accept/],
-      [nameless.href, /no such database/],
+      [nameless.href, /the database does not exist/],
     ] as const) {
       const opened = await tryStore({ home: '', databaseUrl });
       expect(opened).toEqual({

@@ -30,7 +30,7 @@ async function quotedOf(type: string | undefined): Promise<unknown> {
     });
   });
   expect(logged).toEqual([
-    ['server sent what is no JSON-RPC message; it is ignored', (logged[0] as unknown[])[1]],
+    ['server sent something that is not a JSON-RPC message; it is ignored', (logged[0] as unknown[])[1]],
   ]);
   return (logged[0] as unknown[])[1];
 }

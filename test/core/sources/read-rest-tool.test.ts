@@ -159,7 +159,7 @@ describe('a REST tool', () => {
     [
       { headers: { a: 'secret\r\nb: c' } },
       'headers.a',
-      'It holds a line break or a character that no header can hold.',
+      'It contains a line break or a character that is not allowed in a header.',
     ],
     [{ headers: { a: ' b' } }, 'headers.a', 'It begins or ends with white space, which no server would see.'],
     [{ headers: { a: '1', A: '2' } }, 'headers.A', 'It stands there twice.'],
@@ -240,7 +240,7 @@ describe('a REST tool', () => {
     [
       { auth: { type: 'header', name: 'a', value: 'secret\n' } },
       'auth.value',
-      'It holds a line break or a character that no header can hold.',
+      'It contains a line break or a character that is not allowed in a header.',
     ],
     [{ auth: { type: 'query', name: '', value: 'a' } }, 'auth.name', 'It is empty.'],
     [{ inputSchema: true }, 'inputSchema', 'It must be a JSON Schema with "type": "object".'],

@@ -157,7 +157,7 @@ function faultOf({ name, url: text }: ConnectRequest): string | undefined {
   const isFit = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   return isFit
     ? undefined
-    : '--http takes an address that starts with http:// or https://, without credentials';
+    : '--http needs an address that starts with http:// or https://, without credentials';
 }
 
 function absent({ client, file, isOfProject }: Target): Refusal {

@@ -34,7 +34,7 @@ const IDLE_LOOKS = 5;
 const OWN_MB = 128;
 
 type AskMessage = Extract<FromRunner, { kind: 'ask' }>;
-const NOBODY: AskAnswer = { ok: false, error: 'Nobody can be asked any more.' };
+const NOBODY: AskAnswer = { ok: false, error: 'Cannot ask: the call has ended.' };
 
 export interface ProcessParts {
   readonly spec: FunctionModuleSpec;
@@ -177,7 +177,7 @@ export class ModuleProcess {
       case 'exit':
         return this.#leaves({ code: 'EXIT_CALLED', exitCode: message.code, at: message.at });
       case 'stray':
-        return this.#parts.log.warn('function threw where nobody waits', {
+        return this.#parts.log.warn('function threw after its call had ended', {
           module: this.#parts.spec.path,
           fault: message.fault,
         });
@@ -281,8 +281,6 @@ export class ModuleProcess {
   #endCalls(): void {
     const cause = this.#cause === undefined ? 'ended' : causeText(this.#cause);
     const name = nameOf(this.#parts.spec);
-    this.#calls.endAll(
-      () => `The process of the functions in ${name} ${cause}. The next call starts it anew.`,
-    );
+    this.#calls.endAll(() => `The process of the functions in ${name} ${cause}. The next call restarts it.`);
   }
 }

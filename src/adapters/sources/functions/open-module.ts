@@ -211,7 +211,7 @@ class ModuleSource implements BuiltInSource {
   #broken(fault: string): void {
     const isServing = this.#serving !== undefined && !this.#serving.process.hasEnded;
     const message = isServing
-      ? 'changed function module cannot be loaded; it serves as it was before'
+      ? 'changed function module cannot be loaded; the previous version is still served'
       : 'changed function module cannot be loaded';
     this.#deps.log.warn(message, { module: this.#spec.path, fault });
     this.#brokenBy = `it was changed, and cannot be loaded: ${fault}`;

@@ -34,7 +34,7 @@ export async function runnerCommand(
   spec: FunctionModuleSpec,
   { runner, forbidden = [], fileFault }: RunnerPlace,
 ): Promise<Result<RunnerCommand, string>> {
-  if (!(await isThere(spec.path))) return err(`there is no file ${JSON.stringify(spec.path)}`);
+  if (!(await isThere(spec.path))) return err(`the file ${JSON.stringify(spec.path)} does not exist`);
   const fault = await fileFault?.(spec.path);
   if (fault !== undefined) return err(`it ${fault}`);
   const [path, script] = await Promise.all([realPath(spec.path), realPath(runner)]);
@@ -60,7 +60,7 @@ export async function runnerCommand(
     );
   const odd = [...reads, ...writes].find((one) => one.includes('*'));
   if (odd !== undefined)
-    return err(`its process cannot be confined, as the path ${JSON.stringify(odd)} holds a "*"`);
+    return err(`its process cannot be confined because the path ${JSON.stringify(odd)} contains a "*"`);
   return ok({
     options: {
       command: process.execPath,
@@ -99,11 +99,11 @@ async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string
   const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
   const isInside = (path: string): boolean => homes.some((home) => isWithin(path, home));
   if (isOpened(folder))
-    return `its folder ${JSON.stringify(folder)} holds Assay's home, whose secrets no function may read: put it into a folder of its own`;
+    return `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a folder of its own`;
   for (const [member, paths] of Object.entries({ reads: spec.reads, writes: spec.writes })) {
     const found = (await withRealPaths(paths)).find((path) => isOpened(path) || isInside(path));
     if (found !== undefined)
-      return `its "${member}" name ${JSON.stringify(found)}, which holds or is a part of Assay's home, whose secrets no function may read`;
+      return `its "${member}" name ${JSON.stringify(found)}, which contains or is in Assay's home folder, whose secrets functions must not read`;
   }
   return undefined;
 }

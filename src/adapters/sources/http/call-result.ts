@@ -164,7 +164,7 @@ function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: Answe
   if (target !== undefined)
     return refused(
       `${request}: the server answered ${status} and points to ${shownAddress(target.origin, target.pathname)}. ` +
-        'What may have an effect is not sent a second time, so nothing was sent there.',
+        'A request that may have an effect is not sent twice, so nothing was sent there.',
     );
   const { 'retry-after': wait } = answer.headers;
   const later = typeof wait === 'string' && wait.length < 50 ? ` It can be asked again after: ${wait}.` : '';

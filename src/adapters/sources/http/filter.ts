@@ -65,7 +65,7 @@ function parse(expression: string): Result<Tree, string> {
     if (isDeeper(tree, MAX_TREE_DEPTH)) return err(TOO_DEEP);
     // Look up functions now rather than in the middle of a call.
     const unknown = unknownFunction(tree, new Set(getRegisteredFunctions()));
-    return unknown === undefined ? ok(tree) : err(`there is no function ${JSON.stringify(unknown)}`);
+    return unknown === undefined ? ok(tree) : err(`unknown function ${JSON.stringify(unknown)}`);
   } catch (error) {
     return err(error instanceof RangeError ? TOO_DEEP : messageOf(error));
   }

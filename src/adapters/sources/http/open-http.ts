@@ -75,7 +75,7 @@ async function send(
     isPublic ||= agent.isPublic(url.hostname);
     if (!isFollowed(step.method, answer.status, answer.headers)) return ok({ ...answer, isPublic });
     if (hops === MAX_REDIRECTS)
-      return err(`${shown(call)} redirects more than ${MAX_REDIRECTS} times, so nobody knows its answer.`);
+      return err(`${shown(call)} redirects more than ${MAX_REDIRECTS} times, so there is no answer.`);
     const next = nextStep(step, answer, secrets);
     if (!next.ok) return err(`${name} ${next.error}.`);
     chooser = chooserOfNamed(next.value.url, { url, chooser, isPublic });

@@ -41,7 +41,9 @@ export function buildRequest(plan: RequestPlan, text: string): Result<ReadyReque
   const given = exactArguments(text);
   const half = plan.arguments.slots.find(({ argument }) => !isWellFormed(given.get(argument)));
   if (half !== undefined)
-    return err(`The argument ${JSON.stringify(half.argument)} holds half of a character. Nothing was sent.`);
+    return err(
+      `The argument ${JSON.stringify(half.argument)} contains an incomplete character (a lone surrogate). Nothing was sent.`,
+    );
   const url = urlOf(plan, given);
   if (!url.ok) return url;
   const written = bodyOf(plan, given);
@@ -113,7 +115,7 @@ function fillPath(plan: RequestPlan, template: string, given: ExactArguments): R
 }
 
 function dotted(argument: string): string {
-  return `The argument ${argument} holds "." or ".." as a step of a path, which would change the path of the request. Nothing was sent.`;
+  return `The argument ${argument} contains a "." or ".." path segment, which would change the path of the request. Nothing was sent.`;
 }
 
 /** Also next to an encoded separator: some servers decode before they check. */
@@ -179,7 +181,7 @@ function headersOf(
     const text = inHeader(parameter, value);
     if (!isHeaderValue(text))
       return err(
-        `The argument ${JSON.stringify(argument)} holds a character that no header can. Nothing was sent.`,
+        `The argument ${JSON.stringify(argument)} contains a character that is not allowed in a header. Nothing was sent.`,
       );
     put(parameter.name, text);
   }
@@ -192,7 +194,7 @@ function headersOf(
     if (place !== 'header') continue;
     if (!isHeaderValue(value))
       return err(
-        `The credential for the header ${JSON.stringify(name)} holds a character that no header can.`,
+        `The credential for the header ${JSON.stringify(name)} contains a character that is not allowed in a header.`,
       );
     put(name, value);
   }

@@ -101,7 +101,7 @@ async function readLocal(
 ): Promise<Result<string, string>> {
   if (root.protocol !== 'file:') return err('is a file, which only a document that is a file may name');
   const path = pathOf(target);
-  if (path === undefined) return err('is no path of this machine');
+  if (path === undefined) return err('is not a path on this machine');
   if (target.href !== root.href && !(await isBeneath(path, dirname(fileURLToPath(root)))))
     return err('lies outside of the folder of the document');
   const text = await options.readFile(path, limits.maxBytes);
@@ -231,5 +231,7 @@ function faultOf(document: unknown): string | undefined {
     return true;
   };
   if (isWithin(document, 0)) return undefined;
-  return left < 0 ? 'holds too many values, perhaps by its aliases' : `is nested over ${MAX_DEPTH} levels`;
+  return left < 0
+    ? 'contains too many values, perhaps through its aliases'
+    : `is nested over ${MAX_DEPTH} levels`;
 }

@@ -92,7 +92,7 @@ export async function makeTools(
       skipped.push({ what: `${operation.method} ${operation.path}`, why });
     }
   }
-  if (makings.length === 0 && lacking !== undefined) return err(`tells of no server: ${lacking.why}`);
+  if (makings.length === 0 && lacking !== undefined) return err(`names no server: ${lacking.why}`);
   const names = toolNames(makings.map(({ operation, words }) => ({ operation, given: words.name })));
   return ok({ tools: makings.map((one, index) => operationTool(one, names[index] ?? '', options)), skipped });
 }
@@ -103,7 +103,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
   const outputs = draftsOf(documents, 'output');
   return (operation) => {
     const words = operationWords(operation, documents);
-    if (!words.isEnabled) return err('its x-mcp says that it is not enabled');
+    if (!words.isEnabled) return err('its x-mcp disables it');
     if (words.isContradictory)
       return err('its x-mcp contradicts itself: readOnlyHint and destructiveHint are both true');
     const unfit = unfitness(operation);
@@ -152,11 +152,11 @@ function draftsOf(documents: Documents, direction: 'input' | 'output'): InputDra
 
 /** A phrase: why an operation cannot be called. */
 function unfitness({ method, path }: Operation): string | undefined {
-  if (method === 'TRACE') return 'TRACE sends back what came, secrets included';
+  if (method === 'TRACE') return 'TRACE echoes the request, including secrets';
   if (!path.startsWith('/')) return 'its path does not begin with "/"';
   const [steps = '', query = ''] = path.split(/[?#](.*)/s);
   if (query.includes('{')) return 'its path has a parameter behind "?" or "#"';
-  return steps.split('/').some(isDotSegment) ? 'its path holds "." or ".." as a step' : undefined;
+  return steps.split('/').some(isDotSegment) ? 'its path contains a "." or ".." segment' : undefined;
 }
 
 /** Whether the operator supplies the parameter, so that it is not a tool argument. */
@@ -274,7 +274,7 @@ function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: Bui
 
 /** A phrase. */
 function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | undefined {
-  if (value === undefined) return 'it is no JSON object';
+  if (value === undefined) return 'it is not a JSON object';
   if (!check.ok) return undefined;
   const fault = check.value(value);
   if (fault === undefined) return undefined;

@@ -53,7 +53,7 @@ export function operationsIn(documents: Documents): Result<Operations, string> {
           members: located.value,
           item: item.value,
         });
-      else skipped.push({ what, why: 'it is no object' });
+      else skipped.push({ what, why: 'it is not an object' });
     }
   }
   return ok({ operations, skipped });
@@ -77,11 +77,11 @@ export function isVersion30(document: unknown): boolean {
 }
 
 function faultOf(document: unknown): string | undefined {
-  if (!isMembers(document)) return 'is no OpenAPI document: it is no object';
+  if (!isMembers(document)) return 'is not an OpenAPI document: it is not an object';
   const { openapi, swagger, paths } = document;
   if (openapi === undefined && swagger !== undefined)
     return `is of Swagger ${shown(swagger)}, which is not read: convert it to OpenAPI 3 first`;
-  if (openapi === undefined) return 'is no OpenAPI document: it has no member "openapi"';
+  if (openapi === undefined) return 'is not an OpenAPI document: it has no member "openapi"';
   // YAML reads an unquoted 3.0 as the number 3.
   if (!/^3(\.|$)/.test(shown(openapi))) return `is of OpenAPI ${shown(openapi)}; 3.0 and 3.1 are read`;
   return paths === undefined || isMembers(paths) ? undefined : 'has "paths" that are no object';
@@ -96,7 +96,7 @@ function itemAt(located: Located, documents: Documents): Result<Operation['item'
   const end = documents.follow(located);
   if (!end.ok) return end;
   const { value, at } = end.value;
-  if (!isMembers(value)) return err('its path is no object');
+  if (!isMembers(value)) return err('its path is not an object');
   if (value === located.value || !isMembers(located.value) || at !== located.at) return ok({ value, at });
   const { $ref: _, ...beside } = located.value;
   return ok({ value: { ...value, ...beside }, at });

@@ -31,7 +31,7 @@ export function serverOf(
   if (baseUrl !== undefined) {
     const base = webUrl(baseUrl);
     return base === undefined
-      ? err({ lacksBase: false, why: 'baseUrl is no URL of http or https' })
+      ? err({ lacksBase: false, why: 'baseUrl is not an http or https URL' })
       : ok({ url: base, at: undefined });
   }
   const owners: readonly Located[] = [operation.located, operation.item, root];
@@ -76,7 +76,7 @@ function urlOf({ url, at, variables }: Server): Result<URL, NoServer> {
     return err({ lacksBase: true, why: `its server ${named} is relative to a file: give baseUrl` });
   const found = webUrl(filled, at);
   if (found !== undefined) return ok(found);
-  return err({ lacksBase: false, why: `its server ${named} is no URL of http or https without a password` });
+  return err({ lacksBase: false, why: `its server ${named} is not an http or https URL without a password` });
 }
 
 /** An http(s) URL without a password, which would be shown wherever the URL is. */
@@ -131,7 +131,7 @@ function secretsFor(name: string, options: SecurityOptions): Result<readonly Sec
   const { documents, credentials, headers } = options;
   const scheme = schemeNamed(name, documents);
   const shown = JSON.stringify(name);
-  if (scheme === undefined) return err(`the scheme ${shown}, of which the document does not tell what it is`);
+  if (scheme === undefined) return err(`the scheme ${shown}, which the document does not define`);
   const credential = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
   const given = Object.keys(headers).map((header) => header.toLowerCase());
   const made = secretOf(scheme, credential);

@@ -118,7 +118,7 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
 }
 
 function noBase64(argument: string | undefined): string {
-  return `The argument ${JSON.stringify(argument)} is no Base64, which it must be.`;
+  return `The argument ${JSON.stringify(argument)} must be Base64.`;
 }
 
 function bytesOf(base64: string): Buffer | undefined {

@@ -180,7 +180,8 @@ function queryOf(
   for (const [name, parameter] of [...queryMapping, ...rest.map((name) => [name, name] as const)]) {
     const texts = written.textsOf(name);
     if (!texts.ok) return err(faultOf(name, texts.error));
-    if (!parameter.isWellFormed()) return err(faultOf(name, 'has a name that holds half of a character'));
+    if (!parameter.isWellFormed())
+      return err(faultOf(name, 'has a name with an incomplete character (a lone surrogate)'));
     for (const text of texts.value) pairs.push(pair(parameter, text));
   }
   if (lastQuery !== '') pairs.push(lastQuery);
@@ -222,7 +223,7 @@ function headersOf(
     if (!text.ok) return err(faultOf(name, text.error));
     if (text.value === undefined) continue;
     if (!isHeaderValue(text.value))
-      return err(faultOf(name, 'holds a line break or a character that no header can hold'));
+      return err(faultOf(name, 'contains a line break or a character that is not allowed in a header'));
     all.push([header, text.value]);
   }
   return ok(all);

@@ -109,7 +109,7 @@ function definitionOf(spec: RestToolSpec): BuiltInDefinition {
 function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, request: string): BuiltInResult {
   if (result.isError === true) return result;
   const { structuredContent: value } = result;
-  const fault = value === undefined ? { path: [], reason: 'it is no JSON object' } : faultIn(value, check);
+  const fault = value === undefined ? { path: [], reason: 'it is not a JSON object' } : faultIn(value, check);
   if (fault === undefined) return result;
   const place = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
   const [first] = result.content;

@@ -240,7 +240,7 @@ describe('what a module prints', () => {
     expect(await printing.say('stray')).toBe('returned');
     expect(await printing.say('print')).toBe('printed');
     expect(printing.logged.find((line) => line.includes('astray'))).toMatch(
-      /^warn function threw where nobody waits \{"fault":"astray\\n {4}at Object\.run \(tools\.mjs:\d+:\d+\)"\}$/,
+      /^warn function threw after its call had ended \{"fault":"astray\\n {4}at Object\.run \(tools\.mjs:\d+:\d+\)"\}$/,
     );
   });
 

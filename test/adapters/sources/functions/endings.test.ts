@@ -77,7 +77,7 @@ describe('a tool that never lets others run', () => {
       expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
       await expect(looping).rejects.toThrow('nobody waits');
       expect(await waiting).toBe(
-        `! The process of the functions in tools.mjs had its event loop blocked by its tool "${tool}", and was stopped. The next call starts it anew.`,
+        `! The process of the functions in tools.mjs had its event loop blocked by its tool "${tool}", and was stopped. The next call restarts it.`,
       );
       await gone(pid);
       expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
@@ -102,7 +102,7 @@ describe('the process of a module', () => {
       const said = await module.say(tool);
       expect(said).toMatch(
         new RegExp(
-          `^! The process of the functions in tools\\.mjs ${cause.source}\\. The next call starts it anew\\.$`,
+          `^! The process of the functions in tools\\.mjs ${cause.source}\\. The next call restarts it\\.$`,
         ),
       );
       expect(await others).toBe(said);
@@ -116,7 +116,7 @@ describe('the process of a module', () => {
     const pid = await pidOf(module);
     const call = module.say('never');
     kill(pid, 'SIGSEGV');
-    expect(await call).toMatch(/ was ended by SIGSEGV\. The next call starts it anew\.$/);
+    expect(await call).toMatch(/ was ended by SIGSEGV\. The next call restarts it\.$/);
   });
 
   it('that takes too much memory while nobody calls it is ended as well', async () => {

@@ -155,7 +155,7 @@ describe('a module', () => {
 
   it('that is not there is named', async () => {
     const module = openedModule({ 'a.ts': '' }, { path: '/no/such.ts' });
-    expect(await module.fault()).toBe('there is no file "/no/such.ts"');
+    expect(await module.fault()).toBe('the file "/no/such.ts" does not exist');
   });
 
   it('that never ends loading is given up after ten seconds', async () => {

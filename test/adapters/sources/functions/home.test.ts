@@ -25,7 +25,7 @@ describe('a module', () => {
   ])('whose %s would open the home of Assay (%s) is not served', async (member, path, found) => {
     const module = openedModule(moduleOf({ add: '() => 1' }), { [member]: [path], forbidden: [home] });
     expect(await module.fault()).toBe(
-      `its "${member}" name ${JSON.stringify(found)}, which holds or is a part of Assay's home, whose secrets no function may read`,
+      `its "${member}" name ${JSON.stringify(found)}, which contains or is in Assay's home folder, whose secrets functions must not read`,
     );
   });
 
@@ -34,7 +34,7 @@ describe('a module', () => {
     writeFileSync(path, 'export default [];');
     const module = openedModule(moduleOf({ add: '() => 1' }), { path, forbidden: [home, linked] });
     expect(await module.fault()).toBe(
-      `its folder ${JSON.stringify(folder)} holds Assay's home, whose secrets no function may read: put it into a folder of its own`,
+      `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a folder of its own`,
     );
   });
 

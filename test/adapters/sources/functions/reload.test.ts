@@ -59,7 +59,7 @@ describe('a module that was changed', () => {
     module.write('tools.ts', `${saying('two')}\nexport const x = ;`);
     const line = await until('the fault', () => module.logged.find((one) => one.startsWith('warn')));
     expect(line).toMatch(
-      /^warn changed function module cannot be loaded; it serves as it was before \{"fault":"SyntaxError: .* \(tools\.ts:8:\d+\)"\}$/,
+      /^warn changed function module cannot be loaded; the previous version is still served \{"fault":"SyntaxError: .* \(tools\.ts:8:\d+\)"\}$/,
     );
     expect(await module.say('say')).toBe('one word');
     expect(await pidOf(module)).toBe(pid);

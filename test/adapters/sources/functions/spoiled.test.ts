@@ -51,7 +51,7 @@ describe('a module that spoils the language', () => {
     const other = open();
     const [pid, otherPid] = [await module.say('pid'), await other.say('add', { a: 1, b: 2 })];
     expect(await module.say('spoil')).toBe(
-      '! The process of the functions in tools.mjs wrote invalid data to its channel to Assay (a "done" of another shape), and was stopped. The next call starts it anew.',
+      '! The process of the functions in tools.mjs wrote invalid data to its channel to Assay (a "done" of another shape), and was stopped. The next call restarts it.',
     );
     expect(await module.say('pid')).toMatch(/^\d+$/);
     expect(await module.say('pid')).not.toBe(pid);

@@ -34,8 +34,8 @@ describe('an answer', () => {
       200,
       /^ERROR \{"a":"x"\}\nThe request was carried out, but .* promises: at "a" it must be integer\.$/,
     ],
-    [[1], 200, /^ERROR \[1\]\nThe request was carried out, .* it is no JSON object\.$/],
-    [null, 204, /^ERROR Done: .*204[^]*\nThe request was carried out, .* it is no JSON object\.$/],
+    [[1], 200, /^ERROR \[1\]\nThe request was carried out, .* it is not a JSON object\.$/],
+    [null, 204, /^ERROR Done: .*204[^]*\nThe request was carried out, .* it is not a JSON object\.$/],
     [
       { code: 7 },
       422,

@@ -49,10 +49,10 @@ const referring = (reference: string, more: JsonObject = {}): JsonObject => {
 
 describe('a document', () => {
   it.each<[what: string, text: string, error: string]>([
-    ['is empty', '', 'is no OpenAPI document: it is no object'],
-    ['is a text', 'hello', 'is no OpenAPI document: it is no object'],
-    ['is a list', '[]', 'is no OpenAPI document: it is no object'],
-    ['is something else', '{"a":1}', 'is no OpenAPI document: it has no member "openapi"'],
+    ['is empty', '', 'is not an OpenAPI document: it is not an object'],
+    ['is a text', 'hello', 'is not an OpenAPI document: it is not an object'],
+    ['is a list', '[]', 'is not an OpenAPI document: it is not an object'],
+    ['is something else', '{"a":1}', 'is not an OpenAPI document: it has no member "openapi"'],
     ['is Swagger', 'swagger: "2.0"', 'is of Swagger 2.0, which is not read: convert it to OpenAPI 3 first'],
     ['is of another version', 'openapi: 4.0.0', 'is of OpenAPI 4.0.0; 3.0 and 3.1 are read'],
     ['has no paths that are any', '{"openapi":"3.1.0","paths":[]}', 'has "paths" that are no object'],
@@ -107,7 +107,7 @@ paths:
       (_, level) => `x${level}: &x${level} [${`*x${level - 1}, `.repeat(9)}]`,
     );
     const laughs = ['openapi: 3.1.0', 'x0: &x0 [lol]', ...levels.slice(1)].join('\n');
-    expect(await failureIn(laughs)).toBe('holds too many values, perhaps by its aliases');
+    expect(await failureIn(laughs)).toBe('contains too many values, perhaps through its aliases');
     expect(await failureIn('openapi: 3.1.0\nx: &x\n  y: *x\n')).toBe('is nested over 200 levels');
   });
 
@@ -123,8 +123,8 @@ paths:
     expect([tools.map(({ definition }) => definition.name), skipped]).toEqual([
       ['e'],
       [
-        { what: 'GET /a', why: 'it is no object' },
-        { what: '/b', why: 'its path is no object' },
+        { what: 'GET /a', why: 'it is not an object' },
+        { what: '/b', why: 'its path is not an object' },
         { what: '/c', why: 'its $ref "#/none" leads nowhere' },
       ],
     ]);
@@ -161,7 +161,7 @@ describe('a document that is a file', () => {
     ['parts/link.json', /cannot be read: lies outside/],
     ['parts/../../secret.json#/a', /cannot be read: lies outside/],
     ['file:///etc/passwd', /cannot be read: lies outside/],
-    ['file://host/etc/passwd', /cannot be read: is no path of this machine/],
+    ['file://host/etc/passwd', /cannot be read: is not a path on this machine/],
     ['data:application/json,{}', /cannot be read: is reached by data:, which is not read/],
     ['none.json', /cannot be read: there is no such file/],
     ['parts/bad.json', /cannot be read: is neither JSON nor YAML/],

@@ -298,7 +298,7 @@ describe('a body', () => {
     const schema = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
     for (const file of ['not base64!', 'abcde', 'a', 'ab=c']) {
       const { seen, text } = await tried(taking('multipart/form-data', { schema }), { file });
-      expect([seen, text]).toEqual([[], 'ERROR The argument "file" is no Base64, which it must be.']);
+      expect([seen, text]).toEqual([[], 'ERROR The argument "file" must be Base64.']);
     }
   });
 
@@ -317,7 +317,7 @@ describe('a body', () => {
 
   it('that is all bytes and no Base64 is not sent, and the argument is named', async () => {
     const { seen, text } = await tried(taking('image/png', {}), { body: 'no!' });
-    expect([seen, text]).toEqual([[], 'ERROR The argument "body" is no Base64, which it must be.']);
+    expect([seen, text]).toEqual([[], 'ERROR The argument "body" must be Base64.']);
   });
 
   it('keeps arguments of all places apart', async () => {

@@ -425,7 +425,7 @@ describe('an operation', () => {
       { method: 'post', requestBody: { content: { 'a type of nobody': {}, 'image/*': {} } } },
     ],
     ['its body has no content', { method: 'post', requestBody: {} }],
-    ['TRACE sends back what came, secrets included', { method: 'trace' }],
+    ['TRACE echoes the request, including secrets', { method: 'trace' }],
     ['its parameters are no list', { parameters: {} }],
     ['one of its parameters has no name', { parameters: [{ in: 'query' }] }],
     ['its parameter "q" is in "body", which is not supported', { parameters: [{ name: 'q', in: 'body' }] }],
@@ -434,7 +434,7 @@ describe('an operation', () => {
       { parameters: [{ name: 'q', in: 'query', style: 'matrix' }] },
     ],
     ['its path does not begin with "/"', { path: 'x' }],
-    ['its path holds "." or ".." as a step', { path: '/a/../b' }],
+    ['its path contains a "." or ".." segment', { path: '/a/../b' }],
     ['its path has a parameter behind "?" or "#"', { path: '/a?b={c}' }],
   ])('is skipped because %s', async (why, operation) => {
     const { path = '/x', method = 'get' } = operation;

@@ -82,8 +82,8 @@ describe('a security scheme', () => {
     ['basic', 'a username and a password for the scheme "basic"'],
     ['digest', 'the scheme "digest" (http digest), which is not supported'],
     ['tls', 'the scheme "tls" (mutualTLS), which is not supported'],
-    ['none', 'the scheme "none", of which the document does not tell what it is'],
-    ['constructor', 'the scheme "constructor", of which the document does not tell what it is'],
+    ['none', 'the scheme "none", which the document does not define'],
+    ['constructor', 'the scheme "constructor", which the document does not define'],
   ])('%s without a credential: no call is made, and who reads it knows what to do', async (scheme, lack) => {
     const credentials = scheme === 'tls' || scheme === 'digest' ? { [scheme]: 'x' } : {};
     expect(await sent({ security: [need(scheme)] }, { credentials })).toBe(
@@ -93,7 +93,9 @@ describe('a security scheme', () => {
 
   it('with a credential that no header can hold makes no call, and does not tell it', async () => {
     const text = await sent({ security: [need('header')] }, { credentials: { header: 'se\ncret' } });
-    expect(text).toBe('ERROR The credential for the header "X-Key" holds a character that no header can.');
+    expect(text).toBe(
+      'ERROR The credential for the header "X-Key" contains a character that is not allowed in a header.',
+    );
   });
 });
 
@@ -233,11 +235,11 @@ describe('a server', () => {
   });
 
   it.each<[servers: Json, why: string]>([
-    [[], 'tells of no server: its server "/" is relative to a file: give baseUrl'],
-    [[{ url: '/v1' }], 'tells of no server: its server "/v1" is relative to a file: give baseUrl'],
+    [[], 'names no server: its server "/" is relative to a file: give baseUrl'],
+    [[{ url: '/v1' }], 'names no server: its server "/v1" is relative to a file: give baseUrl'],
     [
       [{ url: '{base}/v1' }],
-      'tells of no server: its server "{base}/v1" has no default for "base": give baseUrl',
+      'names no server: its server "{base}/v1" has no default for "base": give baseUrl',
     ],
   ])('that is %j in a file makes the whole of no use without baseUrl', async (servers, why) => {
     const path = writeText(JSON.stringify({ ...operationOf({}), servers }), 'api.json');
@@ -250,7 +252,7 @@ describe('a server', () => {
 
   it('that is no web server costs its operation', async () => {
     expect(await serverUsed({ root: [{ url: 'ftp://a.example' }] })).toBe(
-      'its server "ftp://a.example" is no URL of http or https without a password',
+      'its server "ftp://a.example" is not an http or https URL without a password',
     );
   });
 });

@@ -111,7 +111,7 @@ describe('an answer', () => {
   it('that points elsewhere is an error where a second request could do harm', async () => {
     const echo = await answering(307, { location: 'https://other.example/a?token=1' });
     expect(shown(await call(echo.tool({}), '{}'))).toBe(
-      `error: POST ${echo.origin}/: the server answered 307 and points to https://other.example/a. What may have an effect is not sent a second time, so nothing was sent there.`,
+      `error: POST ${echo.origin}/: the server answered 307 and points to https://other.example/a. A request that may have an effect is not sent twice, so nothing was sent there.`,
     );
     const nowhere = await answering(304, {});
     expect(shown(await call(nowhere.tool({ method: 'GET' }), '{}'))).toBe(
@@ -196,8 +196,8 @@ describe('an output schema', () => {
   it.each([
     ['{"id":"a"}', ' at "id": it must be integer'],
     ['{}', ' at "id": it is missing'],
-    ['[1]', ': it is no JSON object'],
-    ['hello', ': it is no JSON object'],
+    ['[1]', ': it is not a JSON object'],
+    ['hello', ': it is not a JSON object'],
   ])('that %s does not fit makes it an error', async (body, fault) => {
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({ outputSchema }), '{}')).toEqual({

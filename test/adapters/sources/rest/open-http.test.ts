@@ -271,7 +271,7 @@ describe('a redirect', () => {
     });
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/5`))).toBe('200 here');
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/6`))).toBe(
-      `"http://127.0.0.1:${port}/6" redirects more than 5 times, so nobody knows its answer.`,
+      `"http://127.0.0.1:${port}/6" redirects more than 5 times, so there is no answer.`,
     );
   });
 });

@@ -37,7 +37,7 @@ describe('the definition of a REST tool', () => {
       { filter: `${'!'.repeat(4_000)}a` },
       'The filter is no JMESPath expression: the expression is nested too deeply.',
     ],
-    [{ filter: 'nothing(@)' }, 'The filter is no JMESPath expression: there is no function "nothing".'],
+    [{ filter: 'nothing(@)' }, 'The filter is no JMESPath expression: unknown function "nothing".'],
     [
       { inputSchema: { type: 'object', properties: { a: { type: 'objekt' } } } },
       /^The inputSchema cannot be used: /,
@@ -90,9 +90,9 @@ describe('an argument in the path', () => {
     ['"a\\\\..\\\\b"', 'holds "." or "..", which would lead to another path'],
     ['""', 'is empty, and a path has no empty place for it'],
     ['null', 'is missing, and a path has no empty place for it'],
-    ['{"a":1}', 'is an object or a list, for which there is no place there'],
-    ['["a"]', 'is an object or a list, for which there is no place there'],
-    ['"\\ud800"', 'holds half of a character'],
+    ['{"a":1}', 'is an object or a list, which is not possible there'],
+    ['["a"]', 'is an object or a list, which is not possible there'],
+    ['"\\ud800"', 'contains an incomplete character (a lone surrogate)'],
   ])('%s is refused, and nothing is sent', async (value, phrase) => {
     const echo = await serveTool();
     const inputSchema = { type: 'object', properties: { id: {} } };
@@ -172,8 +172,8 @@ describe('an argument in the query', () => {
     ['fixed', 'would set a query parameter that this tool sets itself', '"2"'],
     ['key', 'would set a query parameter that this tool sets itself', '"2"'],
     ['flag', 'would set a query parameter that this tool sets itself', '"2"'],
-    ['deep', 'is an object or a list, for which there is no place there', '{"a": 1}'],
-    ['deep', 'holds an object or a list, or what is no text', '[[1]]'],
+    ['deep', 'is an object or a list, which is not possible there', '{"a": 1}'],
+    ['deep', 'contains an object, a list, or something that is not text', '[[1]]'],
   ])('called %s is refused where it %s', async (name, phrase, value) => {
     const echo = await serveTool();
     const auth = { type: 'query', name: 'key', value: 'secret' };
@@ -208,7 +208,7 @@ describe('an argument in a header', () => {
   it.each(['"a\\r\\nX-Evil: 1"', '"a\\nb"', '"\\u0000"', '"\\u20ac"'])('%s is refused', async (value) => {
     const echo = await serveTool();
     const result = await call(echo.tool(entry), `{"trace": ${value}}`);
-    const phrase = 'holds a line break or a character that no header can hold';
+    const phrase = 'contains a line break or a character that is not allowed in a header';
     expect([shown(result), echo.seen]).toEqual([`error: The argument "trace" ${phrase}.`, []]);
   });
 });
@@ -249,7 +249,7 @@ describe('a body', () => {
       ['a+b=c%26d+%C3%A9&n=1.0&n=2', 'application/x-www-form-urlencoded'],
     ]);
     expect(shown(refused)).toBe(
-      'error: The argument "deep" is an object or a list, for which there is no place there.',
+      'error: The argument "deep" is an object or a list, which is not possible there.',
     );
   });
 });
