@@ -10,6 +10,8 @@ export interface ChunkPoolOptions {
   readonly threads?: number;
   /** Time for one file, far above what parsing takes at most: what takes longer is cut by lines in another thread. */
   readonly maxFileMs?: number;
+  /** URL of the script of the threads. */
+  readonly script?: URL;
 }
 
 export interface ProcessedFile {
@@ -61,9 +63,9 @@ export class ChunkPool {
   #failedStarts = 0;
   #closed: Error | undefined;
 
-  constructor({ threads, maxFileMs = MAX_FILE_MS, maxFileBytes }: ChunkPoolOptions) {
+  constructor({ threads, maxFileMs = MAX_FILE_MS, maxFileBytes, script = SCRIPT }: ChunkPoolOptions) {
     const count = threads ?? Math.min(availableParallelism(), MAX_THREADS);
-    this.#options = { maxFileBytes, maxFileMs, threads: count };
+    this.#options = { maxFileBytes, maxFileMs, threads: count, script };
     this.#watch = setInterval(() => this.#endStuck(), Math.min(maxFileMs / 2, 1_000));
     this.#watch.unref();
   }
@@ -134,7 +136,7 @@ export class ChunkPool {
   #start(): PoolThread {
     const current = new Int32Array(new SharedArrayBuffer(4));
     const workerData: WorkerGiven = { maxFileBytes: this.#options.maxFileBytes, current };
-    const worker = new Worker(SCRIPT, { workerData, resourceLimits: MEMORY });
+    const worker = new Worker(this.#options.script, { workerData, resourceLimits: MEMORY });
     const thread: PoolThread = {
       worker,
       current,
@@ -168,9 +170,9 @@ export class ChunkPool {
     const culprit = Atomics.load(thread.current, 0);
     if (!thread.hasAnswered && culprit === 0) this.#failedStarts += 1;
     if (this.#failedStarts >= MAX_FAILED_STARTS) {
-      for (const { reject } of thread.jobs.values())
-        reject(new Error('A thread that cuts files into chunks does not start.', { cause }));
-      this.#fail(new Error('The threads that cut files into chunks do not start.', { cause }));
+      const error = new Error('The threads that read source files could not be started.', { cause });
+      for (const { reject } of thread.jobs.values()) reject(error);
+      this.#fail(error);
       return;
     }
     const again: PendingJob[] = [];

@@ -27,6 +27,12 @@ interface Level {
 const MAX_LINES = 10_000;
 /** No path is longer, so neither is a pattern that matches one. */
 const MAX_LINE_LENGTH = 4_096;
+/**
+ * `**` as a part of a pattern. Each tries all levels of a path, for each level that those before it tried: a dozen of
+ * them would take minutes for one deep path. A pattern with more is not applied.
+ */
+const MAX_GLOBSTARS = 3;
+const GLOBSTAR = /(?:^|\/)\*\*+(?=\/|$)/g;
 
 /**
  * The ignore rules that apply in one directory: its own and those of the directories around it, of which the nearest
@@ -88,7 +94,11 @@ const NOT_MENTIONED: Verdict = { isIgnored: false, isTakenIn: false };
 function linesOf(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/, MAX_LINES);
-  return lines.filter((line) => line !== '' && !line.startsWith('#') && line.length <= MAX_LINE_LENGTH);
+  return lines.filter((line) => line !== '' && !line.startsWith('#') && isBounded(line));
+}
+
+function isBounded(line: string): boolean {
+  return line.length <= MAX_LINE_LENGTH && (line.match(GLOBSTAR)?.length ?? 0) <= MAX_GLOBSTARS;
 }
 
 /** Joined, because the library reads a line of an array as one that may end with a line break. */

@@ -44,6 +44,7 @@ const UNUSUAL_NAME = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
  * are several times faster, so it belongs in a thread; it looks at the signal in between. Rejects if the root cannot be read.
  */
 export async function walkRepository(root: string, options: WalkOptions): Promise<WalkResult> {
+  options.signal?.throwIfAborted();
   const walk = new Walk(root, options);
   while (walk.step()) {
     await nextTurn();
