@@ -64,6 +64,13 @@ export function queryTerms(query: string): QueryTerms {
   };
 }
 
+/** The terms of a text that are in the body of each chunk that contains the text. */
+export function indexedTerms(text: string): readonly string[] {
+  const terms = new Set(bodyTerms(text).split(' '));
+  terms.delete('');
+  return [...terms].slice(0, MAX_QUERY_TERMS);
+}
+
 /** One identifier as one term: lower case, without separators. Empty if the text has no letter or digit. */
 export function compoundOf(identifier: string): string {
   return identifier.toLowerCase().replace(SEPARATORS, '').slice(0, MAX_TERM_LENGTH);

@@ -1,0 +1,37 @@
+import type { FileFilter } from '../file-filter.ts';
+import { indexedTerms } from '../terms.ts';
+import { allOf, type Candidate, type Candidates } from './candidates.ts';
+
+/** So many chunks are read to find a text in them. */
+const MAX_READ = 300;
+const MAX_FOUND = 60;
+
+/**
+ * The chunks that contain a text, character by character; if there are none, without regard to case. Every chunk is read
+ * only for a text without terms, such as one of keywords.
+ */
+export function chunksWith(
+  literal: string,
+  candidates: Candidates,
+  filter: FileFilter,
+): readonly Candidate[] {
+  const lower = literal.toLowerCase();
+  const inner = indexedTerms(withoutEdges(literal));
+  for (const terms of [indexedTerms(literal), inner]) {
+    const exact: Candidate[] = [];
+    const similar: Candidate[] = [];
+    for (const candidate of candidates.ranked(allOf(terms), filter, MAX_READ)) {
+      const content = candidates.contentOf(candidate.id);
+      if (content.includes(literal)) exact.push(candidate);
+      else if (content.toLowerCase().includes(lower)) similar.push(candidate);
+      if (exact.length >= MAX_FOUND) break;
+    }
+    if (exact.length > 0 || similar.length > 0) return exact.length > 0 ? exact : similar;
+  }
+  return inner.length > 0 ? [] : candidates.containing(literal, filter, MAX_FOUND);
+}
+
+/** The text may start or end within an identifier. */
+function withoutEdges(literal: string): string {
+  return literal.replace(/^[\p{L}\p{M}\p{N}_$]+/u, '').replace(/[\p{L}\p{M}\p{N}_$]+$/u, '');
+}

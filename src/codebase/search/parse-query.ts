@@ -1,0 +1,103 @@
+import { compoundOf, queryTerms, wordsOf } from '../terms.ts';
+
+/** An identifier of a query. */
+export interface Identifier {
+  /** The last name: `bar` of `Foo.bar`. */
+  readonly name: string;
+  /** The names before it, outermost first. */
+  readonly qualifiers: readonly string[];
+}
+
+/** A query, parsed. No part of it is FTS5 syntax. */
+export interface ParsedQuery {
+  /** Terms for the ranked search. */
+  readonly terms: readonly string[];
+  /** The words among them. */
+  readonly words: readonly string[];
+  /** Their definitions come first. */
+  readonly identifiers: readonly Identifier[];
+  /** Text to find character by character: quoted, or a query that is code. */
+  readonly literals: readonly string[];
+  /** A query of one identifier also finds identifiers that contain it. */
+  readonly isOneIdentifier: boolean;
+  readonly asksForTests: boolean;
+}
+
+export const MAX_QUERY_LENGTH: number = 2_000;
+const MAX_IDENTIFIERS = 8;
+const MAX_LITERALS = 4;
+const MIN_LITERAL_LENGTH = 3;
+/** So many words may be an identifier that is written in words, such as "parse header". */
+const MAX_WORDS_OF_IDENTIFIER = 4;
+
+export function parseQuery(query: string): ParsedQuery {
+  const text = query.slice(0, MAX_QUERY_LENGTH).trim();
+  const { words, compounds } = queryTerms(text);
+  const quoted = [...text.matchAll(QUOTED)].map(([, double, back]) => double ?? back ?? '');
+  const bare = text.replace(QUOTED, (whole) => whole.slice(1, -1));
+  const path = PATH_LIKE.exec(bare);
+  const paths = [...bare.matchAll(QUALIFIED)].map(([found]) => found);
+  const isOne = paths.length === 1 && path !== null;
+  const names = isOne ? paths : paths.filter((found) => isCode(found));
+  const literals = isOne ? quoted : [...quoted, ...(isCodeText(bare) ? [bare] : [])];
+  const spoken = wordsAsName(bare);
+  return {
+    terms: [...new Set([...words, ...compounds])],
+    words,
+    identifiers: [...names.map(identifierOf), ...(isOne || spoken === undefined ? [] : [spoken])]
+      .filter(({ name }) => compoundOf(name) !== '')
+      .slice(0, MAX_IDENTIFIERS),
+    literals: [...new Set(literals)]
+      .filter((literal) => literal.trim().length >= MIN_LITERAL_LENGTH)
+      .slice(0, MAX_LITERALS),
+    isOneIdentifier: isOne,
+    asksForTests: words.some((word) => ABOUT_TESTS.has(word)),
+  };
+}
+
+const ABOUT_TESTS: ReadonlySet<string> = new Set([
+  'test',
+  'tests',
+  'tested',
+  'testing',
+  'spec',
+  'specs',
+  'fixture',
+  'fixtures',
+  'mock',
+  'mocks',
+]);
+const QUOTED = /"([^"\n]+)"|`([^`\n]+)`/g;
+const NAME = '[\\p{L}_$@][\\p{L}\\p{M}\\p{N}_$]*';
+/** Names joined as in Python and JavaScript, C++ and Rust, PHP and C, JSDoc and Ruby, with or without `()`. */
+const QUALIFIED = new RegExp(`${NAME}(?:(?:[.]|::|->|#|[?][.])${NAME})*(?:[(][)])?[!?]?`, 'gu');
+const PATH_LIKE = new RegExp(`^${NAME}(?:(?:[.]|::|->|#|[?][.])${NAME})*(?:[(][)])?[!?]?;?$`, 'u');
+const JOINT = /[.]|::|->|#|[?][.]/;
+
+function identifierOf(text: string): Identifier {
+  const names = text
+    .replace(/(?:[(][)])?[!?]?;?$/, '')
+    .split(JOINT)
+    .map((name) => name.replace(/^@/, ''))
+    .filter((name) => name !== '');
+  return { name: names.at(-1) ?? '', qualifiers: names.slice(0, -1) };
+}
+
+/** `getUser`, `get_user`, `a.b`, `get()`, `HTTPServer`, `utf8`: not a word of prose. "e.g." and "Node.js" are searched as both. */
+function isCode(text: string): boolean {
+  return /[_$]|[a-z0-9]\p{Lu}|\p{Lu}{2,}\p{Ll}|[.:>#]|[(][)]$|\p{L}\d/u.test(text);
+}
+
+/** Operators and calls such as `foo.bar(` or `x => x.id`, but not the punctuation of a sentence. */
+function isCodeText(text: string): boolean {
+  return /[\w$][([{]|[=<>!+*/&|^-]{2}|[;{}\]=]|[\w$]->|::\w/.test(text) && !/[\w$][(](?:s|es)[)]/.test(text);
+}
+
+/** "parse header" may mean `parseHeader` or `parse_header`. */
+function wordsAsName(text: string): Identifier | undefined {
+  const words = text.split(/\s+/);
+  if (words.length < 2 || words.length > MAX_WORDS_OF_IDENTIFIER) return undefined;
+  if (!words.every((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word) && wordsOf(word).length > 0))
+    return undefined;
+  return { name: words.join('_'), qualifiers: [] };
+}

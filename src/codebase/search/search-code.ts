@@ -1,0 +1,173 @@
+import type { Database } from 'better-sqlite3';
+import { fuseRanks } from '../embeddings/fuse-ranks.ts';
+import type { VectorMatch } from '../embeddings/vector-search.ts';
+import type { FileFilter } from '../file-filter.ts';
+import { assembleResults, type SearchResult, type Truncation } from './assemble-results.ts';
+import { anyOf, type Candidate, Candidates } from './candidates.ts';
+import { declarationsOf, definitionsOf } from './definitions.ts';
+import { diagnose, type Diagnosis } from './diagnose.ts';
+import { chunksWith } from './literals.ts';
+import { parseQuery, type ParsedQuery } from './parse-query.ts';
+import { type Ordered, rank, type RankingWeights, WEIGHTS } from './rank.ts';
+import { compoundOf } from '../terms.ts';
+import { termsWith, vocabularyOf } from './vocabulary.ts';
+
+export interface SearchRequest extends FileFilter {
+  readonly query: string;
+  /** 1 to 50. */
+  readonly limit: number;
+}
+
+export interface SearchOptions {
+  /** Results of a search by meaning, nearest first; undefined if there was none. */
+  readonly vectorMatches?: readonly VectorMatch[] | undefined;
+  /** Maximum number of bytes of code in all results together. */
+  readonly maxBytes?: number | undefined;
+  readonly weights?: RankingWeights | undefined;
+}
+
+export interface SearchAnswer {
+  readonly results: readonly SearchResult[];
+  /** Number of results returned. */
+  readonly total_count: number;
+  readonly truncated: boolean;
+  readonly truncation: Truncation | null;
+  readonly mode: 'lexical' | 'hybrid';
+  /** When the oldest of the repositories searched was last indexed; null if none was. */
+  readonly indexed_at: string | null;
+  /** Present if there are no results. */
+  readonly diagnosis: Diagnosis | null;
+}
+
+/** Candidates of the ranked search. More cost time and hardly ever come to the top. */
+const MAX_CANDIDATES = 60;
+const MAX_CANDIDATES_OF_LARGE_LIMIT = 120;
+const DEFAULT_MAX_BYTES = 40_000;
+const MAX_CONTAINING_TERMS = 20;
+
+/**
+ * Searches the live files of an index. Reads only. The same index and request have the same answer.
+ * Filters and the limit are expected to be valid; any text is a valid query.
+ */
+export function searchCode(
+  database: Database,
+  request: SearchRequest,
+  options: SearchOptions = {},
+): SearchAnswer {
+  const candidates = candidatesOf(database);
+  const query = parseQuery(request.query);
+  const search: Search = { database, candidates, query, request };
+  const lexical = lexicalOrder(search, options.weights ?? WEIGHTS);
+  const { vectorMatches } = options;
+  const ordered = vectorMatches === undefined ? lexical : fused(search, lexical, vectorMatches);
+  const { results, truncation } = assembleResults(ordered, {
+    candidates,
+    query,
+    limit: request.limit,
+    maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
+  });
+  return {
+    results,
+    total_count: results.length,
+    truncated: truncation !== null,
+    truncation,
+    mode: vectorMatches === undefined ? 'lexical' : 'hybrid',
+    indexed_at: indexedAt(candidates, request),
+    diagnosis: results.length > 0 ? null : diagnose({ ...search, filter: request }),
+  };
+}
+
+interface Search {
+  readonly database: Database;
+  readonly candidates: Candidates;
+  readonly query: ParsedQuery;
+  readonly request: SearchRequest;
+}
+
+const prepared = new WeakMap<Database, Candidates>();
+
+function candidatesOf(database: Database): Candidates {
+  const known = prepared.get(database) ?? new Candidates(database);
+  prepared.set(database, known);
+  return known;
+}
+
+function lexicalOrder(search: Search, weights: RankingWeights): readonly Ordered[] {
+  const { candidates, query, request } = search;
+  const limit = request.limit > 20 ? MAX_CANDIDATES_OF_LARGE_LIMIT : MAX_CANDIDATES;
+  const byTerms = candidates.ranked(anyOf(query.terms), request, limit);
+  const definitions = query.identifiers.flatMap((identifier) =>
+    definitionsOf(identifier, candidates, request),
+  );
+  const literals = query.literals.flatMap((literal) => chunksWith(literal, candidates, request));
+  const found = [...byTerms, ...definitions, ...literals];
+  if (query.isOneIdentifier)
+    found.push(...identifierCandidates(search, definitions.length > 0, byTerms.length));
+  const withText = new Set(literals.map(({ id }) => id));
+  const ordered = rank(query, distinct(found), weights).map((ranked) => ({
+    ...ranked,
+    literal: withText.has(ranked.candidate.id),
+    byMeaning: false,
+  }));
+  return [...ordered.filter(({ literal }) => literal), ...ordered.filter(({ literal }) => !literal)];
+}
+
+/** For one identifier: where it is declared within a chunk of another name, and longer identifiers that contain it. */
+function identifierCandidates(search: Search, isDefined: boolean, known: number): readonly Candidate[] {
+  const { candidates, query, request, database } = search;
+  const found: Candidate[] = [];
+  const [identifier] = query.identifiers;
+  if (identifier === undefined) return found;
+  if (!isDefined) found.push(...declarationsOf(identifier, candidates, request));
+  if (isDefined || known >= request.limit) return found;
+  const part = compoundOf(identifier.name);
+  if (part.length < MIN_PART) return found;
+  const terms = termsWith(part, vocabularyOf(database), MAX_CONTAINING_TERMS);
+  return [...found, ...candidates.ranked(anyOf(terms), request, MAX_CANDIDATES)];
+}
+
+const MIN_PART = 3;
+
+function distinct(found: readonly Candidate[]): readonly Candidate[] {
+  const byId = new Map<number, Candidate>();
+  for (const candidate of found) if (!byId.has(candidate.id)) byId.set(candidate.id, candidate);
+  return [...byId.values()];
+}
+
+/** Definitions and exact text stay first: an embedding knows little of names. */
+function fused(
+  search: Search,
+  lexical: readonly Ordered[],
+  matches: readonly VectorMatch[],
+): readonly Ordered[] {
+  const { candidates, request } = search;
+  const first = lexical.filter(({ literal, definition }) => literal || definition !== undefined);
+  const rest = lexical.filter((entry) => !first.includes(entry));
+  const known = new Map(lexical.map((entry) => [entry.candidate.id, entry]));
+  const nearest = matches.map(({ chunkRowId }) => chunkRowId);
+  const missing = candidates.byIds(
+    nearest.filter((id) => !known.has(id)),
+    request,
+  );
+  for (const candidate of missing)
+    known.set(candidate.id, { candidate, score: 0, definition: undefined, literal: false, byMeaning: true });
+  const placed = new Set(first.map(({ candidate }) => candidate.id));
+  const lists = [
+    rest.map(({ candidate }) => candidate.id),
+    nearest.filter((id) => known.has(id) && !placed.has(id)),
+  ];
+  const byMeaning = new Set(nearest);
+  const order = fuseRanks(lists).flatMap(({ id, score }) => {
+    const entry = known.get(id);
+    return entry === undefined ? [] : [{ ...entry, score, byMeaning: byMeaning.has(id) }];
+  });
+  return [...first, ...order];
+}
+
+function indexedAt(candidates: Candidates, { repositoryId }: FileFilter): string | null {
+  const oldest: unknown = candidates
+    .statement('SELECT min(indexed_at) FROM repositories WHERE @id IS NULL OR id = @id')
+    .pluck()
+    .get({ id: repositoryId ?? null });
+  return typeof oldest === 'string' ? oldest : null;
+}

@@ -1,0 +1,54 @@
+import type { Database } from 'better-sqlite3';
+
+/** A larger index has its first terms only. */
+const MAX_CHARACTERS = 32_000_000;
+const MAX_CACHED = 2;
+
+const cached = new Map<string, string>();
+
+/**
+ * The terms of an index, which FTS5 has stemmed, each between line breaks. Reading them takes long, so they are kept
+ * until the index changes.
+ */
+export function vocabularyOf(database: Database): string {
+  // Databases in memory share a name.
+  const key = database.memory ? undefined : `${database.name}\n${generationOf(database)}`;
+  const known = key === undefined ? undefined : cached.get(key);
+  if (known !== undefined) return known;
+  const text = readVocabulary(database);
+  if (key !== undefined) {
+    for (const old of [...cached.keys()].slice(0, Math.max(0, cached.size + 1 - MAX_CACHED)))
+      cached.delete(old);
+    cached.set(key, text);
+  }
+  return text;
+}
+
+function readVocabulary(database: Database): string {
+  let text = '\n';
+  const terms = database.prepare('SELECT term FROM vocabulary').pluck().iterate() as Iterable<string>;
+  for (const term of terms) {
+    text += `${term}\n`;
+    if (text.length >= MAX_CHARACTERS) break;
+  }
+  return text;
+}
+
+/** The terms that contain a part, shortest first, at most `limit`. */
+export function termsWith(part: string, vocabulary: string, limit: number): readonly string[] {
+  const found: string[] = [];
+  for (let at = vocabulary.indexOf(part); at >= 0 && found.length < MAX_FOUND;) {
+    const start = vocabulary.lastIndexOf('\n', at) + 1;
+    const end = vocabulary.indexOf('\n', at);
+    found.push(vocabulary.slice(start, end));
+    at = vocabulary.indexOf(part, end);
+  }
+  return found.sort((one, other) => one.length - other.length || (one < other ? -1 : 1)).slice(0, limit);
+}
+
+const MAX_FOUND = 2_000;
+
+/** Changes with every completed run. */
+function generationOf(database: Database): string {
+  return JSON.stringify(database.prepare('SELECT id, indexed_at FROM repositories ORDER BY id').raw().all());
+}

@@ -1,0 +1,289 @@
+import type { Database } from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { searchCode, type SearchAnswer, type SearchRequest } from '../../src/codebase/search/search-code.ts';
+import { memoryIndex } from './support/memory-index.ts';
+
+const USERS = `import { Database } from './database';
+
+const MAX_USERS = 100;
+
+export function getUserById(database: Database, id: number) {
+  const rows = database.select('users', { id });
+  return rows[0];
+}
+
+export function removeUser(database: Database, id: number) {
+  database.delete('users', { id });
+  audit.log('user.removed', id);
+}
+
+export class UserCache {
+  #entries = new Map<number, User>();
+
+  get(id: number) {
+    return this.#entries.get(id);
+  }
+
+  close() {
+    this.#entries.clear();
+  }
+}
+`;
+const SERVER = `package server
+
+type HttpServer struct {
+	port int
+}
+
+func (s *HttpServer) listen() -> bool {
+	return bind(s.port)
+}
+`;
+const HEADERS = `def parse_header(raw):
+    """Splits a header into its name and value."""
+    name, _, value = raw.partition(":")
+    return name.strip(), value.strip()
+
+
+def parse_headers(lines):
+    return [parse_header(line) for line in lines]
+`;
+const CLOSER = `class Connection:
+    def close(self):
+        self.socket.shutdown()
+        self.socket.close()
+`;
+const FILES = {
+  'src/users.ts': USERS,
+  'src/server.go': SERVER,
+  'lib/headers.py': HEADERS,
+  'lib/closer.py': CLOSER,
+  'src/copy/users.ts': 'export function getUserById(id: number) {\n  return fetch("/users/" + id);\n}\n',
+  'test/users.test.ts': 'it("gets a user", () => {\n  expect(getUserById(database, 1)).toBe(user);\n});\n',
+  'test/get-user-by-id.test.ts': 'export function getUserById() {\n  return 1;\n}\n',
+  'a_b/one.ts': 'export function wildcardOne() {}\n',
+  'axb/two.ts': 'export function wildcardTwo() {}\n',
+  'a%/three.ts': 'export function wildcardThree() {}\n',
+  'src/old.ts': { text: 'export function onlyStaged() {}\n', state: 'staged' },
+  'src/older.ts': { text: 'export function onlySuperseded() {}\n', state: 'superseded' },
+  'other.ts': { text: 'export function elsewhere() {}\n', repository: 'two' },
+} as const;
+
+let database: Database;
+beforeAll(async () => {
+  database = await memoryIndex(FILES);
+});
+afterAll(() => {
+  database.close();
+});
+
+function search(query: string, filter: Partial<SearchRequest> = {}): SearchAnswer {
+  return searchCode(database, { query, limit: 10, ...filter });
+}
+function places(answer: SearchAnswer): readonly string[] {
+  return answer.results.map(
+    ({ file_path, symbol, start_line }) => `${file_path}:${start_line} ${symbol ?? ''}`,
+  );
+}
+const firstOf = (query: string, filter: Partial<SearchRequest> = {}) => places(search(query, filter))[0];
+
+describe('an identifier', () => {
+  it.each([
+    ['getUserById', 'src/copy/users.ts:1 getUserById'],
+    ['get_user_by_id', 'src/copy/users.ts:1 getUserById'],
+    ['get user by id', 'src/copy/users.ts:1 getUserById'],
+    ['parse_header', 'lib/headers.py:1 parse_header'],
+    ['parseHeader()', 'lib/headers.py:1 parse_header'],
+    ['UserCache', 'src/users.ts:15 UserCache'],
+    ['HttpServer', expect.stringMatching(/^src.server.go/)],
+    ['headers.parse_headers', 'lib/headers.py:7 parse_headers'],
+    ['where is parse_header called', 'lib/headers.py:1 parse_header'],
+    ['MAX_USERS', 'src/users.ts:1 '],
+  ])('%s is found first where it is defined', (query, place) => {
+    expect(firstOf(query)).toEqual(place);
+  });
+  it('is found in the class that qualifies it', () => {
+    expect(search('UserCache.close').results[0]).toMatchObject({ file_path: 'src/users.ts', kind: 'class' });
+    expect(firstOf('Connection.close')).toMatch(/^lib\/closer\.py/);
+  });
+  it('is defined before it is tested', () => {
+    const found = places(search('getUserById'));
+    expect(found.slice(0, 2).every((place) => place.startsWith('src/'))).toBe(true);
+    expect(found).toContain('test/get-user-by-id.test.ts:1 getUserById');
+  });
+  it('is found by a part of it', () => {
+    expect(firstOf('userby')).toBe('src/copy/users.ts:1 getUserById');
+    expect(search('userby').results[0]?.similarity_score).toBeGreaterThan(0);
+  });
+});
+
+describe('text', () => {
+  it.each([
+    ['"user.removed"', 'src/users.ts:10 removeUser'],
+    ['self.socket.shut', 'lib/closer.py'],
+    ['raw.partition(', 'lib/headers.py:1 parse_header'],
+    ["database.delete('users'", 'src/users.ts:10 removeUser'],
+    ['-> bool', 'src/server.go'],
+  ])('%s is found character by character', (query, place) => {
+    const { results } = search(query);
+    expect(places({ ...search(query), results })[0]).toMatch(place);
+  });
+  it('that is found says so', () => {
+    expect(search('raw.partition(').results[0]).toMatchObject({
+      match_reason: 'contains the exact text',
+      similarity_score: 1,
+    });
+  });
+});
+
+describe('a question', () => {
+  it('is answered by names and code', () => {
+    expect(firstOf('how is a user removed from the database')).toBe('src/users.ts:10 removeUser');
+    expect(firstOf('splitting headers into names and values')).toMatch(/^lib\/headers\.py/);
+  });
+  it('about tests finds tests', () => {
+    expect(firstOf('test that gets a user')).toMatch(/^test\//);
+    expect(firstOf('expects a user of getUserById toBe')).not.toMatch(/^test\//);
+  });
+});
+
+describe('filters', () => {
+  it('keep to a directory, in which % and _ mean themselves', () => {
+    expect(places(search('wildcard', { directory: 'a_b' }))).toEqual(['a_b/one.ts:1 wildcardOne']);
+    expect(places(search('wildcard', { directory: 'a%' }))).toEqual(['a%/three.ts:1 wildcardThree']);
+    expect(search('wildcard', { directory: 'a' }).results).toEqual([]);
+  });
+  it('keep to a file type and a repository', () => {
+    const found = search('get user header server', { fileType: 'py' });
+    expect(new Set(found.results.map(({ language }) => language))).toEqual(new Set(['python']));
+    expect(places(search('elsewhere', { repositoryId: 'two' }))).toEqual(['other.ts:1 elsewhere']);
+    expect(search('elsewhere', { repositoryId: 'one' }).results).toEqual([]);
+  });
+  it.each(['onlyStaged', 'onlySuperseded'])('never show files that are not live: %s', (query) => {
+    expect(places(search(query))).not.toContain(expect.stringContaining(query));
+    expect(search(query).results.map(({ file_path }) => file_path)).not.toContain(
+      expect.stringMatching(/old/),
+    );
+  });
+});
+
+describe('a result', () => {
+  it('has the lines around it, as the index has them', () => {
+    const [result] = search('removeUser').results;
+    expect(result).toEqual({
+      chunk_id: expect.stringMatching(/^src\/users\.ts#\d$/),
+      file_path: 'src/users.ts',
+      content: USERS.split('\n').slice(9, 14).join('\n'),
+      start_line: 10,
+      end_line: 14,
+      similarity_score: 1,
+      context_before: USERS.split('\n').slice(0, 9).join('\n'),
+      context_after: USERS.split('\n').slice(14, 24).join('\n'),
+      symbol: 'removeUser',
+      parent: null,
+      kind: 'function',
+      language: 'typescript',
+      match_reason: 'defines removeUser',
+      content_truncated: false,
+    });
+  });
+  it('appears once though a symbol has the same text in two files', async () => {
+    const text = 'export function twice() {\n  return 2;\n}\n';
+    const copies = await memoryIndex({ 'esm/a.js': text, 'cjs/a.js': text });
+    const { results } = searchCode(copies, { query: 'twice', limit: 10 });
+    copies.close();
+    expect(results.map(({ file_path }) => file_path)).toEqual(['cjs/a.js']);
+  });
+  it('never scores more than the one before it', () => {
+    const scores = search('user database get').results.map(({ similarity_score }) => similarity_score);
+    expect(scores.length).toBeGreaterThan(2);
+    expect(scores).toEqual([...scores].sort((one, other) => other - one));
+  });
+});
+
+describe('the size of an answer', () => {
+  it('is cut at results, and says so', () => {
+    const request = { query: 'user', limit: 10 };
+    const all = searchCode(database, request);
+    const some = searchCode(database, request, { maxBytes: 1_200 });
+    expect(some.results).toEqual(all.results.slice(0, some.total_count));
+    expect(some).toMatchObject({
+      truncated: true,
+      truncation: {
+        limit_bytes: 1_200,
+        omitted_results: all.total_count - some.total_count,
+        content_cut: false,
+      },
+    });
+    expect(all).toMatchObject({ truncated: false, truncation: null });
+  });
+  it('cuts the content of a single result that does not fit', () => {
+    const { results, truncation } = searchCode(database, { query: 'removeUser', limit: 1 }, { maxBytes: 40 });
+    expect(results).toMatchObject([{ content_truncated: true, context_before: '', context_after: '' }]);
+    expect(Buffer.byteLength(results[0]!.content)).toBe(40);
+    expect(truncation).toMatchObject({ omitted_results: 0, content_cut: true });
+  });
+});
+
+describe('an empty answer', () => {
+  it('names the unknown terms and similar identifiers', () => {
+    expect(search('getUserBiId').total_count).toBeGreaterThan(0);
+    expect(search('removUsr').diagnosis).toBeNull();
+    expect(search('parsheader').diagnosis).toMatchObject({
+      code: 'TERMS_UNKNOWN',
+      unknown_terms: ['parsheader'],
+      similar_terms: expect.arrayContaining(['parse_header']),
+    });
+  });
+  it('says that a filter excluded everything', () => {
+    expect(search('user', { directory: 'nowhere' }).diagnosis).toMatchObject({
+      code: 'FILTERED_OUT',
+      files_searched: 0,
+    });
+    expect(search('HttpServer', { fileType: 'py' }).diagnosis).toMatchObject({ code: 'FILTERED_OUT' });
+  });
+  it('says that nothing is indexed, or that there is nothing to search for', async () => {
+    const empty = await memoryIndex({});
+    expect(searchCode(empty, { query: 'user', limit: 10 }).diagnosis).toMatchObject({
+      code: 'NOTHING_INDEXED',
+    });
+    empty.close();
+    expect(search('( ) *').diagnosis).toMatchObject({ code: 'NO_TERMS' });
+  });
+});
+
+describe('a search by meaning', () => {
+  it('adds its results to those by words, after definitions', () => {
+    const id = database.prepare("SELECT id FROM chunks WHERE symbol = 'close'").pluck().get();
+    const idOf = Number(
+      id ?? database.prepare("SELECT id FROM chunks WHERE symbol = 'Connection'").pluck().get(),
+    );
+    const answer = searchCode(
+      database,
+      { query: 'removeUser', limit: 10 },
+      { vectorMatches: [{ chunkRowId: idOf, distance: 0.2 }] },
+    );
+    expect(answer.mode).toBe('hybrid');
+    expect(places(answer)[0]).toBe('src/users.ts:10 removeUser');
+    expect(answer.results.find(({ match_reason }) => match_reason.includes('meaning'))).toMatchObject({
+      file_path: 'lib/closer.py',
+    });
+  });
+  it('shows nothing that the filters exclude', () => {
+    const vectorMatches = database.prepare('SELECT id AS chunkRowId, 0.1 AS distance FROM chunks').all() as {
+      chunkRowId: number;
+      distance: number;
+    }[];
+    const { results } = searchCode(
+      database,
+      { query: 'header', fileType: 'py', limit: 50 },
+      { vectorMatches },
+    );
+    expect(results.length).toBeGreaterThan(2);
+    expect(results.filter(({ file_path }) => !file_path.endsWith('.py'))).toEqual([]);
+  });
+});
+
+it('the same search has the same answer', () => {
+  expect(search('user database header')).toEqual(search('user database header'));
+});
