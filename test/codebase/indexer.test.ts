@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Indexer, type IndexRequest } from '../../src/codebase/indexing/indexer.ts';
+import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
 import { IndexLock } from '../../src/codebase/store/index-lock.ts';
+import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { tempDir } from '../support/place.ts';
+import { EmbeddingService } from './embeddings/embedding-service.ts';
 import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
 
 const FILES = Object.fromEntries(
@@ -108,4 +111,39 @@ it('what is not a directory that can be read is refused, and nothing is created'
   expect(await reasonOf(file)).toBe('it is not a directory');
   mkdirSync(join(folder, 'index.db'), { recursive: true });
   expect(await reasonOf(tempDir())).toBe('it is a directory');
+});
+
+it('what the embedding service refuses makes a run partial, is found by words, and embedded by the next run', async () => {
+  const service = await EmbeddingService.start();
+  service.refused = { text: 'answer7', status: 400 };
+  const embedding = new Indexer({ threads: 1, embeddings: service.settings() });
+  const place = makePlace(FILES);
+  const phases = new Set<string>();
+  const run = (): ReturnType<Indexer['indexRepository']> =>
+    embedding.indexRepository({
+      folder: place.folder,
+      path: place.root,
+      onProgress: ({ phase }) => phases.add(phase),
+    });
+  const vectors = (): Promise<unknown> =>
+    place.opened((database) => database.prepare('SELECT count(*) FROM chunk_vectors').pluck().get());
+  expect(await run()).toMatchObject({
+    ok: true,
+    value: { files_indexed: 40, status: 'partial', errors: [expect.any(String)] },
+  });
+  expect([...phases].at(-1)).toBe('embedding');
+  expect(place.find('answer7')).toEqual(['src/module7.ts']);
+  expect(await vectors()).toBe(39);
+  const reader = new IndexReader(place.folder);
+  expect(readIndexStatus(place.folder, reader)).toMatchObject({
+    value: { repositories: [{ last_run: { status: 'partial', errors: [expect.any(String)] } }] },
+  });
+
+  service.refused = undefined;
+  place.remove('src/module1.ts');
+  expect(await run()).toMatchObject({ value: { files_indexed: 0, files_deleted: 1, status: 'success' } });
+  expect(await vectors()).toBe(39);
+  reader.close();
+  await embedding.close();
+  await service.close();
 });

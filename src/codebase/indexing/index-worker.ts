@@ -1,25 +1,25 @@
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { err, ok, type Result } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { pause } from '../../platform/turns.ts';
 import { ChunkPool } from '../chunks/chunk-pool.ts';
 import { CHUNKER_VERSION } from '../chunks/chunk-source.ts';
+import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import { walkRepository } from '../files/walk-repository.ts';
 import { repositoryIdOf } from '../store/identifiers.ts';
 import { indexPath, leaveWal, openForWriting } from '../store/index-file.ts';
 import { IndexLock } from '../store/index-lock.ts';
-import { refusalText, type IndexRefusal } from '../store/index-refusal.ts';
-import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
-import { codeOf, refusalOf } from '../store/sqlite-faults.ts';
+import type { IndexRefusal } from '../store/index-refusal.ts';
 import { TERMS_VERSION } from '../terms.ts';
+import { indexAndEmbed } from './index-and-embed.ts';
 import type { IndexProgress, IndexReport } from './index-report.ts';
-import { runIndex } from './index-run.ts';
 
 /** Startup arguments of the thread. */
 export interface IndexWorkerGiven {
   readonly maxFileBytes: number;
   readonly threads: number;
+  readonly embeddings: EmbeddingSettings | undefined;
 }
 
 export interface RunRequest {
@@ -52,23 +52,30 @@ const PROGRESS_MS = 100;
 const LEAVE_ATTEMPTS = 10;
 const LEAVE_WAIT_MS = 20;
 
-answerCalls((given, side) => {
-  const { maxFileBytes, threads } = given as IndexWorkerGiven; // as `Indexer` gives it
+answerCalls((workerData, side) => {
+  const given = workerData as IndexWorkerGiven; // as `Indexer` gives it
   let pool: ChunkPool | undefined;
+  const closePool = async (): Promise<void> => {
+    const closing = pool;
+    pool = undefined;
+    await closing?.close();
+  };
   return async (method, args) => {
-    if (method === 'close') {
-      await pool?.close();
-      pool = undefined;
-      return undefined;
+    if (method === 'close') return closePool();
+    pool ??= new ChunkPool(given);
+    try {
+      return await run(args[0] as RunRequest, { pool, given, side }); // only `Indexer` calls
+    } catch (error) {
+      // A pool whose threads did not start stays closed.
+      await closePool();
+      throw error;
     }
-    pool ??= new ChunkPool({ threads, maxFileBytes });
-    return run(args[0] as RunRequest, { pool, maxFileBytes, side }); // only `Indexer` calls
   };
 });
 
 interface RunTools {
   readonly pool: ChunkPool;
-  readonly maxFileBytes: number;
+  readonly given: IndexWorkerGiven;
   readonly side: ThreadSide;
 }
 
@@ -89,7 +96,7 @@ async function run(request: RunRequest, tools: RunTools): Promise<RunAnswer> {
 async function runOpened(
   database: Database,
   { id, folder, root, force, cancelled }: RunRequest,
-  { pool, maxFileBytes, side }: RunTools,
+  { pool, given: { maxFileBytes, embeddings }, side }: RunTools,
 ): Promise<Result<IndexReport, IndexRefusal>> {
   const path = indexPath(folder);
   const aborting = new AbortController();
@@ -100,51 +107,21 @@ async function runOpened(
   const looking = setInterval(look, LOOK_MS);
   const { signal } = aborting;
   try {
-    const report = await runIndex({
+    return await indexAndEmbed({
       database,
+      path,
       repository: { id: repositoryIdOf(root), path: root, name: basename(root) || root },
       force,
       chunkerVersion: CHUNKER_VERSION * 1_000 + TERMS_VERSION,
       walk: (from, signal) => walkRepository(from, { maxFileBytes, signal }),
       processor: pool,
+      embeddings,
       signal,
       onProgress: throttled((progress) => side.say({ id, progress } satisfies RunProgress)),
     });
-    return ok(report);
-  } catch (error) {
-    if (signal.aborted) return err({ code: 'CANCELLED' });
-    const refusal = refusalOfRun(error, { path, root });
-    recordRefusal(database, root, refusal);
-    return err(refusal);
   } finally {
     clearInterval(looking);
     await rest(database, path);
-  }
-}
-
-function refusalOfRun(error: unknown, { path, root }: { path: string; root: string }): IndexRefusal {
-  // Apart from SQLite only the walk reads, and it throws if it cannot read the root.
-  if (/^E[A-Z]+$/.test(codeOf(error)))
-    return { code: 'PATH_INVALID', path: root, reason: `it cannot be read (${codeOf(error)})` };
-  const refusal = refusalOf(error, path);
-  if (refusal === undefined) throw error;
-  return refusal;
-}
-
-/** For `index_status`, if the database can still be written. */
-function recordRefusal(database: Database, root: string, refusal: IndexRefusal): void {
-  const { message } = refusalText(refusal);
-  const record: RunRecord = {
-    ended_at: new Date().toISOString(),
-    duration_seconds: 0,
-    status: 'failed',
-    errors: [message],
-    skipped: {},
-  };
-  try {
-    database.prepare('UPDATE repositories SET last_run = ? WHERE path = ?').run(writeRunRecord(record), root);
-  } catch (error) {
-    if (refusalOf(error, root) === undefined) throw error;
   }
 }
 

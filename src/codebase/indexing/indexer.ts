@@ -4,6 +4,7 @@ import { extname, isAbsolute } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import { Thread } from '../../platform/thread.ts';
 import { pause } from '../../platform/turns.ts';
+import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
 import type { IndexProgress, IndexReport } from './index-report.ts';
 import type { IndexWorkerGiven, RunAnswer, RunProgress, RunRequest } from './index-worker.ts';
@@ -13,6 +14,8 @@ export interface IndexerOptions {
   readonly maxFileBytes?: number;
   /** Threads that parse. */
   readonly threads?: number;
+  /** Undefined where no embedding service is configured. */
+  readonly embeddings?: EmbeddingSettings | undefined;
   /** Time in ms without a run after which the threads end. */
   readonly idleMs?: number;
 }
@@ -61,10 +64,11 @@ export class Indexer {
   #lastId = 0;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor({ maxFileBytes, threads, idleMs }: IndexerOptions = {}) {
+  constructor({ maxFileBytes, threads, embeddings, idleMs }: IndexerOptions = {}) {
     this.#given = {
       maxFileBytes: maxFileBytes ?? MAX_FILE_BYTES,
       threads: threads ?? Math.min(availableParallelism(), MAX_THREADS),
+      embeddings,
     };
     this.#idleMs = idleMs ?? IDLE_MS;
   }
