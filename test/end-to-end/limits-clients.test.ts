@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { sleep, until } from '../support/endings.ts';
@@ -8,13 +10,21 @@ import { at, type Json } from '../support/json.ts';
 import { openFilesOf } from '../support/open-things.ts';
 import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders, modernSend } from '../support/modern.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openDiary, tempDir } from '../support/place.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
-const SLEEP = { name: 'plain_sleep', arguments: { ms: 600 } };
+/** Calls that run until the test ends them. */
+class SleepingCalls {
+  readonly #end = join(tempDir(), 'end');
+  readonly params = { name: 'plain_sleep', arguments: { ms: 20, until: this.#end } };
 
-function sleepingOf(id: Json): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: SLEEP });
+  legacy(id: Json): string {
+    return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: this.params });
+  }
+
+  end(): void {
+    writeFileSync(this.#end, '');
+  }
 }
 
 const BUSY = {
@@ -41,37 +51,47 @@ describe('a client that may have two requests under way', () => {
 
   it('of an older revision gets 429 with its id for a third, while another session is served; then it may again', async () => {
     const [session, other] = [await openSession(assay.url), await openSession(assay.url)];
+    const calls = new SleepingCalls();
     const before = diary.countOf('tools/call');
-    const running = [session.post(sleepingOf(1)), session.post(sleepingOf(2))];
+    const running = [session.post(calls.legacy(1)), session.post(calls.legacy(2))];
     await begun(before);
-    const third = await session.post(sleepingOf('drei'));
+    const third = await session.post(calls.legacy('drei'));
     expect([third.status, third.headers['retry-after'], third.json()]).toEqual([
       429,
       '1',
       { jsonrpc: '2.0', id: 'drei', error: BUSY },
     ]);
     expect(await other.call('plain_label')).toBe('plain');
+    calls.end();
     for (const answer of await Promise.all(running)) expect(answer.status).toBe(200);
     expect(await session.call('plain_label')).toBe('plain');
   });
 
   it('of 2026-07-28 gets 429 with its id for a third; then it may again', async () => {
+    const calls = new SleepingCalls();
+    const { params } = calls;
     const before = diary.countOf('tools/call');
-    const running = [1, 2].map((id) => modernSend(assay.url, 'tools/call', { id, params: SLEEP }));
+    const running = [1, 2].map((id) => modernSend(assay.url, 'tools/call', { id, params }));
     await begun(before);
-    const third = await modernSend(assay.url, 'tools/call', { id: 7, params: SLEEP });
+    const third = await modernSend(assay.url, 'tools/call', { id: 7, params });
     expect([third.status, third.headers['retry-after'], third.json()]).toEqual([
       429,
       '1',
       { jsonrpc: '2.0', id: 7, error: BUSY },
     ]);
+    calls.end();
     for (const answer of await Promise.all(running)) expect(answer.status).toBe(200);
     expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
   });
 
   it('gets the error for what is too many in a batch, and answers for the rest', async () => {
     const session = await openSession(assay.url, { version: '2025-03-26' });
-    const answer = await session.post(`[${sleepingOf(1)},${sleepingOf(2)},${sleepingOf(3)}]`);
+    const calls = new SleepingCalls();
+    const before = diary.countOf('tools/call');
+    const batch = session.post(`[${calls.legacy(1)},${calls.legacy(2)},${calls.legacy(3)}]`);
+    await begun(before);
+    calls.end();
+    const answer = await batch;
     expect(answer.status).toBe(200);
     const messages = answer.json() as Json[];
     expect(messages.find((one) => at(one, 'id') === 3)).toEqual({ jsonrpc: '2.0', id: 3, error: BUSY });
@@ -81,28 +101,33 @@ describe('a client that may have two requests under way', () => {
 
   it('of an older revision that went away is still counted until its server has answered', async () => {
     const session = await openSession(assay.url);
+    const calls = new SleepingCalls();
     const before = diary.countOf('tools/call');
     const gone = [1, 2].map((id) =>
-      startRequest(assay.url, { headers: session.headers, body: sleepingOf(id) }),
+      startRequest(assay.url, { headers: session.headers, body: calls.legacy(id) }),
     );
     await begun(before);
     for (const one of gone) one.cut();
     await sleep(100);
-    expect((await session.post(sleepingOf(3))).status).toBe(429);
+    expect((await session.post(calls.legacy(3))).status).toBe(429);
+    calls.end();
     await until('the calls are over', async () =>
-      (await session.post(sleepingOf(4))).status === 200 ? true : undefined,
+      (await session.post(calls.legacy(4))).status === 200 ? true : undefined,
     );
   });
 
   it.each(['legacy', 'modern'])('on stdio (%s) gets the error for a third', async (era) => {
     const pipe = spawnStdio({ servers: { plain: fixture('plain') }, settings: { settings } });
     if (era === 'legacy') await pipe.initialize();
+    const calls = new SleepingCalls();
+    const { params } = calls;
     for (const id of [1, 2, 3])
-      pipe.write(`${era === 'legacy' ? sleepingOf(id) : modernBody('tools/call', { id, params: SLEEP })}\n`);
+      pipe.write(`${era === 'legacy' ? calls.legacy(id) : modernBody('tools/call', { id, params })}\n`);
     const third = await pipe.next('the third answer', (one) => at(one, 'id') === 3);
     expect(at(third, 'error')).toEqual(BUSY);
+    calls.end();
     const first = await pipe.next('the first answer', (one) => at(one, 'id') === 1);
-    expect(at(first, 'result', 'content', 0, 'text')).toBe('slept 600');
+    expect(at(first, 'result', 'content', 0, 'text')).toBe('slept 20');
   });
 });
 
