@@ -1,9 +1,10 @@
 import { statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { indexAndEmbed } from '../../src/codebase/indexing/index-and-embed.ts';
 import type { FileProcessor } from '../../src/codebase/indexing/index-run.ts';
 import { STAMP_MARGIN_MS } from '../../src/codebase/store/file-stamp.ts';
-import { IN_THREAD, makePlace, type IndexedPlace } from './indexed-place.ts';
+import { IN_THREAD, makePlace, runOptions, type IndexedPlace } from './indexed-place.ts';
 
 const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
 const PART = 'import os\n\ndef part_with(money):\n    return os.getcwd()\n';
@@ -193,4 +194,21 @@ it('many errors are counted, and not all of them listed', async () => {
   const { errors } = await place.run({ processor: failing });
   expect(errors).toHaveLength(51);
   expect(errors.at(-1)).toBe('and 10 more');
+});
+
+it('a disk that becomes full leaves the index as it was, and is reported', async () => {
+  const place = makePlace({ 'part.py': PART });
+  await place.run();
+  const former = place.dump();
+  place.write({
+    'part.py': GREET,
+    ...Object.fromEntries([...'abcdefghij'].map((name) => [`${name}.txt`, `${name}\n`.repeat(20_000)])),
+  });
+  const refused = await place.opened((database) => {
+    database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 20}`);
+    return indexAndEmbed({ ...runOptions(database, place.root), path: 'index.db', embeddings: undefined });
+  });
+  expect(refused).toEqual({ ok: false, error: { code: 'DISK_FULL', path: 'index.db' } });
+  expect(place.dump()).toEqual(former);
+  expect(await counts(place)).toBe('11 indexed, 0 unchanged, 0 removed: success');
 });

@@ -142,7 +142,17 @@ it('an index is read on a read-only file system, also after its writer was kille
     { encoding: 'utf8' },
   );
   expect(read.stderr).toBe('');
-  expect(read.stdout.split('\n').slice(0, 2)).toEqual(['["other.js"] EROFS', '["other.js"] EROFS']);
+  const reason = 'it is read-only';
+  const refused = (folder: string): unknown => [
+    ['other.js'],
+    { code: 'INDEX_UNAVAILABLE', path: indexPath(folder), reason },
+  ];
+  expect(
+    read.stdout
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  ).toEqual([refused(place.folder), refused(killed)]);
 });
 
 it('an older index is rebuilt; a newer, foreign or damaged one is refused and left as it is', async () => {

@@ -79,7 +79,11 @@ export function dumpIndex(folder: string): readonly string[] {
   return query(folder, DUMP);
 }
 
-function runOptions(database: Database, root: string, options: Partial<IndexRunOptions>): IndexRunOptions {
+export function runOptions(
+  database: Database,
+  root: string,
+  options: Partial<IndexRunOptions> = {},
+): IndexRunOptions {
   return {
     database,
     repository: { id: repositoryIdOf(root), path: root, name: basename(root) },

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
+import { indexPath } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { refusalOf, saysLocked } from './sqlite-faults.ts';
 
@@ -22,13 +23,15 @@ export class IndexLock {
     let database: Database | undefined;
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // Unlike SQLite's, this error says why.
+      closeSync(openSync(path, 'a', 0o600));
       database = new SqliteDatabase(path, { timeout: 0 });
       database.exec('BEGIN EXCLUSIVE');
       return ok(new IndexLock(database));
     } catch (error) {
       database?.close();
       if (saysLocked(error)) return ok(undefined);
-      const refusal = refusalOf(error, path);
+      const refusal = refusalOf(error, indexPath(folder));
       if (refusal === undefined) throw error;
       return err(refusal);
     }

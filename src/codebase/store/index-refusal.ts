@@ -67,7 +67,7 @@ const REMEDIES: Readonly<Record<IndexRefusal['code'], string>> = {
     'Call index_repository with force_reindex: true. It keeps the damaged file under another name and builds a new index.',
   INDEX_FOREIGN: 'Move that file away, then call index_repository.',
   INDEX_UNAVAILABLE: 'Fix the cause, then try again.',
-  DISK_FULL: 'Free some space, then call index_repository again; it continues where it stopped.',
+  DISK_FULL: 'Free some space, then call index_repository again.',
   INDEXER_BUSY: 'Wait until they are done, then try again.',
   INDEXER_LOST: 'Call index_repository again; it continues where it stopped.',
   CANCELLED: 'Call index_repository again to continue where it stopped.',
