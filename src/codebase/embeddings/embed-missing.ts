@@ -9,7 +9,6 @@ import {
   createVectorTables,
   hasVectorTables,
   lackingChunks,
-  modelName,
   modelOf,
   registerModel,
   type ChunkText,
@@ -25,6 +24,8 @@ export interface EmbedOptions {
   readonly provider: EmbeddingProvider;
   /** Model and place of its vectors: what makes stored vectors usable. */
   readonly identity: string;
+  /** The same for people. */
+  readonly name: string;
   readonly storeFor: (model: ModelRow) => Promise<VectorStore>;
   /** Texts in a request at most. */
   readonly batch: number;
@@ -92,7 +93,7 @@ class EmbedRun {
 
   /** The model with the dimension that it has now; undefined if the service does not answer. */
   async #currentModel(known: ModelRow | undefined): Promise<ModelRow | undefined> {
-    const { db, identity, provider } = this.#options;
+    const { db, identity, name } = this.#options;
     const vectors = await this.#request(['dimension'], { isRepeated: true });
     if (!vectors.ok) {
       this.#stop(embeddingFaultText(vectors.error));
@@ -100,7 +101,7 @@ class EmbedRun {
     }
     const dimension = vectors.value[0]?.length ?? 0;
     if (known?.dimension === dimension) return known;
-    return registerModel(db, { identity, name: modelName(provider), dimension });
+    return registerModel(db, { identity, name, dimension });
   }
 
   async #embedAll(model: ModelRow, store: VectorStore): Promise<void> {

@@ -1,13 +1,24 @@
+import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingReport, EmbeddingRun } from './embedding-report.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
-import { embedMissing } from './embed-missing.ts';
+import { embedMissing, type EmbedOptions } from './embed-missing.ts';
 import { openHttpProvider } from './http-provider.ts';
 import { sqliteVecPath } from './load-sqlite-vec.ts';
+import { pgvectorIdentity, pgvectorStore } from './pgvector-vectors.ts';
+import { openPostgres, type PostgresConnection, type VectorDatabase } from './postgres-connection.ts';
 import { sqliteVectorStore } from './sqlite-vectors.ts';
+import { modelName } from './vector-tables.ts';
 import { SYSTEM_CLOCK, type Clock } from './with-retries.ts';
 
 /** Ollama embeds one request after the other; a second one only saves the pause between them. */
 const CONCURRENCY = { ollama: 2, openai: 4 } as const;
+const STATEMENT_MS = 30_000;
+
+/** The world outside, for tests. */
+export interface Outside {
+  readonly clock?: Clock;
+  readonly connect?: (url: string) => PostgresConnection;
+}
 
 /**
  * Embeds what a repository lacks, for the indexer, once its text index is live. Never rejects for a failure of the
@@ -16,31 +27,54 @@ const CONCURRENCY = { ollama: 2, openai: 4 } as const;
 export async function embedRepository(
   settings: EmbeddingSettings,
   run: EmbeddingRun,
-  clock: Clock = SYSTEM_CLOCK,
+  {
+    clock = SYSTEM_CLOCK,
+    connect = (url): PostgresConnection => openPostgres(url, STATEMENT_MS),
+  }: Outside = {},
 ): Promise<EmbeddingReport> {
-  const { db, repositoryId, force = false, signal, onProgress = () => undefined } = run;
+  const { vectorsUrl } = settings;
   const extension = sqliteVecPath();
   // Vectors that no search can use are not worth their requests.
-  if (!extension.ok) return offReport(`Searches by meaning are off: ${extension.error}.`);
+  if (vectorsUrl === undefined && !extension.ok)
+    return offReport(`Searches by meaning are off: ${extension.error}.`);
   const provider = openHttpProvider(settings);
+  const database =
+    vectorsUrl === undefined ? undefined : { url: vectorsUrl, connection: connect(vectorsUrl) };
   try {
     return await embedMissing({
-      db,
-      repositoryId,
-      force,
+      ...run,
+      ...placeOf(run, provider, database),
+      force: run.force ?? false,
+      signal: run.signal,
+      onProgress: run.onProgress ?? ((): void => undefined),
       provider,
-      identity: provider.identity,
-      storeFor: ({ id }) => Promise.resolve(sqliteVectorStore(db, id)),
       batch: settings.batch,
       concurrency: CONCURRENCY[settings.kind],
       limitMs: settings.timeoutMs,
       clock,
-      signal,
-      onProgress,
     });
   } finally {
-    await provider.close();
+    await Promise.all([provider.close(), database?.connection.close()]);
   }
+}
+
+function placeOf(
+  { db }: EmbeddingRun,
+  provider: EmbeddingProvider,
+  database: VectorDatabase | undefined,
+): Pick<EmbedOptions, 'identity' | 'name' | 'storeFor'> {
+  const name = modelName(provider, database);
+  if (database === undefined)
+    return {
+      identity: provider.identity,
+      name,
+      storeFor: ({ id }) => Promise.resolve(sqliteVectorStore(db, id)),
+    };
+  return {
+    identity: pgvectorIdentity(provider.identity, database.url),
+    name,
+    storeFor: (model) => pgvectorStore(database.connection, db, model),
+  };
 }
 
 function offReport(error: string): EmbeddingReport {

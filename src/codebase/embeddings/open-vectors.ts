@@ -1,9 +1,12 @@
 import type { Database } from 'better-sqlite3';
+import { printable } from '../../core/printable.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { openHttpProvider } from './http-provider.ts';
 import { loadSqliteVec } from './load-sqlite-vec.ts';
+import { pgvectorIdentity, pgvectorIndex } from './pgvector-vectors.ts';
+import { openPostgres, type PostgresConnection, type VectorDatabase } from './postgres-connection.ts';
 import { sqliteVectorIndex } from './sqlite-vectors.ts';
 import type { VectorFailure, VectorQuery, VectorSearch } from './vector-search.ts';
 import type { VectorIndex } from './vector-store.ts';
@@ -23,44 +26,59 @@ export interface Vectors {
   close(): Promise<void>;
 }
 
-export function openVectors(settings: EmbeddingSettings): Vectors {
+const STATEMENT_MS = 5_000;
+
+export function openVectors(
+  settings: EmbeddingSettings,
+  connect = (url: string): PostgresConnection => openPostgres(url, STATEMENT_MS),
+): Vectors {
   const provider = openHttpProvider(settings);
+  const { vectorsUrl: url } = settings;
+  const database = url === undefined ? undefined : { url, connection: connect(url) };
   return {
-    searchIn: (db) => vectorSearch(db, provider, settings),
-    close: () => provider.close(),
+    searchIn: (db) => vectorSearch(db, { provider, settings, database }),
+    async close() {
+      await Promise.all([provider.close(), database?.connection.close()]);
+    },
   };
 }
 
-function vectorSearch(
-  db: Database,
-  provider: EmbeddingProvider,
-  { queryTimeoutMs }: EmbeddingSettings,
-): VectorSearch {
+interface Parts {
+  readonly provider: EmbeddingProvider;
+  readonly settings: EmbeddingSettings;
+  readonly database: VectorDatabase | undefined;
+}
+
+function vectorSearch(db: Database, { provider, settings, database }: Parts): VectorSearch {
+  const { queryTimeoutMs } = settings;
+  const identity =
+    database === undefined ? provider.identity : pgvectorIdentity(provider.identity, database.url);
   const indexes = new Map<number, VectorIndex>();
   let loaded: Result<undefined, string> | undefined;
-  const indexOf = ({ id }: ModelRow): Result<VectorIndex, VectorFailure> => {
-    loaded ??= loadSqliteVec(db);
-    if (!loaded.ok) return err({ code: 'STORE_FAILED', problem: loaded.error });
-    const index = indexes.get(id) ?? sqliteVectorIndex(db, id);
-    indexes.set(id, index);
+  const indexOf = (model: ModelRow): Result<VectorIndex, VectorFailure> => {
+    if (database === undefined) loaded ??= loadSqliteVec(db);
+    if (loaded?.ok === false) return err({ code: 'STORE_FAILED', problem: loaded.error });
+    const known = indexes.get(model.id);
+    if (known !== undefined) return ok(known);
+    const index =
+      database === undefined
+        ? sqliteVectorIndex(db, model.id)
+        : pgvectorIndex(database.connection, db, model);
+    indexes.set(model.id, index);
     return ok(index);
   };
   return {
     async search({ text, limit, filter, signal }: VectorQuery) {
-      const model = usableModel(db, provider);
+      const model = usableModel(db, identity, modelName(provider, database));
       if (!model.ok) return model;
       const index = indexOf(model.value);
       if (!index.ok) return index;
       const vectors = await provider.embed([text], { purpose: 'query', limitMs: queryTimeoutMs, signal });
       if (!vectors.ok) return err({ code: 'EMBEDDING_FAILED', fault: vectors.error });
       const vector = vectors.value[0] ?? new Float32Array();
-      if (vector.length !== model.value.dimension)
-        return err({
-          code: 'DIMENSION_CHANGED',
-          model: model.value.name,
-          indexed: model.value.dimension,
-          answered: vector.length,
-        });
+      const { name, dimension } = model.value;
+      if (vector.length !== dimension)
+        return err({ code: 'DIMENSION_CHANGED', model: name, indexed: dimension, answered: vector.length });
       return nearest(index.value, vector, { limit, filter });
     },
   };
@@ -76,22 +94,22 @@ async function nearest(
   } catch (error) {
     // Errors of databases carry a code; everything else is a bug.
     if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) throw error;
-    return err({ code: 'STORE_FAILED', problem: `${error.message} (${error.code})` });
+    const problem =
+      error.code === UNDEFINED_TABLE
+        ? 'PostgreSQL no longer has them; run index_repository with force_reindex'
+        : `${printable(error.message.slice(0, 200))} (${error.code})`;
+    return err({ code: 'STORE_FAILED', problem });
   }
 }
 
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const UNDEFINED_TABLE = '42P01';
+
 /** The configured model as the index knows it. No request is made if it has no vectors of it. */
-function usableModel(
-  db: Database,
-  { identity, kind, model }: EmbeddingProvider,
-): Result<ModelRow, VectorFailure> {
+function usableModel(db: Database, identity: string, configured: string): Result<ModelRow, VectorFailure> {
   if (!hasVectorTables(db)) return err({ code: 'NO_VECTORS' });
   const known = modelOf(db, identity);
   if (known !== undefined && isUsed(db, known)) return ok(known);
   const indexed = mostUsedModel(db)?.name;
-  return err(
-    indexed === undefined
-      ? { code: 'NO_VECTORS' }
-      : { code: 'MODEL_CHANGED', indexed, configured: modelName({ kind, model }) },
-  );
+  return err(indexed === undefined ? { code: 'NO_VECTORS' } : { code: 'MODEL_CHANGED', indexed, configured });
 }

@@ -1,10 +1,11 @@
 /** The sign of each number, one bit each, padded with zero bits. Near vectors share most signs. */
 export function bitsOf(vector: Float32Array): Buffer {
   const bits = Buffer.alloc(Math.ceil(vector.length / 8));
-  vector.forEach((number, index) => {
-    const at = index >> 3;
-    if (number > 0) bits.writeUInt8(bits.readUInt8(at) | (1 << (index & 7)), at);
-  });
+  for (let at = 0; at < bits.length; at += 1) {
+    let byte = 0;
+    for (let bit = 0; bit < 8; bit += 1) if ((vector[at * 8 + bit] ?? 0) > 0) byte |= 1 << bit;
+    bits[at] = byte;
+  }
   return bits;
 }
 
@@ -13,6 +14,11 @@ export function bitsOf(vector: Float32Array): Buffer {
  * rounding changes it by about 0.001, and the vector takes a quarter of the space.
  */
 export function bytesOf(vector: Float32Array): Buffer {
-  const largest = vector.reduce((max, number) => Math.max(max, Math.abs(number)), 0);
-  return Buffer.from(Int8Array.from(vector, (number) => Math.round((number / largest) * 127)).buffer);
+  let largest = 0;
+  for (const number of vector) largest = Math.max(largest, Math.abs(number));
+  const bytes = new Int8Array(vector.length);
+  vector.forEach((number, index) => {
+    bytes[index] = Math.round((number / largest) * 127);
+  });
+  return Buffer.from(bytes.buffer);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 
 /**
@@ -6,9 +6,12 @@ import type { Database } from 'better-sqlite3';
  *
  * `embeddings` holds each text's vector once, by the hash of the text, so that a text that moves or comes back needs no
  * request. `chunk_vectors` says which chunk has which; a chunk takes its row along when it is deleted, because row ids
- * are used again. Its `bits` are scanned by searches, so the row is small; both are null where pgvector holds the
- * vectors. Plain tables and not sqlite-vec's virtual one: connections without the extension can write them, conditions
- * on files apply before the nearest are chosen, and the scan is faster.
+ * are used again. Its `bits` are scanned by searches, so the row is small. Plain tables and not sqlite-vec's virtual one:
+ * connections without the extension can write them, conditions on files apply before the nearest are chosen, and the
+ * scan is faster.
+ *
+ * Where pgvector holds the vectors, `embedding_id` and `bits` are null, `embedding_models.key` names the table there, and
+ * `vanished_chunks` lists the rows to delete there.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS embedding_models (
@@ -16,7 +19,7 @@ CREATE TABLE IF NOT EXISTS embedding_models (
   identity TEXT NOT NULL,
   name TEXT NOT NULL,
   dimension INTEGER NOT NULL,
-  UNIQUE (identity, dimension)
+  key TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS embeddings (
   id INTEGER PRIMARY KEY,
@@ -33,8 +36,15 @@ CREATE TABLE IF NOT EXISTS chunk_vectors (
   bits BLOB
 ) STRICT;
 CREATE INDEX IF NOT EXISTS chunk_vectors_by_embedding ON chunk_vectors (embedding_id);
+CREATE TABLE IF NOT EXISTS vanished_chunks (
+  model_id INTEGER NOT NULL,
+  chunk_id INTEGER NOT NULL,
+  PRIMARY KEY (model_id, chunk_id)
+) STRICT, WITHOUT ROWID;
 CREATE TRIGGER IF NOT EXISTS chunk_vectors_deleted AFTER DELETE ON chunks
 BEGIN
+  INSERT OR IGNORE INTO vanished_chunks SELECT model_id, chunk_id FROM chunk_vectors
+    WHERE chunk_id = OLD.id AND bits IS NULL;
   DELETE FROM chunk_vectors WHERE chunk_id = OLD.id;
 END;
 `;
@@ -44,11 +54,15 @@ export interface ModelRow {
   /** For people, such as `nomic-embed-text (ollama)`. */
   readonly name: string;
   readonly dimension: number;
+  /** Random; new whenever the vectors are computed anew. */
+  readonly key: string;
 }
 
 export interface ChunkText {
   readonly chunkId: number;
   readonly fileId: number;
+  readonly repositoryId: string;
+  readonly path: string;
   readonly text: string;
   /** SHA-256 of the text. */
   readonly hash: Buffer;
@@ -69,7 +83,9 @@ export function hasVectorTables(db: Database): boolean {
 /** The model of an identity with the dimension that it had last. */
 export function modelOf(db: Database, identity: string): ModelRow | undefined {
   return db
-    .prepare('SELECT id, name, dimension FROM embedding_models WHERE identity = ? ORDER BY id DESC LIMIT 1')
+    .prepare(
+      'SELECT id, name, dimension, key FROM embedding_models WHERE identity = ? ORDER BY id DESC LIMIT 1',
+    )
     .get(identity) as ModelRow | undefined;
 }
 
@@ -79,39 +95,38 @@ export function isUsed(db: Database, { id }: ModelRow): boolean {
 }
 
 /** For people. A prefix is part of what tells models apart, but rarely what changed. */
-export function modelName({ kind, model }: { readonly kind: string; readonly model: string }): string {
-  return `${model} (${kind})`;
+export function modelName(
+  { kind, model }: { readonly kind: string; readonly model: string },
+  database: object | undefined,
+): string {
+  return `${model} (${kind}${database === undefined ? '' : ', in PostgreSQL'})`;
 }
 
 /** The model to whose vectors most chunks belong. */
 export function mostUsedModel(db: Database): ModelRow | undefined {
   return db
     .prepare(
-      `SELECT m.id, m.name, m.dimension FROM embedding_models m
+      `SELECT m.id, m.name, m.dimension, m.key FROM embedding_models m
        JOIN (SELECT model_id, count(*) AS count FROM chunk_vectors GROUP BY model_id) v ON v.model_id = m.id
        ORDER BY v.count DESC LIMIT 1`,
     )
     .get() as ModelRow | undefined;
 }
 
-/** Replaces a row of another dimension: the model that has this identity now cannot answer with that one. */
+/** The former vectors of this identity are deleted: its model cannot answer with their dimension. */
 export function registerModel(
   db: Database,
   { identity, name, dimension }: { identity: string; name: string; dimension: number },
 ): ModelRow {
   return db.transaction(() => {
-    const former = db
-      .prepare('SELECT id FROM embedding_models WHERE identity = ? AND dimension <> ?')
-      .pluck()
-      .all(identity, dimension);
-    for (const id of former) {
-      db.prepare('DELETE FROM chunk_vectors WHERE model_id = ?').run(id);
-      db.prepare('DELETE FROM embeddings WHERE model_id = ?').run(id);
-      db.prepare('DELETE FROM embedding_models WHERE id = ?').run(id);
-    }
-    const insert = 'INSERT INTO embedding_models (identity, name, dimension) VALUES (?, ?, ?)';
-    const { lastInsertRowid } = db.prepare(insert).run(identity, name, dimension);
-    return { id: Number(lastInsertRowid), name, dimension };
+    for (const table of ['chunk_vectors', 'embeddings'])
+      db.prepare(
+        `DELETE FROM ${table} WHERE model_id IN (SELECT id FROM embedding_models WHERE identity = ?)`,
+      ).run(identity);
+    const key = randomUUID();
+    const insert = 'INSERT INTO embedding_models (identity, name, dimension, key) VALUES (?, ?, ?, ?)';
+    const { lastInsertRowid } = db.prepare(insert).run(identity, name, dimension, key);
+    return { id: Number(lastInsertRowid), name, dimension, key };
   })();
 }
 
@@ -140,21 +155,22 @@ export function lackingChunks(
 ): readonly ChunkText[] {
   const rows = db
     .prepare(
-      `SELECT c.id AS chunkId, c.file_id AS fileId, c.symbol, c.parent, c.content FROM chunks c
+      `SELECT c.id AS chunkId, c.file_id AS fileId, f.path, c.symbol, c.parent, c.content FROM chunks c
        JOIN files f ON f.id = c.file_id
        WHERE c.id > @after AND f.state = 'live' AND f.repository_id = @repositoryId AND ${LACKING}
        ORDER BY c.id LIMIT @limit`,
     )
     .all({ repositoryId, modelId: modelId ?? 0, after, limit }) as readonly ChunkRow[];
-  return rows.map(({ chunkId, fileId, ...row }) => {
+  return rows.map(({ chunkId, fileId, path, ...row }) => {
     const text = textOf(row);
-    return { chunkId, fileId, text, hash: createHash('sha256').update(text).digest() };
+    return { chunkId, fileId, repositoryId, path, text, hash: createHash('sha256').update(text).digest() };
   });
 }
 
 interface ChunkRow {
   readonly chunkId: number;
   readonly fileId: number;
+  readonly path: string;
   readonly symbol: string | null;
   readonly parent: string | null;
   readonly content: string;

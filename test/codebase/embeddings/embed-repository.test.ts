@@ -51,7 +51,11 @@ async function embed({
   waits = clock.waits;
   progress = [];
   const onProgress = (done: number, total: number): void => void progress.push([done, total]);
-  return embedRepository(service.settings(settings), { db, repositoryId, force, signal, onProgress }, clock);
+  return embedRepository(
+    service.settings(settings),
+    { db, repositoryId, force, signal, onProgress },
+    { clock },
+  );
 }
 
 /** The texts of the chunks found, nearest first, over a read-only connection; or why there are none. */

@@ -1,0 +1,116 @@
+import { hostname } from 'node:os';
+import type { Database } from 'better-sqlite3';
+import type { FileFilter } from '../file-filter.ts';
+import { addRows, deleteRows, linkRows, nearestRows, prepareTable, tableOf } from './pgvector-table.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import type { VectorMatch } from './vector-search.ts';
+import type { VectorIndex, VectorStore } from './vector-store.ts';
+import type { ChunkText, ModelRow } from './vector-tables.ts';
+
+/** Vectors in another database are not used, so it is part of what identifies them. */
+export function pgvectorIdentity(identity: string, url: string): string {
+  const { host, pathname } = new URL(url);
+  return JSON.stringify([identity, 'pgvector', host, pathname]);
+}
+
+/**
+ * Vectors in PostgreSQL. The index notes which chunks have one after PostgreSQL has committed it, so a crash between the
+ * two costs a repeated request and never a vector.
+ */
+export async function pgvectorStore(
+  connection: PostgresConnection,
+  db: Database,
+  model: ModelRow,
+): Promise<VectorStore> {
+  const table = tableOf(model);
+  await prepareTable(connection, { place: `${hostname()}:${db.name}`, model }, formerKeys(db, model));
+  forgetFormer(db, model);
+  const note = db.prepare(
+    'INSERT OR REPLACE INTO chunk_vectors (chunk_id, file_id, model_id, embedding_id, bits) VALUES (?, ?, ?, NULL, NULL)',
+  );
+  const noteAll = db.transaction((chunks: readonly ChunkText[]) => {
+    for (const { chunkId, fileId } of chunks) note.run(chunkId, fileId, model.id);
+  });
+  return {
+    async link(chunks) {
+      const linked = new Set(await linkRows(connection, table, chunks));
+      noteAll(chunks.filter(({ chunkId }) => linked.has(chunkId)));
+      return linked;
+    },
+    async add(embedded) {
+      await addRows(connection, table, embedded);
+      noteAll(embedded.flatMap(({ chunks }) => chunks));
+    },
+    clean: () => deleteVanished(connection, db, model),
+  };
+}
+
+const DELETED_AT_ONCE = 10_000;
+
+/** An id that is used again belongs to a new chunk, whose row has replaced the former one. */
+async function deleteVanished(connection: PostgresConnection, db: Database, model: ModelRow): Promise<void> {
+  const select = db
+    .prepare('SELECT chunk_id FROM vanished_chunks WHERE model_id = ? ORDER BY chunk_id LIMIT ?')
+    .pluck();
+  const isUsed = db.prepare('SELECT 1 FROM chunk_vectors WHERE chunk_id = ? AND model_id = ?').pluck();
+  const forget = db.prepare('DELETE FROM vanished_chunks WHERE model_id = ? AND chunk_id <= ?');
+  for (;;) {
+    const ids = select.all(model.id, DELETED_AT_ONCE) as readonly number[];
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    await deleteRows(
+      connection,
+      tableOf(model),
+      ids.filter((id) => isUsed.get(id, model.id) === undefined),
+    );
+    forget.run(model.id, last);
+  }
+}
+
+/** Models whose vectors are all replaced. Chunks of other repositories may still use others. */
+const FORMER = `FROM embedding_models WHERE id <> @id AND id NOT IN (SELECT model_id FROM chunk_vectors)
+  AND id NOT IN (SELECT model_id FROM embeddings)`;
+
+function formerKeys(db: Database, { id }: ModelRow): readonly string[] {
+  return db.prepare(`SELECT key ${FORMER}`).pluck().all({ id }) as readonly string[];
+}
+
+function forgetFormer(db: Database, { id }: ModelRow): void {
+  db.transaction(() => {
+    db.prepare(`DELETE FROM vanished_chunks WHERE model_id IN (SELECT id ${FORMER})`).run({ id });
+    db.prepare(`DELETE ${FORMER}`).run({ id });
+  })();
+}
+
+/** Rows asked for beyond the limit, since some may belong to chunks that are no longer live. */
+const SPARE = 20;
+const MAX_ROUNDS = 4;
+
+/** Searches in PostgreSQL; the index says which of the rows are chunks of live files. */
+export function pgvectorIndex(connection: PostgresConnection, db: Database, model: ModelRow): VectorIndex {
+  const table = tableOf(model);
+  const live = db.prepare(
+    `SELECT v.chunk_id FROM chunk_vectors v JOIN files f ON f.id = v.file_id
+     WHERE v.model_id = @modelId AND f.state = 'live' AND v.chunk_id IN (SELECT value FROM json_each(@ids))`,
+  );
+  const liveOf = (rows: readonly VectorMatch[]): readonly VectorMatch[] => {
+    const ids = JSON.stringify(rows.map(({ chunkRowId }) => chunkRowId));
+    const known = new Set(live.pluck().all({ modelId: model.id, ids }));
+    return rows.filter(({ chunkRowId }) => known.has(chunkRowId));
+  };
+  const isOnly = db.prepare('SELECT count(*) = 1 FROM repositories').pluck();
+  return {
+    async nearest(vector, limit, given) {
+      const filter: FileFilter = isOnly.get() === 1 ? { ...given, repositoryId: undefined } : given;
+      let wanted = limit + SPARE;
+      for (let round = 1; ; round += 1) {
+        const rows = await nearestRows(connection, { table, filter }, { vector, limit: wanted });
+        const found = liveOf(rows);
+        // Many rows of former chunks: ask for more, until there are enough or no more.
+        if (found.length >= limit || rows.length < wanted || round === MAX_ROUNDS)
+          return found.slice(0, limit);
+        wanted *= 4;
+      }
+    },
+  };
+}
