@@ -239,7 +239,7 @@ export class Server {
       ...other.events,
     };
     const opened = await this.#deps
-      .connect(this.spec, { events, signal: limit, client: other.profile })
+      .connect(this.spec, { events, signal: limit, client: other.profile, isShared: other.isShared })
       .catch((error: unknown) => err(startFailure(this.spec.name, error, this.#deps.log)));
     if (!opened.ok) return opened.error;
     const link = opened.value;

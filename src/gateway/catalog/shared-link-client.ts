@@ -6,11 +6,16 @@ import type { LinkEvents, OpenOptions } from '../ports/link.ts';
 /** The client that a server sees on its shared link. */
 export interface SharedLinkClient {
   readonly profile: OpenOptions['client'];
+  readonly isShared: boolean;
   readonly events: Pick<LinkEvents, 'requested' | 'notified'>;
 }
 
-const NOBODY: SharedLinkClient = { profile: undefined, events: {} };
-const LISTS: SharedLinkClient = { profile: EMPTY_CLIENT, events: { requested: answerEmpty } };
+const NOBODY: SharedLinkClient = { profile: undefined, isShared: true, events: {} };
+const LISTS: SharedLinkClient = {
+  profile: EMPTY_CLIENT,
+  isShared: true,
+  events: { requested: answerEmpty },
+};
 
 /**
  * The only client of the process, if any. Otherwise no client: if each client has its own link, the shared one is only
@@ -25,6 +30,7 @@ export function sharedLinkClient(
   // Modern clients receive no notifications outside their requests.
   return {
     profile: sole.profile,
+    isShared: false,
     events: { requested: router?.handle, notified: (note) => tell(sole.sessionFor(name), note) },
   };
 }

@@ -165,6 +165,8 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Undefined: Assay itself, with no client capabilities. A legacy handshake waits until the profile is known. */
   readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
+  /** Whether several clients use the link, so that the server must keep nothing of one for another. */
+  readonly isShared?: boolean;
 }
 
 /** Opens a link: detects the server's era and performs the handshake. */
