@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { toolHints } from './scripts/hints-rule.ts';
 
 const TYPED = ['**/*.ts', '**/*.tsx'];
 const UNTYPED = ['**/*.js', '**/*.mjs', '**/*.cjs'];
@@ -67,6 +68,12 @@ export default defineConfig(
       '@typescript-eslint/explicit-module-boundary-types': 'error',
     },
   },
+  {
+    files: ['src/codebase/**/*.ts', 'src/gateway/services/configuration-tools/**/*.ts'],
+    plugins: { assay: { rules: { 'tool-hints': toolHints } } },
+    rules: { 'assay/tool-hints': 'error' },
+  },
+  { files: ['src/codebase/**/*.ts'], rules: { 'assay/tool-hints': ['error', { each: true }] } },
   tablesOfData.length === 0 ? [] : { files: tablesOfData, rules: { 'max-lines': 'off' } },
   {
     files: ['src/edges/cli/output.ts', 'scripts/**', 'bench/**', 'test/**'],

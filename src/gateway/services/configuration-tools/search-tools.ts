@@ -17,6 +17,7 @@ type SearchContext = Pick<ConfigurationContext, 'catalog' | 'buildSearch' | 'com
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 50;
 
+// Both only read the catalog that Assay holds.
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const TOOL_NAME: JsonObject = {
   type: 'string',
