@@ -68,15 +68,17 @@ await build({
   output: { dir: 'dist', chunkFileNames: 'sqlite-[name].js', codeSplitting: { groups: [kysely] }, banner },
 });
 
-// The threads of the code-search server.
+// The code-search server and its threads. Built apart, so that no other start loads any of it.
 await build({
   cwd: ROOT,
   input: {
+    'codebase-program': 'src/codebase/program.ts',
     'chunk-worker': 'src/codebase/chunks/chunk-worker.ts',
     'index-worker': 'src/codebase/indexing/index-worker.ts',
   },
   platform: 'node',
   external,
+  plugins: [builtins],
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
 });
 

@@ -99,6 +99,24 @@ export class IndexReader {
   }
 }
 
+/** A connection of the caller's own, which must close it soon. NOT_INDEXED if there is no index. */
+export function openToRead(folder: string): Result<Database, IndexRefusal> {
+  const path = indexPath(folder);
+  if (!existsSync(path)) return err({ code: 'NOT_INDEXED' });
+  try {
+    const connected = connect(path);
+    if (!connected.ok) return connected;
+    const found = inspect(connected.value, path);
+    if (found.ok && found.value === 'current') return connected;
+    connected.value.close();
+    return found.ok ? err({ code: 'NOT_INDEXED' }) : found;
+  } catch (error) {
+    const refusal = refusalOf(error, path);
+    if (refusal === undefined) throw error;
+    return err(refusal);
+  }
+}
+
 function connect(path: string): Result<Database, IndexRefusal> {
   if (!isWalWithoutLog(path))
     return ok(new SqliteDatabase(path, { readonly: true, fileMustExist: true, timeout: LOCK_MS }));

@@ -1,0 +1,156 @@
+import { err, ok, type Result } from '../core/result.ts';
+import type { EmbeddingSettings } from './embeddings/embedding-settings.ts';
+import { vectorFailureText } from './embeddings/failure-text.ts';
+import { openVectors, type Vectors } from './embeddings/open-vectors.ts';
+import type { VectorSearch } from './embeddings/vector-search.ts';
+import type { Fault } from './fault.ts';
+import { indexFault } from './index-fault.ts';
+import type { IndexProgress, IndexReport } from './indexing/index-report.ts';
+import { type IndexStatus, readIndexStatus } from './indexing/index-status.ts';
+import { Indexer } from './indexing/indexer.ts';
+import { searchCode, type SearchAnswer, type SearchRequest } from './search/search-code.ts';
+import type { ProjectFolders } from './projects/project-folders.ts';
+import type { ProjectId } from './projects/project-id.ts';
+import { IndexReader, openToRead } from './store/index-reader.ts';
+import type { ReportProgress, ToolProgress } from './tools/progress-reporter.ts';
+
+export interface IndexRequest {
+  /** The absolute path of the repository. */
+  readonly path: string;
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+  readonly report: ReportProgress;
+}
+
+export interface CodeSearch extends SearchRequest {
+  readonly signal: AbortSignal;
+}
+
+export interface CodeAnswer extends SearchAnswer {
+  /** Sentences on what the search could not do. */
+  readonly notes: readonly string[];
+}
+
+export interface CodebaseOptions {
+  readonly folders: ProjectFolders;
+  readonly embeddings: EmbeddingSettings | undefined;
+}
+
+export interface ProjectStatus extends IndexStatus {
+  /** The run of this process that is under way. */
+  readonly run: (IndexProgress & { readonly path: string }) | undefined;
+}
+
+/** Projects whose index stays open between searches. */
+const MAX_OPEN = 16;
+/** As many as the search by words ranks. */
+const MAX_VECTOR_MATCHES = 60;
+
+/** The indexes of all projects. */
+export class Codebase {
+  readonly #folders: ProjectFolders;
+  readonly #indexer: Indexer;
+  readonly #vectors: Vectors | undefined;
+  readonly #readers = new Map<ProjectId, IndexReader>();
+
+  #runs = 0;
+
+  /** Without `embeddings` searches are by words only. */
+  constructor({ folders, embeddings }: CodebaseOptions) {
+    this.#folders = folders;
+    this.#indexer = new Indexer({ embeddings });
+    this.#vectors = embeddings && openVectors(embeddings);
+  }
+
+  /** Runs of this process that are under way or waiting. */
+  get runs(): number {
+    return this.#runs;
+  }
+
+  /** Creates the project if it does not exist. */
+  async index(
+    project: ProjectId,
+    { path, force, signal, report }: IndexRequest,
+  ): Promise<Result<IndexReport, Fault>> {
+    const folder = this.#folders.folder(project);
+    const onProgress = (progress: IndexProgress): void => report(shownProgress(progress));
+    this.#runs += 1;
+    try {
+      const indexed = await this.#indexer.indexRepository({ folder, path, force, signal, onProgress });
+      return indexed.ok ? indexed : err(indexFault(indexed.error));
+    } finally {
+      this.#runs -= 1;
+    }
+  }
+
+  /** Reads only. A search by meaning that fails leaves the search by words. NOT_INDEXED, NOT_FOUND */
+  async search(project: ProjectId, request: CodeSearch): Promise<Result<CodeAnswer, Fault>> {
+    const meant = await this.#nearest(project, request);
+    const vectorMatches = meant?.ok === true ? meant.value : undefined;
+    const read = this.#reader(project).readIndexed(request.repositoryId, (database) =>
+      searchCode(database, request, { vectorMatches }),
+    );
+    if (!read.ok) return err(indexFault(read.error));
+    const failure = meant?.ok === false ? vectorFailureText(meant.error) : undefined;
+    return ok({ ...read.value, notes: failure === undefined ? [] : [`Searched by words only. ${failure}`] });
+  }
+
+  /** Reads only. Undefined if the project has no index. */
+  status(project: ProjectId): Result<ProjectStatus | undefined, Fault> {
+    const folder = this.#folders.folder(project);
+    const run = this.#indexer.activeIn(folder)[0];
+    const status = readIndexStatus(folder, this.#reader(project));
+    if (status.ok) return ok({ ...status.value, run: run && { path: run.path, ...run.progress } });
+    return status.error.code === 'NOT_INDEXED' ? ok(undefined) : err(indexFault(status.error));
+  }
+
+  async close(): Promise<void> {
+    for (const reader of this.#readers.values()) reader.close();
+    this.#readers.clear();
+    await Promise.all([this.#indexer.close(), this.#vectors?.close()]);
+  }
+
+  /** Has a connection of its own, since the request to the service takes its time. Undefined if there is no index. */
+  async #nearest(
+    project: ProjectId,
+    { query: text, signal, ...filter }: CodeSearch,
+  ): Promise<Awaited<ReturnType<VectorSearch['search']>> | undefined> {
+    const opened = this.#vectors && openToRead(this.#folders.folder(project));
+    if (this.#vectors === undefined || opened?.ok !== true) return undefined;
+    try {
+      const search = this.#vectors.searchIn(opened.value);
+      return await search.search({ text, limit: MAX_VECTOR_MATCHES, filter, signal });
+    } finally {
+      opened.value.close();
+    }
+  }
+
+  #reader(project: ProjectId): IndexReader {
+    const reader = this.#readers.get(project) ?? new IndexReader(this.#folders.folder(project));
+    this.#readers.delete(project);
+    this.#readers.set(project, reader);
+    const [oldest] = this.#readers.keys();
+    if (this.#readers.size > MAX_OPEN && oldest !== undefined) {
+      this.#readers.get(oldest)?.close();
+      this.#readers.delete(oldest);
+    }
+    return reader;
+  }
+}
+
+/** Files that are read are counted; the other phases have their numbers in the message alone. */
+function shownProgress({ phase, done, total }: IndexProgress): ToolProgress {
+  const count = total === undefined ? `${done}` : `${done} of ${total}`;
+  switch (phase) {
+    case 'waiting':
+      return { done: 0, message: 'Waiting for another run' };
+    case 'scanning':
+      return { done: 0, message: `Looking for files: ${count}` };
+    case 'reading':
+      return { done, total, message: `Reading files: ${count}` };
+    case 'embedding':
+      return { done: 0, message: `Embedding: ${count}` };
+    case 'writing':
+      return { done: 0, message: 'Writing the index' };
+  }
+}

@@ -1,0 +1,19 @@
+import type { Codebase } from '../codebase.ts';
+import type { Counters } from '../counters.ts';
+import type { ProjectConfigs } from '../projects/project-config.ts';
+import type { ProjectFolders } from '../projects/project-folders.ts';
+import type { ProjectSources } from '../projects/resolve-project.ts';
+import type { Session } from '../session.ts';
+
+/** What the tools and resources work with. */
+export interface ToolDeps {
+  readonly codebase: Codebase;
+  readonly folders: ProjectFolders;
+  readonly configs: ProjectConfigs;
+  readonly session: Session;
+  readonly counters: Counters;
+}
+
+export function sourcesOf({ folders, configs, session }: ToolDeps): ProjectSources {
+  return { folders, configs, directory: session.directory };
+}

@@ -1,0 +1,137 @@
+import type { CallToolResult, McpServer, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import type { Hints } from '../../core/hints/hint.ts';
+import { isJsonObject } from '../../core/json-object.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { type Fault, faultText } from '../fault.ts';
+import type { Counters } from '../counters.ts';
+import { ProgressReporter, type ReportProgress } from './progress-reporter.ts';
+
+/** All four hints, and the title that clients show to people. */
+export type Annotations = Hints & { readonly title: string };
+
+/** One of the server's tools, with its own check of the arguments. */
+export interface CodebaseTool {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations: Annotations;
+  readonly input: z.ZodType;
+  /** Of `structured`. */
+  readonly output: z.ZodType;
+  readonly run: (args: unknown, call: ToolCall) => Promise<Result<Answer, Fault>>;
+}
+
+/** A tool as it is written: `run` gets arguments that its schema has accepted. */
+export interface ToolSpec<Input> extends Omit<CodebaseTool, 'input' | 'run'> {
+  readonly input: z.ZodType<Input>;
+  readonly run: (input: Input, call: ToolCall) => Promise<Result<Answer, Fault>>;
+}
+
+export interface ToolCall {
+  /** Aborted when the client cancels the call. */
+  readonly signal: AbortSignal;
+  readonly report: ReportProgress;
+}
+
+export interface Answer {
+  readonly structured: Readonly<Record<string, unknown>>;
+  /** The same for models, shorter. */
+  readonly text: string;
+  /** The work was done, but it failed. */
+  readonly isError?: boolean;
+}
+
+export function tool<Input>(spec: ToolSpec<Input>): CodebaseTool {
+  return {
+    ...spec,
+    run: async (args, call) => {
+      const input = parsedInput(spec.input, args);
+      return input.ok ? spec.run(input.value, call) : input;
+    },
+  };
+}
+
+/** Calls a tool. A failure that nobody expected is an answer, too. */
+export async function callTool(
+  { run }: CodebaseTool,
+  args: unknown,
+  call: ToolCall,
+): Promise<Result<Answer, Fault>> {
+  try {
+    return await run(args, call);
+  } catch (error) {
+    // A bug; its message may quote a path, never a secret.
+    const reason = error instanceof Error ? error.message : String(error);
+    return err({
+      code: 'OPERATION_ERROR',
+      message: `The call failed unexpectedly: ${reason}.`,
+      remedy: 'Try again. If it fails again, report it with this message.',
+    });
+  }
+}
+
+/** Where a result carries the members of a fault. A v1 client refuses `structuredContent` of another shape. */
+export const FAULT_KEY = 'assay.codebase/error';
+
+export function registerTool(server: McpServer, given: CodebaseTool, counters: Counters): void {
+  const { name, description, annotations, input, output } = given;
+  const { title } = annotations;
+  const config = { title, description, annotations, inputSchema: unvalidated(input), outputSchema: output };
+  server.registerTool(name, config, async (args, { mcpReq }) => {
+    const startedMs = performance.now();
+    const reporter = new ProgressReporter(mcpReq._meta?.progressToken, mcpReq.notify);
+    const outcome = await callTool(given, args, { signal: mcpReq.signal, report: reporter.report });
+    reporter.stop();
+    const code = outcome.ok ? (outcome.value.isError === true ? 'FAILED' : 'OK') : outcome.error.code;
+    counters.called(name, code, performance.now() - startedMs);
+    return outcome.ok ? resultOf(outcome.value) : faultResult(outcome.error);
+  });
+}
+
+function resultOf({ structured, text, isError }: Answer): CallToolResult {
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: { ...structured },
+    ...(isError === true && { isError }),
+  };
+}
+
+function faultResult(fault: Fault): CallToolResult {
+  return {
+    content: [{ type: 'text', text: faultText(fault) }],
+    isError: true,
+    _meta: { [FAULT_KEY]: fault },
+  };
+}
+
+/**
+ * The schema as clients see it, without the SDK's validation: its errors have no code and no field, so arguments are
+ * checked by `parsedInput`.
+ */
+function unvalidated(schema: z.ZodType): StandardSchemaWithJSON {
+  const standard = (schema as unknown as StandardSchemaWithJSON)['~standard'];
+  return { '~standard': { ...standard, validate: (value) => ({ value }) } };
+}
+
+/** VALIDATION_ERROR with the first argument that is at fault. */
+function parsedInput<Input>(schema: z.ZodType<Input>, args: unknown): Result<Input, Fault> {
+  const given = withoutNulls(args ?? {});
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return ok(parsed.data);
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.map(String).join('.') ?? '';
+  const fault = (at: string, message: string, remedy: string): Result<Input, Fault> =>
+    err({ code: 'VALIDATION_ERROR', ...(at !== '' && { field: at }), message, remedy });
+  if (issue?.code === 'unrecognized_keys')
+    return fault(issue.keys[0] ?? '', 'There is no such argument.', 'Leave it out.');
+  if (field !== '' && isJsonObject(given) && given[field] === undefined)
+    return fault(field, 'It is missing.', 'Pass it.');
+  return fault(field, `${issue?.message ?? 'The arguments are invalid'}.`, 'Correct it and call again.');
+}
+
+/** Some clients write null for an argument that they leave out. */
+function withoutNulls(args: unknown): unknown {
+  return isJsonObject(args)
+    ? Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+    : args;
+}

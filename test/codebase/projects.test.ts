@@ -1,0 +1,149 @@
+// Which project a call is about. Real folders and files; no server and no index.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ProjectConfigs } from '../../src/codebase/projects/project-config.ts';
+import { ProjectFolders } from '../../src/codebase/projects/project-folders.ts';
+import { projectIdIn, projectIdOf } from '../../src/codebase/projects/project-id.ts';
+import {
+  projectToIndex,
+  projectToRead,
+  type ProjectSources,
+} from '../../src/codebase/projects/resolve-project.ts';
+import { tempDir } from '../support/place.ts';
+
+const CONFIG = { version: '1.0', project: { name: 'My App', id: 'my-app' } };
+
+/** A folder with a config file, and its path. */
+function withConfig(content: unknown, folder = tempDir()): { readonly folder: string; readonly path: string } {
+  const path = join(folder, '.codebase-mcp', 'config.json');
+  mkdirSync(join(folder, '.codebase-mcp'), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return { folder, path };
+}
+
+/** Sources with an index for each of these projects. */
+function sourcesWith(projects: readonly string[], directory?: string): ProjectSources {
+  const home = tempDir();
+  for (const project of projects) {
+    mkdirSync(join(home, 'codebase', project), { recursive: true });
+    writeFileSync(join(home, 'codebase', project, 'index.db'), '');
+  }
+  return { folders: new ProjectFolders(home), configs: new ProjectConfigs(), directory };
+}
+
+it('a project id is lowercase words joined by single hyphens', () => {
+  for (const good of ['a', '1', 'my-app', 'a-b-c', 'a'.repeat(50)]) expect(projectIdIn(good)).toBe(good);
+  const bad = ['', '-a', 'a-', 'a--b', 'A_b', 'a b', 'a'.repeat(51), '../x', "'; DROP TABLE files; --", 'ä', 'a\n'];
+  for (const text of bad) expect(projectIdIn(text)).toBeUndefined();
+});
+
+it('a name becomes a valid id, which two folders do not share', () => {
+  for (const name of ['My App', '日本語', '--', 'x'.repeat(200), '../../etc']) {
+    expect(projectIdIn(projectIdOf(name, '/a'))).toBeDefined();
+    expect(projectIdOf(name, '/a')).not.toBe(projectIdOf(name, '/b'));
+  }
+  expect(projectIdOf('My App', '/a')).toMatch(/^my-app-[0-9a-f]{8}$/);
+});
+
+it.each([
+  ['no JSON', '{', 'it is not a JSON object'],
+  ['a list', [], 'it is not a JSON object'],
+  ['no version', { project: { name: 'a' } }, '"version" must be a string such as "1.0"'],
+  ['a version that is a number', { ...CONFIG, version: 1 }, '"version" must be a string such as "1.0"'],
+  ['no project', { version: '1.0' }, '"project" must be an object'],
+  ['no name', { version: '1.0', project: {} }, '"project.name" must be a string of 1 to 200 characters'],
+  ['an id that is a path', { version: '1.0', project: { name: 'a', id: '../a' } }, /^"project\.id" must be/],
+  ['more than 64 KiB', ' '.repeat(65_537), 'it is larger than 65536 bytes'],
+])('a config file with %s is found, and invalid', async (_, content, reason) => {
+  const { folder, path } = withConfig(content);
+  const config = await new ProjectConfigs().find(folder);
+  expect(config).toEqual({
+    path,
+    project: { ok: false, error: typeof reason === 'string' ? reason : expect.stringMatching(reason) },
+  });
+});
+
+it('a config file that is a FIFO or a directory is invalid, and nobody waits for it', async () => {
+  const folder = tempDir();
+  mkdirSync(join(folder, '.codebase-mcp', 'config.json'), { recursive: true });
+  const inside = join(folder, 'inside');
+  mkdirSync(join(inside, '.codebase-mcp'), { recursive: true });
+  execFileSync('mkfifo', [join(inside, '.codebase-mcp', 'config.json')]);
+  for (const place of [folder, inside])
+    expect((await new ProjectConfigs().find(place))?.project).toEqual({ ok: false, error: 'it is not a file' });
+});
+
+it('the nearest config file counts, at most 20 levels up, from the real directory', async () => {
+  const { folder, path } = withConfig(CONFIG);
+  const levels = (count: number): string => join(folder, ...Array.from({ length: count }, () => 'd'));
+  mkdirSync(levels(21), { recursive: true });
+  const configs = new ProjectConfigs();
+  expect((await configs.find(levels(19)))?.path).toBe(path);
+  expect(await configs.find(levels(20))).toBeUndefined();
+  const link = join(tempDir(), 'link');
+  symlinkSync(levels(1), link);
+  expect((await configs.find(link))?.path).toBe(path);
+  const nearer = withConfig({ version: '1.0', project: { name: 'near' } }, levels(3));
+  expect((await configs.find(levels(4)))?.path).toBe(nearer.path);
+});
+
+it('an edited config file is read again', async () => {
+  const { folder, path } = withConfig(CONFIG);
+  const configs = new ProjectConfigs();
+  const nameNow = async (): Promise<unknown> => (await configs.find(folder))?.project;
+  expect(await nameNow()).toMatchObject({ value: { name: 'My App' } });
+  writeFileSync(path, JSON.stringify(CONFIG).replace('My App', 'My Api'));
+  expect(await nameNow()).toMatchObject({ value: { name: 'My Api' } });
+  writeFileSync(path, '{');
+  expect(await nameNow()).toMatchObject({ ok: false });
+  rmSync(path);
+  expect(await nameNow()).toBeUndefined();
+});
+
+it('a given id comes before the config file, and that before the default', async () => {
+  const { folder } = withConfig(CONFIG);
+  const sources = sourcesWith(['other'], folder);
+  expect(await projectToRead('other', sources)).toMatchObject({ value: { id: 'other', origin: 'project_id' } });
+  expect(await projectToRead(undefined, sources)).toMatchObject({ value: { id: 'my-app', origin: 'config' } });
+  expect(await projectToRead('my-app', sources)).toMatchObject({ value: { id: 'my-app', origin: 'project_id' } });
+  const elsewhere = sourcesWith([], tempDir());
+  expect(await projectToRead(undefined, elsewhere)).toMatchObject({ value: { id: 'default', origin: 'default' } });
+});
+
+it('a given id that does not exist is an error, and never another project', async () => {
+  const { folder } = withConfig(CONFIG);
+  const sources = sourcesWith(['my-api', 'default'], folder);
+  expect(await projectToRead('my-ape', sources)).toMatchObject({
+    ok: false,
+    error: { code: 'NOT_FOUND', field: 'project_id', remedy: expect.stringContaining('"my-api"') as string },
+  });
+  expect(await projectToRead("'; DROP", sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+  expect(await projectToRead('', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+  // Only indexing brings it into being.
+  expect(await projectToIndex('my-ape', sources)).toMatchObject({ value: { id: 'my-ape' } });
+  expect(await projectToIndex('../x', sources)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+});
+
+it('an invalid config file or a lost directory does not fall through to the default project', async () => {
+  const { folder } = withConfig('{');
+  expect(await projectToRead(undefined, sourcesWith(['default'], folder))).toMatchObject({
+    error: { code: 'VALIDATION_ERROR', message: expect.stringContaining('config.json') as string },
+  });
+  const lost = join(tempDir(), 'lost');
+  expect(await projectToRead(undefined, sourcesWith(['default'], lost))).toMatchObject({
+    error: { code: 'NOT_FOUND' },
+  });
+});
+
+it('a config file that cannot be read is invalid', async () => {
+  const folder = tempDir();
+  const path = join(folder, '.codebase-mcp', 'config.json');
+  mkdirSync(join(folder, '.codebase-mcp'));
+  symlinkSync(path, path);
+  expect((await new ProjectConfigs().find(folder))?.project).toEqual({
+    ok: false,
+    error: 'it cannot be read (ELOOP)',
+  });
+});
