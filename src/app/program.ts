@@ -1,9 +1,11 @@
 import { tmpdir } from 'node:os';
 import { mintToken } from '../adapters/auth/mint-token.ts';
-import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
+import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
 import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
+import type * as Codebase from '../codebase/program.ts';
 import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
@@ -55,7 +57,18 @@ const RUNTIME: Runtime = {
   signOut: async (who, options) => (await import('./auth-commands.ts')).signOutAt(who, options),
   hasBrowser,
   untilStopped,
+  openCodebase: async (options) => {
+    const { openCodebase } = await loadCodebase();
+    const around = surroundings(options);
+    return openCodebase({ home: locateHome(around), env: around.env, cwd: around.cwd });
+  },
 };
+
+/** A program of its own, which the build places next to this one: what it imports is loaded for it alone. */
+function loadCodebase(): Promise<typeof Codebase> {
+  const url = new URL('./codebase-program.js', import.meta.url);
+  return import(url.href) as Promise<typeof Codebase>;
+}
 
 /** Ports for the commands that deal with other clients: `import` and `connect`. */
 function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {

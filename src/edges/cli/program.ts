@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import type { AuthOptions } from './auth.ts';
 import { clientConfigCommands } from './client-config-commands.ts';
+import { codebaseCommand } from './codebase-command.ts';
 import { type Done, withConfig, withHome } from './common-options.ts';
 import type { ExportBundleOptions } from './export.ts';
 import { gatewayCommands } from './gateway-commands.ts';
@@ -43,6 +44,7 @@ export function programOf(runtime: Runtime, done: Done): Command {
     ...sourceCommands(runtime, done),
     toolsetCommand(runtime, done),
     notesCommand(runtime, done),
+    codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),
   ])

@@ -202,6 +202,40 @@ export interface ClientConfigPorts {
   openOnboarding(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>>;
 }
 
+/** The code-search server in this process. */
+export interface CodebaseProgram {
+  /** Serves MCP on stdin and stdout until the client closes its side or `stopped` resolves. */
+  readonly serve: (options: {
+    readonly isStateless: boolean;
+    readonly stopped: Promise<void>;
+  }) => Promise<void>;
+  /** Calls one of its tools. */
+  readonly call: (
+    tool: string,
+    args: JsonObject,
+    context: {
+      readonly signal: AbortSignal;
+      readonly report: (progress: { readonly message: string }) => void;
+    },
+  ) => Promise<Result<CodebaseAnswer, CodebaseFault>>;
+  readonly close: () => Promise<void>;
+}
+
+export interface CodebaseAnswer {
+  readonly structured: JsonObject;
+  readonly text: string;
+  readonly isError?: boolean;
+}
+
+/** `message` and `remedy` are sentences. */
+export interface CodebaseFault {
+  readonly code: string;
+  /** The argument of the tool that is at fault. */
+  readonly field?: string | undefined;
+  readonly message: string;
+  readonly remedy: string;
+}
+
 /** All settings with the source of each. */
 export interface ShownSettings extends Resolved {
   /** Stored settings without effect, because they are read only from the environment and the config file. */
@@ -243,6 +277,8 @@ export interface Runtime extends ClientConfigPorts {
   hasBrowser(): boolean;
   /** Checks everything a start needs. Changes nothing. */
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
+  /** Loads the code-search server, a program of its own. */
+  openCodebase(options: AppOptions): Promise<Result<CodebaseProgram, CodebaseFault>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;
 }

@@ -1,0 +1,154 @@
+import { Console } from 'node:console';
+import { resolve } from 'node:path';
+import { EXIT } from '../../core/errors.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { printable } from '../../core/printable.ts';
+import { print, printError, printJson, proseOf, style } from './output.ts';
+import { withProgress } from './progress.ts';
+import type { CodebaseFault, CodebaseProgram, Runtime } from './runtime.ts';
+
+export interface CodebaseServeOptions extends AppOptions {
+  readonly stateless?: boolean;
+}
+
+interface SubcommandOptions extends AppOptions {
+  readonly project?: string;
+  readonly json?: boolean;
+}
+
+export interface CodebaseIndexOptions extends SubcommandOptions {
+  readonly force?: boolean;
+}
+
+export interface CodebaseSearchOptions extends SubcommandOptions {
+  readonly type?: string;
+  readonly directory?: string;
+  readonly limit: number;
+}
+
+/** `assay codebase`. Returns the exit code when the client has closed its side. */
+export async function serveCodebase(runtime: Runtime, options: CodebaseServeOptions): Promise<number> {
+  // stdout carries JSON-RPC only, whatever a library prints.
+  globalThis.console = new Console(process.stderr, process.stderr);
+  return withProgram(runtime, options, async ({ serve }) => {
+    await serve({ isStateless: options.stateless === true, stopped: runtime.untilStopped() });
+    return EXIT.done;
+  });
+}
+
+/** `assay codebase index PATH` */
+export function indexCodebase(
+  runtime: Runtime,
+  path: string,
+  options: CodebaseIndexOptions,
+): Promise<number> {
+  const args = {
+    repo_path: resolve(path),
+    project_id: options.project,
+    force_reindex: options.force === true,
+  };
+  return withProgram(runtime, options, async ({ call }) => {
+    const stopping = new AbortController();
+    void runtime.untilStopped().then(() => stopping.abort());
+    const indexed = await withProgress(`indexing ${path}`, ({ say }) =>
+      call('index_repository', args, {
+        signal: stopping.signal,
+        report: ({ message }) => say(message),
+      }),
+    );
+    if (!indexed.ok) return printFault(indexed.error);
+    const { structured, text, isError } = indexed.value;
+    if (options.json === true) printJson(structured);
+    else
+      print(
+        text
+          .split('\n')
+          .map((line) => proseOf(line))
+          .join('\n'),
+      );
+    return isError === true ? EXIT.failed : EXIT.done;
+  });
+}
+
+/** `assay codebase search QUERY` */
+export function searchCodebase(
+  runtime: Runtime,
+  query: string,
+  options: CodebaseSearchOptions,
+): Promise<number> {
+  const { project, type, directory, limit } = options;
+  const args = { query, project_id: project, file_type: type, directory, limit };
+  return withProgram(runtime, options, async ({ call }) => {
+    const found = await call('search_code', args, { signal: NEVER, report: () => undefined });
+    if (!found.ok) return printFault(found.error);
+    const { structured } = found.value;
+    const results = Array.isArray(structured['results']) ? structured['results'].filter(isJsonObject) : [];
+    if (options.json === true) printJson(structured);
+    else for (const result of results) printResult(result);
+    if (results.length === 0) printError(found.value.text);
+    return EXIT.done;
+  });
+}
+
+const NEVER = new AbortController().signal;
+const MAX_LINES = 6;
+
+/** Its place, which terminals make a link of, and its first lines. */
+function printResult(result: JsonObject): void {
+  const { file_path: path, start_line: line, kind, symbol, content } = result;
+  const name = [kind, symbol].filter((part) => typeof part === 'string').join(' ');
+  print(`${style.cyan(`${printable(String(path))}:${String(line)}`)}  ${printable(name)}`);
+  const lines = String(content).split('\n');
+  const width = (process.stdout.columns || 80) - 3;
+  for (const text of lines.slice(0, MAX_LINES)) {
+    const shown = printable(text.replaceAll('\t', '  '));
+    print(style.dim(`  ${shown.length > width ? `${shown.slice(0, width - 1)}…` : shown}`));
+  }
+  if (lines.length > MAX_LINES) print(style.dim(`  … ${lines.length - MAX_LINES} more lines`));
+  print('');
+}
+
+async function withProgram(
+  runtime: Runtime,
+  options: AppOptions,
+  work: (program: CodebaseProgram) => Promise<number>,
+): Promise<number> {
+  const opened = await runtime.openCodebase(options);
+  if (!opened.ok) return printFault(opened.error);
+  try {
+    return await work(opened.value);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+const EXITS: Readonly<Record<string, number>> = {
+  VALIDATION_ERROR: EXIT.usage,
+  NOT_FOUND: EXIT.usage,
+  SETTING_INVALID: EXIT.config,
+  NOT_INDEXED: EXIT.unavailable,
+  INDEX_BUSY: EXIT.unavailable,
+};
+
+/** The remedies of faults name tools; at a terminal there are commands. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  NOT_INDEXED: 'Run `assay codebase index PATH` first.',
+};
+
+const OPTIONS: Readonly<Record<string, string>> = {
+  repo_path: 'PATH',
+  project_id: '--project',
+  file_type: '--type',
+  directory: '--directory',
+  limit: '--limit',
+  query: 'QUERY',
+};
+
+function printFault({ code, field, message, remedy }: CodebaseFault): number {
+  const isTerminal = process.stderr.isTTY;
+  const where = field === undefined ? '' : `${OPTIONS[field] ?? field}: `;
+  const text = printable(`${where}${message} ${REMEDIES[code] ?? remedy}`);
+  printError(proseOf(`assay: ${text}`, { isTerminal }));
+  return EXITS[code] ?? EXIT.failed;
+}
