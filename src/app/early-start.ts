@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
-import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
+import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
+import { surroundings } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
 import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';

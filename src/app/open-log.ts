@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
+import { surroundings } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
 import { terminalLine } from '../adapters/telemetry/terminal-line.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { isJsonObject } from '../core/json-object.ts';

@@ -39,7 +39,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   const records = await environment.records();
   const drift = new DriftDetector({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
-  const readEntry = entryReader({ cwd: home, home: around.home });
+  const readEntry = entryReader({ cwd: home, home: around.home, assayHome: home });
   const readLocal = localReader({ cwd: home, home: around.home });
   const seal = entrySeal(keyPlace(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));

@@ -48,10 +48,18 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
     },
   });
   return {
-    connect: connectBy({ ...upstream, ...builtIn }),
+    connect: connectBy({ ...upstream, ...builtIn, codebase: connectCodebase(upstream) }),
     close: async () => {
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
+  };
+}
+
+/** A process that several clients share keeps no working directory: one client would set that of another. */
+function connectCodebase({ stdio }: Connectors<'stdio'>): Connectors<'codebase'>['codebase'] {
+  return (spec, { command, args, env, cwd }, opening) => {
+    const more = opening.isShared === true ? ['--stateless'] : [];
+    return stdio(spec, { kind: 'stdio', command, args: [...args, ...more], env, cwd }, opening);
   };
 }
 

@@ -21,6 +21,14 @@ export type Transport =
       /** Sign-in settings; most servers need none. */
       readonly auth?: AuthSpec;
     }
+  | {
+      /** Assay's own code-search server, in a process like that of any other. */
+      readonly kind: 'codebase';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string;
+    }
   | BuiltInTransport;
 
 /** A source that is not an MCP server: Assay builds the tools itself. */

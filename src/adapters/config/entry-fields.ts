@@ -6,6 +6,8 @@ import { membersOf } from './json-tree.ts';
 /** The values for variables in an entry, and the base of relative paths. */
 export interface EntryContext extends VariableSources {
   readonly cwd: string;
+  /** The absolute folder of Assay's data. */
+  readonly assayHome: string;
 }
 
 /** An entry under `mcpServers` while it is read: its values by key, and where to report errors. */

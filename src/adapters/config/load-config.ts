@@ -14,6 +14,7 @@ import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
 import type { EntryContext } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf, type TreeMember } from './json-tree.ts';
+import { locateHome } from './locate-home.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
@@ -37,6 +38,8 @@ export interface ConfigEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;
+  /** The absolute folder of Assay's data, if the variables are not to name it. */
+  readonly assayHome?: string;
 }
 
 /**
@@ -69,7 +72,11 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
   if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
 
   const complaints = new Complaints(file, text);
-  const here = { ...around, configDir: dirname(file) };
+  const here = {
+    ...around,
+    configDir: dirname(file),
+    assayHome: around.assayHome ?? locateHome(around),
+  };
   const { entries, settings, local } = readTopLevel(tree.value, here, complaints);
   const servers: ServerSpec[] = [];
   const rejected: Config['rejected'][number][] = [];

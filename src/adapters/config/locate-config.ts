@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { AppOptions } from '../../core/command-options.ts';
 import { expandHome } from './expand.ts';
 import type { ConfigEnvironment } from './load-config.ts';
+import { locateHome } from './locate-home.ts';
 
 /** A config file and what named it, so that messages can state both. */
 export interface ConfigLocation {
@@ -27,12 +28,6 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
   if (config !== '') return { path: at(config), origin: 'ASSAY_CONFIG' };
   const folder = locateHome({ env, cwd, home });
   return { path: join(folder, 'mcp.json'), origin: assayHome === '' ? 'default' : 'ASSAY_HOME' };
-}
-
-/** The folder of Assay's data: `ASSAY_HOME`, else `~/.assay`. */
-export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): string {
-  const { ASSAY_HOME: given = '' } = env;
-  return given === '' ? join(home, '.assay') : resolve(cwd, expandHome(given, home));
 }
 
 /** The surroundings of this process; `--home` takes precedence over the variable. */

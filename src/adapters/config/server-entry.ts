@@ -10,6 +10,7 @@ import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type Complaints, quoted } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
+import { CODEBASE_KEYS, readCodebase } from './codebase-entry.ts';
 import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
 import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
@@ -131,7 +132,7 @@ const COMMON_KEYS: readonly string[] = [
   'tools',
 ];
 
-type TransportType = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';
+type TransportType = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi' | 'codebase';
 
 /** VS Code's `http` falls back to the older transport if a server does not support the newer; other names are exact. */
 const TYPES: ReadonlyMap<unknown, TransportType> = new Map<unknown, TransportType>([
@@ -141,6 +142,7 @@ const TYPES: ReadonlyMap<unknown, TransportType> = new Map<unknown, TransportTyp
   ['streamableHttp', 'streamable'],
   ['sse', 'sse'],
   ['openapi', 'openapi'],
+  ['codebase', 'codebase'],
 ]);
 
 const TYPE: Option<TransportType> = {
@@ -170,6 +172,7 @@ const READERS: Readonly<Record<TransportType, Reader>> = {
   streamable: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'streamable') },
   sse: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'sse') },
   openapi: { keys: OPENAPI_KEYS, read: readOpenapi },
+  codebase: { keys: CODEBASE_KEYS, read: readCodebase },
 };
 
 function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | undefined {

@@ -12,7 +12,7 @@ export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envFile
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
   const command = readCommand(entry);
-  const env = { ...readEnvFile(entry), ...readEnv(entry) };
+  const env = readVariables(entry);
   const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
@@ -63,6 +63,11 @@ function readArgs(entry: Entry): readonly string[] | undefined {
   return args.every((arg) => arg !== undefined)
     ? args.map((arg) => expandHome(arg, entry.here.home))
     : undefined;
+}
+
+/** The variables that the entry sets, in a file and by itself. */
+export function readVariables(entry: Entry): Readonly<Record<string, string>> {
+  return { ...readEnvFile(entry), ...readEnv(entry) };
 }
 
 function readEnv(entry: Entry): Readonly<Record<string, string>> {

@@ -60,7 +60,7 @@ export interface SecretPlaces {
 }
 
 export interface ShownSource {
-  readonly transport: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi' | 'local';
+  readonly transport: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'codebase' | 'openapi' | 'local';
   /** The OpenAPI document. */
   readonly openapi?: string | undefined;
   readonly baseUrl?: string | undefined;
@@ -149,6 +149,20 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   signIn: (transport) => transport,
 };
 
+/** Known by its name: an update of Node or of Assay moves its files, and what operators said of it stays. */
+const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
+  ...COMMON,
+  isolation: 'session',
+  identity: ({ kind, env }) => [kind, ...variablesOf(env)],
+  origin: ({ kind, env }) => [kind, ...variablesOf(env)],
+  comparable: ({ command, args, env }) => [command, args, sorted(env)],
+  isOwn: ({ env }) => variablesOf(env).length === 0,
+  urls: () => [],
+  secrets: ({ env }) => ({ variables: Object.entries(env) }),
+  shown: ({ env }) => ({ transport: 'codebase', env: namesOf(env) }),
+  command: (transport) => transport,
+};
+
 const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
   ...COMMON,
   isBuiltIn: true,
@@ -205,6 +219,7 @@ const CUSTOM: SourceKind<TransportOf<'local'>> = {
 const SOURCE_KINDS: Readonly<Record<Kind, SourceKind>> = {
   stdio: STDIO,
   http: HTTP,
+  codebase: CODEBASE,
   openapi: OPENAPI,
   local: CUSTOM,
 };
@@ -230,11 +245,20 @@ function secretOf(auth: RestAuth): string {
 }
 
 function whatRuns({ command, args, cwd, isCwdGiven = false, env }: Command): readonly string[] {
-  const choosing = Object.entries(env).filter(
-    ([name]) => CHOOSES_CODE.test(name) && !IS_CREDENTIAL.test(name),
-  );
   const folder = isCwdGiven || isRelative(command, args) ? cwd : '';
-  return [JSON.stringify([command, ...args]), folder, JSON.stringify(choosing.toSorted(byName))];
+  return [JSON.stringify([command, ...args]), folder, JSON.stringify(choosing(env))];
+}
+
+/** The variables by which other code could run, as a part of an identity. */
+function variablesOf(env: Command['env']): readonly string[] {
+  const variables = choosing(env);
+  return variables.length === 0 ? [] : [JSON.stringify(variables)];
+}
+
+function choosing(env: Command['env']): readonly Variable[] {
+  return Object.entries(env)
+    .filter(([name]) => CHOOSES_CODE.test(name) && !IS_CREDENTIAL.test(name))
+    .toSorted(byName);
 }
 
 /** Whether the folder decides which file is run. */

@@ -6,6 +6,7 @@ import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ['stdio', 'stdio'],
   ['openapi', 'openapi'],
+  ['codebase', 'codebase'],
   ['auto', 'http'],
   ['http', 'http'],
   ['streamable-http', 'streamable-http'],
@@ -27,7 +28,7 @@ interface Fields {
 export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
   .string()
   .refine((text) => TRANSPORTS.has(text.toLowerCase()), {
-    error: 'it must be auto, streamable-http, sse, stdio or openapi',
+    error: 'it must be auto, streamable-http, sse, stdio, openapi or codebase',
   })
   .nullable()
   .optional();
@@ -54,7 +55,8 @@ export function runsCommand({ command, args, env, cwd, transport, openapi }: Fie
   return (
     readsFile ||
     [command, args, env, cwd].some((field) => field !== undefined && field !== null) ||
-    transport?.toLowerCase() === 'stdio'
+    transport?.toLowerCase() === 'stdio' ||
+    transport?.toLowerCase() === 'codebase'
   );
 }
 
@@ -65,7 +67,7 @@ export const GATEWAY: z.ZodObject = z
     origin: z
       .enum(['config_file', 'registered'])
       .openapi({ description: 'A gateway of the config file is read-only here.' }),
-    transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
+    transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'codebase', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().optional(),
     operations: z

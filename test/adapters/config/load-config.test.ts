@@ -473,7 +473,7 @@ describe('an entry', () => {
       'mcpServers.x: there are both a "command" and a "url"',
     ]);
     await checkProblems({ type: 'websocket', url: 'https://e.org' }, [
-      'mcpServers.x.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse" or "openapi"',
+      'mcpServers.x.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse", "openapi" or "codebase"',
     ]);
   });
   it('with unknown keys, or keys of the other kind of server, runs with a warning', async () => {

@@ -195,9 +195,9 @@ export function presentIn(text: string, path: string): Result<Present, Refusal> 
 
 function judge(entry: SourceEntry, around: ImportEnvironment): CheckedEntry {
   const { source, inputs } = entry;
-  const { env, cwd, home } = around;
+  const { env, cwd, home, assayHome } = around;
   const paths = pathsOf(around.platform);
-  const here = { env, cwd, home, configDir: dirname(around.configPath) };
+  const here = { env, cwd, home, assayHome, configDir: dirname(around.configPath) };
   return checkEntry(entry, { ...source, paths, home, inputs }, here);
 }
 

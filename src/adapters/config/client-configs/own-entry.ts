@@ -36,7 +36,10 @@ function startOf({ ownCommand, options, platform }: EntryRequest): readonly stri
   return [...start, 'stdio', '--attach', ...options];
 }
 
-/** Whether an entry points to Assay: as its own upstream server it would call itself without end. */
+/**
+ * Whether an entry points to Assay's gateway: as its own upstream server it would call itself without end. `assay
+ * codebase` is a server like any other.
+ */
 export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
   const url = addressOf(entry);
   if (typeof url === 'string' && isOwnAddress(url)) return true;
@@ -45,11 +48,12 @@ export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
   const main = ownCommand.at(-1) ?? '';
   return words.some(
     (word, index) =>
-      word === main ||
-      isOwnAddress(word) ||
-      /^assay-mcp(?:@[\w.^~-]+)?$/.test(word) ||
-      /[\\/]assay(?:-mcp)?[\\/]dist[\\/]main\.js$/.test(word) ||
-      (index === 0 && /(?:^|[\\/])assay(?:-mcp)?(?:\.cmd|\.exe|\.ps1)?$/i.test(word)),
+      words[index + 1] !== 'codebase' &&
+      (word === main ||
+        isOwnAddress(word) ||
+        /^assay-mcp(?:@[\w.^~-]+)?$/.test(word) ||
+        /[\\/]assay(?:-mcp)?[\\/]dist[\\/]main\.js$/.test(word) ||
+        (index === 0 && /(?:^|[\\/])assay(?:-mcp)?(?:\.cmd|\.exe|\.ps1)?$/i.test(word))),
   );
 }
 

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import type { Transport } from '../../core/server-spec.ts';
+import type { Entry } from './entry-fields.ts';
+import { readVariables } from './stdio-entry.ts';
+
+export const CODEBASE_KEYS: readonly string[] = ['env', 'envFile'];
+
+/** The build places all modules next to the program. */
+const PROGRAM = join(import.meta.dirname, 'main.js');
+const SETTINGS = 'ASSAY_CODEBASE_';
+
+/** Reads Assay's own code-search server: `{"type": "codebase"}`. Its settings are variables, as for `assay codebase`. */
+export function readCodebase(entry: Entry): Transport {
+  const { env: around, assayHome, cwd } = entry.here;
+  const settings = Object.entries(around).filter(
+    (pair): pair is [string, string] => pair[0].startsWith(SETTINGS) && pair[1] !== undefined,
+  );
+  return {
+    kind: 'codebase',
+    command: process.execPath,
+    args: [PROGRAM, 'codebase', '--home', assayHome],
+    env: { ...Object.fromEntries(settings), ...readVariables(entry) },
+    cwd,
+  };
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { configIn } from '../../../src/adapters/config/load-config.ts';
+import { entryReader } from '../../../src/adapters/config/registered-entry.ts';
+import { isAssay } from '../../../src/adapters/config/client-configs/own-entry.ts';
+import { sourceKind } from '../../../src/core/sources/source-kinds.ts';
+import type { ServerSpec } from '../../../src/core/server-spec.ts';
+
+const AROUND = {
+  env: { ASSAY_HOME: '/data', ASSAY_CODEBASE_X: 'around', ASSAY_CODEBASE_Y: 'around', SECRET: 'x' },
+  cwd: '/here',
+  home: '/home/ada',
+};
+
+function read(entry: unknown): ServerSpec | undefined {
+  const text = JSON.stringify({ mcpServers: { codebase: entry } });
+  const config = configIn('/data/mcp.json', text, AROUND);
+  return config.ok && config.value.problems.length === 0 && config.value.warnings.length === 0
+    ? config.value.servers[0]
+    : undefined;
+}
+
+it('one line of config runs the code-search server of this Assay, with its home and its settings', () => {
+  const spec = read({ type: 'codebase', env: { ASSAY_CODEBASE_Y: 'entry' } });
+  expect(spec).toEqual({
+    name: 'codebase',
+    transport: {
+      kind: 'codebase',
+      command: process.execPath,
+      args: [expect.stringMatching(/main\.js$/), 'codebase', '--home', '/data'],
+      env: { ASSAY_CODEBASE_X: 'around', ASSAY_CODEBASE_Y: 'entry' },
+      cwd: '/here',
+    },
+    timeoutMs: 60_000,
+    prefix: true,
+    isolation: 'session',
+    isFromConfig: true,
+  });
+  expect(read({ type: 'codebase', command: 'node' })).toBeUndefined();
+});
+
+it('a registered entry gets the home too, and no variable of this process', () => {
+  const readEntry = entryReader({ cwd: '/data', home: '/home/ada', assayHome: '/data' });
+  expect(readEntry('codebase', { type: 'codebase' })).toMatchObject({
+    value: { transport: { kind: 'codebase', env: {}, args: [expect.anything(), 'codebase', '--home', '/data'] } },
+  });
+});
+
+it('it is the same server after an update of Node or Assay, and trusted unless other code may run', () => {
+  const { transport } = read({ type: 'codebase' })!;
+  const kind = sourceKind(transport);
+  const moved = { ...transport, command: '/other/node', args: ['/other/main.js'] } as typeof transport;
+  expect(kind.identity(moved)).toEqual(kind.identity(transport));
+  expect(kind.isOwn(transport)).toBe(true);
+  const hooked = read({ type: 'codebase', env: { NODE_OPTIONS: '--import /tmp/hook.mjs' } })!.transport;
+  expect(kind.identity(hooked)).not.toEqual(kind.identity(transport));
+  expect(kind.isOwn(hooked)).toBe(false);
+});
+
+it('`assay codebase` in a client is a server to import, and `assay stdio` is not', () => {
+  const own = ['/usr/bin/node', '/opt/assay-mcp/dist/main.js'];
+  expect(isAssay({ command: 'assay', args: ['codebase'] }, own)).toBe(false);
+  expect(isAssay({ command: 'npx', args: ['-y', 'assay-mcp', 'codebase', '--home', '/h'] }, own)).toBe(false);
+  expect(isAssay({ command: own[0], args: [own[1], 'codebase'] }, own)).toBe(false);
+  expect(isAssay({ command: 'assay', args: ['stdio'] }, own)).toBe(true);
+  expect(isAssay({ command: 'npx', args: ['-y', 'assay-mcp', 'stdio'] }, own)).toBe(true);
+});
