@@ -99,7 +99,7 @@ describe.concurrent('assay lint', () => {
 
   it('has assay tools say that there is something to look at, and one word for the risk of each', async () => {
     const { stdout, stderr } = await runAssay(['tools', '--config', config, '--home', home]);
-    expect(stderr).toContain('note: the hints of 2 tools are wrong; `assay lint` says how');
+    expect(stderr).toContain('note: the hints of 2 tools are wrong; see `assay lint`');
     expect(stdout).toMatch(/made_both +made +destructive/);
     expect(stdout).toMatch(/made_sound +made +writes/);
     expect(stdout).toMatch(/made_silent +made +unannotated/);

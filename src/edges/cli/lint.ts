@@ -120,4 +120,6 @@ function show(tools: readonly Linted[], { tools: count, errors, warnings }: Tota
     }
   }
   print(`${counted(count, 'tool')}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`);
+  if (errors + warnings > 0)
+    printError('If the server is yours, docs/TRUE-HINTS.md says how to choose and test its hints.');
 }
