@@ -37,7 +37,7 @@ it('where each hint has a comment of its own, one for all is not enough', () => 
 it('no hint is left out or computed', () => {
   const without = EACH.replace(/ {2}\/\/ Two\.\n.*\n/, '');
   expect(faultsIn(`annotations: ${without}`, true)).toEqual(['missing']);
-  expect(faultsIn(`annotations: ${EACH.replace('idempotentHint: true', 'idempotentHint: yes')}`, true)).toEqual([
-    'value',
-  ]);
+  expect(
+    faultsIn(`annotations: ${EACH.replace('idempotentHint: true', 'idempotentHint: yes')}`, true),
+  ).toEqual(['value']);
 });

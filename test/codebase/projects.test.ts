@@ -16,7 +16,10 @@ import { tempDir } from '../support/place.ts';
 const CONFIG = { version: '1.0', project: { name: 'My App', id: 'my-app' } };
 
 /** A folder with a config file, and its path. */
-function withConfig(content: unknown, folder = tempDir()): { readonly folder: string; readonly path: string } {
+function withConfig(
+  content: unknown,
+  folder = tempDir(),
+): { readonly folder: string; readonly path: string } {
   const path = join(folder, '.codebase-mcp', 'config.json');
   mkdirSync(join(folder, '.codebase-mcp'), { recursive: true });
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
@@ -35,7 +38,19 @@ function sourcesWith(projects: readonly string[], directory?: string): ProjectSo
 
 it('a project id is lowercase words joined by single hyphens', () => {
   for (const good of ['a', '1', 'my-app', 'a-b-c', 'a'.repeat(50)]) expect(projectIdIn(good)).toBe(good);
-  const bad = ['', '-a', 'a-', 'a--b', 'A_b', 'a b', 'a'.repeat(51), '../x', "'; DROP TABLE files; --", 'ä', 'a\n'];
+  const bad = [
+    '',
+    '-a',
+    'a-',
+    'a--b',
+    'A_b',
+    'a b',
+    'a'.repeat(51),
+    '../x',
+    "'; DROP TABLE files; --",
+    'ä',
+    'a\n',
+  ];
   for (const text of bad) expect(projectIdIn(text)).toBeUndefined();
 });
 
@@ -72,7 +87,10 @@ it('a config file that is a FIFO or a directory is invalid, and nobody waits for
   mkdirSync(join(inside, '.codebase-mcp'), { recursive: true });
   execFileSync('mkfifo', [join(inside, '.codebase-mcp', 'config.json')]);
   for (const place of [folder, inside])
-    expect((await new ProjectConfigs().find(place))?.project).toEqual({ ok: false, error: 'it is not a file' });
+    expect((await new ProjectConfigs().find(place))?.project).toEqual({
+      ok: false,
+      error: 'it is not a file',
+    });
 });
 
 it('the nearest config file counts, at most 20 levels up, from the real directory', async () => {
@@ -105,11 +123,19 @@ it('an edited config file is read again', async () => {
 it('a given id comes before the config file, and that before the default', async () => {
   const { folder } = withConfig(CONFIG);
   const sources = sourcesWith(['other'], folder);
-  expect(await projectToRead('other', sources)).toMatchObject({ value: { id: 'other', origin: 'project_id' } });
-  expect(await projectToRead(undefined, sources)).toMatchObject({ value: { id: 'my-app', origin: 'config' } });
-  expect(await projectToRead('my-app', sources)).toMatchObject({ value: { id: 'my-app', origin: 'project_id' } });
+  expect(await projectToRead('other', sources)).toMatchObject({
+    value: { id: 'other', origin: 'project_id' },
+  });
+  expect(await projectToRead(undefined, sources)).toMatchObject({
+    value: { id: 'my-app', origin: 'config' },
+  });
+  expect(await projectToRead('my-app', sources)).toMatchObject({
+    value: { id: 'my-app', origin: 'project_id' },
+  });
   const elsewhere = sourcesWith([], tempDir());
-  expect(await projectToRead(undefined, elsewhere)).toMatchObject({ value: { id: 'default', origin: 'default' } });
+  expect(await projectToRead(undefined, elsewhere)).toMatchObject({
+    value: { id: 'default', origin: 'default' },
+  });
 });
 
 it('a given id that does not exist is an error, and never another project', async () => {

@@ -41,7 +41,9 @@ it('one line of config runs the code-search server of this Assay, with its home 
 it('a registered entry gets the home too, and no variable of this process', () => {
   const readEntry = entryReader({ cwd: '/data', home: '/home/ada', assayHome: '/data' });
   expect(readEntry('codebase', { type: 'codebase' })).toMatchObject({
-    value: { transport: { kind: 'codebase', env: {}, args: [expect.anything(), 'codebase', '--home', '/data'] } },
+    value: {
+      transport: { kind: 'codebase', env: {}, args: [expect.anything(), 'codebase', '--home', '/data'] },
+    },
   });
 });
 
