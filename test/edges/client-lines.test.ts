@@ -1,16 +1,39 @@
 import { expect, it } from 'vitest';
 import { clientLines } from '../../src/edges/cli/serve.ts';
+import { at, parseJson } from '../support/json.ts';
 
 const lines = (needsToken: boolean): string =>
   clientLines({ endpoint: 'http://127.0.0.1:4444/mcp', needsToken, command: ['assay', 'stdio'] });
 
+/** What is pasted for a client. */
+const pasted = (text: string, client: string): string =>
+  new RegExp(`\n${client}\n([^]*?)\n(?:\n|$)`).exec(text)?.[1] ?? '';
+
 it('the lines to paste carry the header where a token is needed, and say where to get one', () => {
   const text = lines(true);
-  expect(text).toContain('http://127.0.0.1:4444/mcp --header "Authorization: Bearer <token>"');
-  expect(text.match(/"headers":\{"Authorization":"Bearer <token>"\}/g)).toHaveLength(2);
+  const headers = { Authorization: 'Bearer <token>' };
+  expect(
+    pasted(text, 'Claude Code')
+      .replace(/\\\n\s*/, '')
+      .trim(),
+  ).toBe(
+    'claude mcp add --transport http assay http://127.0.0.1:4444/mcp --header "Authorization: Bearer <token>"',
+  );
+  const [, code = ''] = /^ *code --add-mcp '([^']*)'$/.exec(pasted(text, 'VS Code')) ?? [];
+  expect(at(parseJson(code), 'headers')).toEqual(headers);
+  expect(at(parseJson(pasted(text, 'Cursor')), 'mcpServers', 'assay', 'headers')).toEqual(headers);
   expect(text).toContain('`assay token create NAME`');
 });
 
 it('they carry none where no token is needed', () => {
-  expect(lines(false)).not.toMatch(/Authorization|token/);
+  expect(lines(false)).not.toMatch(/Authorization|<token>/);
+});
+
+it('they fit 80 columns', () => {
+  for (const needsToken of [true, false])
+    expect(
+      lines(needsToken)
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([]);
 });

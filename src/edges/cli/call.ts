@@ -1,6 +1,7 @@
 import { EXIT, facesOf } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { printComplaint, printError, printJson, printText } from './output.ts';
+import { withProgress } from './progress.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
@@ -20,7 +21,11 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   if (!opened.ok) return printComplaint(opened.error);
   const { call, close } = opened.value;
   try {
-    const called = await call({ name, args: given, onProgress: (text) => printError(printable(text)) });
+    const called = await withProgress(`calling ${printable(name)}`, ({ say }) => {
+      const isTerminal = process.stderr.isTTY;
+      const onProgress = (text: string): void => (isTerminal ? say(text) : printError(printable(text)));
+      return call({ name, args: given, onProgress });
+    });
     if (called.kind === 'refused') {
       printError(`assay: ${called.message}`);
       return facesOf(called).exit;

@@ -5,7 +5,7 @@ import { printable } from '../../core/printable.ts';
 import { nameIn } from '../../gateway/services/toolsets/tool-index.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { completionOf, type NameKind } from './complete-words.ts';
-import { print } from './output.ts';
+import { printText } from './output.ts';
 import type { Runtime } from './runtime.ts';
 
 /** `assay completion SHELL`: the script on stdout. It calls `assay complete -- WORDS` at each tab. */
@@ -27,7 +27,7 @@ export async function completeWords(
 ): Promise<number> {
   const { expected, options } = completionOf(program, words);
   const last = words.at(-1) ?? '';
-  if (expected.kind === 'files') print(FILES);
+  if (expected.kind === 'files') printText(FILES);
   else {
     const known =
       expected.kind === 'words'
@@ -37,8 +37,8 @@ export async function completeWords(
             ...(await namesOf(runtime, expected.kind, options)).map((text) => ({ text, about: '' })),
           ];
     const fitting = known.filter(({ text }) => text.startsWith(last)).slice(0, MAX_CANDIDATES);
-    for (const { text, about } of fitting) print(`${printable(text)}\t${printable(about)}`);
-    print(NO_FILES);
+    for (const { text, about } of fitting) printText(`${printable(text)}\t${printable(about)}`);
+    printText(NO_FILES);
   }
   return EXIT.done;
 }

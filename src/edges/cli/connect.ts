@@ -119,9 +119,9 @@ function reportText(report: ConnectReport): string {
     case 'same':
       return `${client} is connected already, as ${entries}: ${file}`;
     case 'restored':
-      return `${lead}${file} ${isDryRun ? 'would be' : 'is'} again, byte for byte, what it was.`;
+      return `${lead}${isDryRun ? 'would restore' : 'Restored'} ${file} byte for byte.`;
     case 'removed':
-      return `${lead}${file} ${isDryRun ? 'would be' : 'is'} removed, because Assay created it.`;
+      return `${lead}${isDryRun ? 'would remove' : 'Removed'} ${file}, because Assay created it.`;
     case 'taken out':
       return `${lead}${file} ${undoneText(report)}`;
   }

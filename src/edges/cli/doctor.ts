@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
-import { print, printJson, style } from './output.ts';
+import { print, printJson, proseOf, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
@@ -50,7 +50,13 @@ const SIGNS: Readonly<Record<Level, string>> = {
   problem: style.red('✗ problem'),
 };
 
+/** The width of a sign and what surrounds it. */
+const HANGING = ' '.repeat(13);
+
 function shown(finding: Finding): string {
-  const line = `  ${SIGNS[finding.level]}  ${printable(`${finding.about}: ${finding.message}`)}`;
-  return finding.level === 'ok' ? line : `${line}\n               ${printable(finding.remedy)}`;
+  const { level, about, message } = finding;
+  const text = proseOf(printable(`${about}: ${message}`), { indent: HANGING });
+  const line = `  ${SIGNS[level]}  ${text.slice(HANGING.length)}`;
+  if (finding.level === 'ok') return line;
+  return `${line}\n${proseOf(printable(finding.remedy), { indent: `${HANGING}  ` })}`;
 }

@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { printComplaint, jsonText, print, printError, quoted } from './output.ts';
+import { printComplaint, jsonText, printError, printText, quoted } from './output.ts';
 import { passphraseFor } from './ask.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -22,7 +22,7 @@ export async function exportBundle(runtime: Runtime, options: ExportBundleOption
     const made = await bundles.export(passphrase.value);
     if (!made.ok) return made;
     const text = jsonText(made.value);
-    if (file === undefined) print(text);
+    if (file === undefined) printText(text);
     else {
       const written = await runtime.writeFile(file, `${text}\n`);
       if (!written.ok) return written;

@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
-import { print, printError, proseOf, quoted } from './output.ts';
+import { printError, printLine, printText, proseOf, quoted } from './output.ts';
 import type { LogLine, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -17,7 +17,8 @@ export function showLogs(
 ): Promise<number> {
   return withOpened(runtime.openLog(options), async ({ path, lines: all, follow }) => {
     const isAsked = (line: LogLine): boolean => server === undefined || line.server === server;
-    const show = ({ json, text }: LogLine): void => print(options.json === true ? json : text);
+    const show = ({ json, text }: LogLine): void =>
+      options.json === true ? printText(json) : printLine(text);
     const asked = all.filter(isAsked);
     for (const line of asked.slice(-options.lines)) show(line);
     if (asked.length === 0 && options.follow !== true) {

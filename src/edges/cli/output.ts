@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
 import { facesOf } from '../../core/errors.ts';
 import { printable, printableJson, printableLines } from '../../core/printable.ts';
@@ -5,19 +6,45 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { isColoured, layoutTable } from './table.ts';
+import { isColoured, layoutTable, widthOf } from './table.ts';
 
-/** Writes lines to stdout. */
+const PROSE_WIDTH = 80;
+
+/** Writes lines to stdout, at a terminal wrapped at words. */
 export function print(text: string): void {
+  console.log(fitted(safe(text), process.stdout));
+}
+
+/** Writes a line to stdout, however wide it is. */
+export function printLine(text: string): void {
   console.log(safe(text));
 }
 
-/** Writes lines to stderr. */
+/** Writes lines to stderr, at a terminal wrapped at words. */
 export function printError(text: string): void {
-  console.error(safe(text));
+  console.error(fitted(safe(text), process.stderr));
 }
 
-/** Writes foreign text to stdout: unchanged to a file or pipe, escaped for a terminal. */
+/** Wraps lines that are too wide for the terminal; their indentation is kept, and no word is broken. */
+export function fitted(
+  text: string,
+  { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+): string {
+  if (!isTTY) return text;
+  const width = columns || PROSE_WIDTH;
+  const lines = text.split('\n').flatMap((line) => {
+    const [indent = ''] = /^ */.exec(line) ?? [];
+    const parts = columnsOf(line) <= width ? [] : wrapped(line.slice(indent.length), width - indent.length);
+    return parts.length === 0 ? [line] : parts.map((part) => indent + part);
+  });
+  return lines.join('\n');
+}
+
+function columnsOf(line: string): number {
+  return widthOf(stripVTControlCharacters(line));
+}
+
+/** Writes text of others or for programs to stdout: unchanged to a file or pipe, escaped for a terminal. */
 export function printText(text: string): void {
   console.log(process.stdout.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text);
 }
@@ -105,8 +132,6 @@ export function tableOf(head: readonly string[], given: readonly (readonly strin
   return layoutTable(head, rows, { width, head: (line) => style.dim(line) });
 }
 
-const PROSE_WIDTH = 80;
-
 /** Prose: wrapped at words for a terminal, one line for a program. */
 export function proseOf(
   text: string,
@@ -123,7 +148,7 @@ function wrapped(text: string, room: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > room) lines.push(word);
+    if (last === undefined || columnsOf(last) + columnsOf(word) + 1 > room) lines.push(word);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;

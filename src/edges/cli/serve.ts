@@ -81,17 +81,36 @@ interface ClientLines {
 /** Configuration for common clients, in the format of each. */
 export function clientLines({ endpoint, needsToken, command: [command = '', ...args] }: ClientLines): string {
   const headers = needsToken ? { headers: { Authorization: 'Bearer <token>' } } : {};
-  const flag = needsToken ? ' --header "Authorization: Bearer <token>"' : '';
-  const code = { name: 'assay', type: 'http', url: endpoint, ...headers };
+  const claude = `claude mcp add --transport http assay ${endpoint}`;
+  const flag = '--header "Authorization: Bearer <token>"';
+  const code = jsonLines({ name: 'assay', type: 'http', url: endpoint, ...headers });
+  const [first = '', ...more] = code;
+  const others: readonly (readonly [client: string, lines: readonly string[]])[] = [
+    ['Claude Code', needsToken ? [`${claude} \\`, `  ${flag}`] : [claude]],
+    [
+      'VS Code',
+      more.length === 0
+        ? ['code --add-mcp \\', `  '${first}'`]
+        : [`code --add-mcp '${first}`, ...more.with(-1, `${more.at(-1) ?? ''}'`)],
+    ],
+    ['Cursor', jsonLines({ mcpServers: { assay: { url: endpoint, ...headers } } })],
+    ['Claude Desktop', jsonLines({ mcpServers: { assay: { command, args } } })],
+  ];
+  const token = 'Replace <token> with the output of `assay token create NAME`, one token per client.';
   return [
-    style.bold('\nTo use it, paste one of these:'),
-    `  Claude Code     claude mcp add --transport http assay ${endpoint}${flag}`,
-    `  VS Code         code --add-mcp '${JSON.stringify(code)}'`,
-    `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint, ...headers } } })}`,
-    `  Claude Desktop  ${JSON.stringify({ mcpServers: { assay: { command, args } } })}`,
-    ...(needsToken
-      ? ['\nReplace <token> with the output of `assay token create NAME`, one token per client.']
-      : []),
+    '\nTo use it, run `assay connect CLIENT`, or paste one of these:',
+    ...others.map(([client, lines]) =>
+      [`\n${style.bold(client)}`, ...lines.map((line) => `  ${line}`)].join('\n'),
+    ),
+    ...(needsToken ? [`\n${token}`] : []),
     '',
   ].join('\n');
+}
+
+/** Widest line of the settings to paste: a line that a terminal wraps is hard to copy. */
+const MAX_JSON_WIDTH = 74;
+
+function jsonLines(value: object): readonly string[] {
+  const line = JSON.stringify(value);
+  return line.length <= MAX_JSON_WIDTH ? [line] : JSON.stringify(value, undefined, 2).split('\n');
 }

@@ -134,6 +134,19 @@ export function widthOf(text: string): number {
   return /^[\u0020-\u007e]*$/.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
 }
 
+/** The text, cut so that it takes at most `width` columns of a terminal. */
+export function clipped(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let cut = '';
+  let used = 1;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    used += widthOf(segment);
+    if (used > width) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
 let lazyStringWidth: typeof stringWidth | undefined;
 
 /** Loaded for the first text that needs it: that takes 20 ms, and most tables are ASCII. */

@@ -5,7 +5,7 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
-import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
+import { printComplaint, print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
@@ -41,7 +41,7 @@ export async function createToken(
     const { text, kept } = created.value;
     const { expires = 'never' } = shown(kept);
     if (options.json === true) printJson({ token: text, ...shown(kept) });
-    else print(text);
+    else printText(text);
     printError(
       `Token ${printable(JSON.stringify(name))} (id ${kept.id}): scopes ${kept.scopes.join(', ')}; expires ${expires}.\n` +
         'It is shown this once. Clients send it as "Authorization: Bearer <token>".',

@@ -3,9 +3,10 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { missingFrom } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
-import { printComplaint, print, printError, printJson, proseOf, tableOf } from './output.ts';
+import { printComplaint, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import { withProgress } from './progress.ts';
 import { reviewNote } from './review.ts';
+import { clipped, widthOf } from './table.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -46,7 +47,7 @@ function printTools(report: CatalogReport, options: ToolsOptions): number {
   );
   if (options.json === true) printJson({ tools, down, listFaults, reports });
   else {
-    print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], tools.map(row)));
+    print(process.stdout.isTTY ? pageOf(tools, process.stdout.columns) : tableOf(HEAD, tools.map(row)));
     printNotes(report);
   }
   return down.length > 0 && down.length === servers.length + recalled.length ? EXIT.unavailable : EXIT.done;
@@ -83,12 +84,44 @@ function badgesOf({ state, hints }: ListedTool): string {
   return idempotentHint.effective ? `${risk}, idempotent` : risk;
 }
 
+const HEAD = ['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'];
 const MAX_DESCRIPTION_LENGTH = 100;
 
 function row(tool: ListedTool): readonly string[] {
-  const { name, server, description } = tool;
-  const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
-  const cut = text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
-  const short = text.length > MAX_DESCRIPTION_LENGTH ? `${cut}…` : text;
-  return [name, server, badgesOf(tool), short];
+  return [tool.name, tool.server, badgesOf(tool), shortDescription(tool, MAX_DESCRIPTION_LENGTH)];
+}
+
+function shortDescription({ description }: ListedTool, max: number): string {
+  const text = typeof description === 'string' ? printable(description.replace(/\s+/g, ' ').trim()) : '';
+  return clipped(text, max);
+}
+
+/** For a terminal: the tools below their servers. Names stay whole, so that they can be copied. */
+export function pageOf(tools: readonly ListedTool[], columns = 80): string {
+  const servers = [...new Set(tools.map(({ server }) => server))];
+  return servers.map((server) => sectionOf(server, { tools, columns })).join('\n\n');
+}
+
+/** Where less than this is left for descriptions, each takes a line of its own. */
+const MIN_DESCRIPTION_WIDTH = 40;
+
+function sectionOf(
+  server: string,
+  { tools, columns }: { readonly tools: readonly ListedTool[]; readonly columns: number },
+): string {
+  const own = tools.filter((tool) => tool.server === server);
+  const names = Math.max(...own.map(({ name }) => widthOf(printable(name))));
+  const badges = Math.max(...own.map((tool) => badgesOf(tool).length));
+  const room = columns - names - badges - 6;
+  const lines = own.map((tool) => {
+    const name = printable(tool.name);
+    const lead = `  ${name}${' '.repeat(names - widthOf(name))}  ${style.dim(badgesOf(tool))}`;
+    if (room < MIN_DESCRIPTION_WIDTH) {
+      const text = shortDescription(tool, columns - 6);
+      return text === '' ? lead : `${lead}\n      ${text}`;
+    }
+    const pad = ' '.repeat(badges - badgesOf(tool).length);
+    return `${lead}${pad}  ${shortDescription(tool, room)}`.trimEnd();
+  });
+  return [`${style.bold(printable(server))}: ${counted(own.length, 'tool')}`, ...lines].join('\n');
 }

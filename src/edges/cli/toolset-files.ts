@@ -8,7 +8,7 @@ import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/services/toolsets/unserved.ts';
-import { printComplaint, jsonText, print, printError, printJson, quoted } from './output.ts';
+import { printComplaint, jsonText, print, printError, printJson, printText, quoted } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -33,7 +33,7 @@ export function exportToolsets(
     const text = jsonText(toolsetsJson(chosen.value, equipped?.name));
     const { file, json = false } = options;
     if (file === undefined) {
-      print(text);
+      printText(text);
       return ok(undefined);
     }
     const written = await runtime.writeFile(file, `${text}\n`);

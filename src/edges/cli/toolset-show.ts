@@ -92,15 +92,26 @@ function pageOf(toolset: Toolset, isEquipped: boolean, fresh: readonly string[])
   const { name, description, tools } = toolset;
   const about = description === undefined ? '' : `: ${description}`;
   const head = printable(`${name}${isEquipped ? ' (equipped)' : ''}${about}`);
-  const held = tools.flatMap((tool) => [
-    [tool.namespacedName, tool.held?.refId ?? 'no definition'],
-    ...(isWhole(tool) ? tool.except.map((one) => [`  without ${one}`, '']) : []),
+  const members = tools.flatMap((tool): readonly Member[] => [
+    [tool.namespacedName, tool.held?.refId ?? ''],
+    ...(isWhole(tool) ? tool.except.map((one): Member => [`  without ${one}`, '']) : []),
   ]);
   const notes = placedNotes([toolset]).map((note) => noteRow(note).slice(1));
-  const parts = [head, tableOf(['TOOL', 'HELD TO'], held)];
+  const parts = [head, membersTable(members)];
   if (notes.length > 0) parts.push(tableOf(NOTE_HEAD.slice(1), notes));
   if (fresh.length > 0) parts.push(newText(name, fresh));
   return parts.join('\n\n');
+}
+
+type Member = readonly [name: string, refId: string];
+
+/** In most toolsets no tool is pinned to a definition. */
+function membersTable(members: readonly Member[]): string {
+  if (members.some(([, refId]) => refId !== '')) return tableOf(['TOOL', 'PINNED TO'], members);
+  return tableOf(
+    ['TOOL'],
+    members.map(([name]) => [name]),
+  );
 }
 
 function newText(name: string, fresh: readonly string[]): string {

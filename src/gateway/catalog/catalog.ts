@@ -175,11 +175,14 @@ export class Catalog {
     return this.#started;
   }
 
-  /** Lists what is shown differently from how its server wrote it, or not at all, with the reason. */
-  reports(): readonly ListReport[] {
+  /**
+   * Lists what is shown differently from how its server wrote it, or not at all, with the reason: of these lists, or of
+   * all and the instructions.
+   */
+  reports(kinds?: readonly ListKind[]): readonly ListReport[] {
     const { telemetry } = this.#deps;
-    const lists = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
-    const reports = [...lists, ...instructionsReports(this.#servers)];
+    const lists = (kinds ?? LIST_KINDS).flatMap((kind) => this.all.listing(kind).reports);
+    const reports = kinds === undefined ? [...lists, ...instructionsReports(this.#servers)] : lists;
     return reports.map(({ code, text }) => ({ code, text: telemetry?.mask(text) ?? text }));
   }
 

@@ -215,11 +215,11 @@ function warningsOf({ ownCommand, tempFolder }: ConnectEnvironment): readonly st
   const main = ownCommand.at(-1) ?? '';
   if (isShortLived(ownCommand))
     return [
-      'this Assay runs from the cache of npx, which is emptied at times: the entry starts it with npx as well. Install it to start faster: npm install --global assay-mcp',
+      'Assay runs from the cache of npx, so the entry starts it with npx as well. To start faster, install it: npm install --global assay-mcp',
     ];
   return main.startsWith(`${tempFolder}${sep}`)
     ? [
-        `this Assay lies in a temporary folder, ${main}: the entry ends with it. Install it and connect again.`,
+        `Assay runs from a temporary folder, ${main}, and the client cannot start it once that is deleted. Install Assay elsewhere, then connect again.`,
       ]
     : [];
 }

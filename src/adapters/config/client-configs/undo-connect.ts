@@ -82,7 +82,7 @@ function reportOf(
   { entries, moved }: ConnectRecord,
   { change, isDryRun }: Done,
 ): ConnectReport {
-  const { label, next } = client;
+  const { label } = client;
   const { path } = file;
   const names = [...entries.keys()];
   const restored = moved.map((entry) => entry.path.at(-1) ?? '');
@@ -96,6 +96,6 @@ function reportOf(
     preview: [],
     warnings: [],
     others: [],
-    next,
+    next: `Restart ${label} if it is running.`,
   };
 }

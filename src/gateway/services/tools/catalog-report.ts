@@ -16,7 +16,7 @@ export interface CatalogReport {
   readonly recalled: readonly string[];
   /** The names of all servers, whichever the report is about. */
   readonly known: readonly string[];
-  /** What is shown differently from how its server wrote it, as sentences. */
+  /** What is shown differently from how its server wrote it, as sentences. Only about tools. */
   readonly reports: readonly string[];
   readonly review?: ReviewCounts;
 }
@@ -52,7 +52,7 @@ export function catalogReport(
     servers: statuses.filter(({ name }) => isAsked(name) && !recalled.includes(name)),
     recalled,
     known: statuses.map(({ name }) => name),
-    reports: catalog.reports().map(({ text }) => text),
+    reports: catalog.reports(['tools']).map(({ text }) => text),
     ...(review !== undefined && { review }),
   };
 }

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { fitted } from '../../src/edges/cli/output.ts';
+import { pageOf } from '../../src/edges/cli/tools.ts';
+import type { ListedTool } from '../../src/gateway/services/tools/catalog-report.ts';
+
+const terminal = { isTTY: true, columns: 20 };
+
+it('a line that is wider than the terminal is wrapped at words, below its indentation', () => {
+  expect(fitted('short\n  one two three four five', terminal)).toBe('short\n  one two three four\n  five');
+});
+
+it('a path that is wider than the terminal stays whole, and a pipe gets lines as they are', () => {
+  expect(fitted('in /home/ada/.assay/mcp.json now', terminal)).toBe('in\n/home/ada/.assay/mcp.json\nnow');
+  const long = 'one two three four five six seven';
+  expect(fitted(long, { ...terminal, isTTY: false })).toBe(long);
+});
+
+it('colours do not count as columns', () => {
+  const coloured = '\u001b[32mone two three four 20\u001b[39m';
+  expect(fitted(coloured, { isTTY: true, columns: 21 })).toBe(coloured);
+});
+
+const TOOLS = [
+  { name: 'github_create_pull_request_review', server: 'github', description: 'Create a review.' },
+  { name: 'files_read', server: 'files', description: `Reads ${'a file '.repeat(20)}` },
+].map((tool) => ({
+  ...tool,
+  hints: { readOnlyHint: {}, destructiveHint: {}, idempotentHint: {} },
+})) as unknown as readonly ListedTool[];
+
+it('names of tools stay whole at a terminal, and each description takes one line', () => {
+  const page = pageOf(TOOLS, 60);
+  expect(page.split('\n').slice(0, 3)).toEqual([
+    'github: 1 tool',
+    '  github_create_pull_request_review  unannotated',
+    '      Create a review.',
+  ]);
+  expect(page.split('\n').filter((line) => line.length > 60)).toEqual([]);
+  expect(pageOf(TOOLS, 120)).toContain('  github_create_pull_request_review  unannotated  Create a review.');
+});

@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The servers of the hour, as npm has them. */
+export const PACKAGES: readonly string[] = [
+  '@modelcontextprotocol/server-everything',
+  '@modelcontextprotocol/server-filesystem',
+  '@modelcontextprotocol/server-github',
+  '@modelcontextprotocol/server-memory',
+  '@modelcontextprotocol/server-sequential-thinking',
+  '@modelcontextprotocol/server-slack',
+  '@notionhq/notion-mcp-server',
+  '@playwright/mcp',
+  '@upstash/context7-mcp',
+];
+
+export interface Entry {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly type?: 'http';
+  readonly url?: string;
+}
+
+/** Somebody who has servers in two clients, in a home folder of their own. */
+export interface Person {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cursor: ConfigFile;
+  readonly claude: ConfigFile;
+}
+
+interface ConfigFile {
+  readonly path: string;
+  readonly servers: Readonly<Record<string, Entry>>;
+  readonly text: string;
+}
+
+/** Fails without its token, as it does for many who paste it from a list. */
+export const FAILING = 'slack';
+
+export interface Surroundings {
+  /** Where npm has installed Assay. */
+  readonly prefix: string;
+  readonly registry: string;
+  readonly home: string;
+  /** The address of a server that runs already. */
+  readonly remote: string;
+}
+
+export function newPerson(surroundings: Surroundings): Person {
+  const { home, remote } = surroundings;
+  const notes = join(home, 'notes');
+  mkdirSync(notes, { recursive: true });
+  writeFileSync(join(notes, '2026-11-17.md'), '# Tuesday\n\nTried Assay.\n');
+  const npx = (name: string, ...args: readonly string[]): Entry => ({
+    command: 'npx',
+    args: ['-y', name, ...args],
+  });
+  const github = {
+    ...npx('@modelcontextprotocol/server-github'),
+    env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'ghp_000000000000000000000000000000000000' },
+  };
+  const cursor = {
+    github,
+    filesystem: npx('@modelcontextprotocol/server-filesystem', notes),
+    memory: npx('@modelcontextprotocol/server-memory'),
+    'sequential-thinking': npx('@modelcontextprotocol/server-sequential-thinking'),
+    playwright: npx('@playwright/mcp', '--headless'),
+    context7: npx('@upstash/context7-mcp'),
+    [FAILING]: npx('@modelcontextprotocol/server-slack'),
+  };
+  const claude = {
+    github,
+    notion: { ...npx('@notionhq/notion-mcp-server'), env: { NOTION_TOKEN: 'ntn_0000000000000000' } },
+    everything: npx('@modelcontextprotocol/server-everything'),
+    team: { type: 'http' as const, url: remote },
+  };
+  return {
+    home,
+    env: environment(surroundings),
+    cursor: write(join(home, '.cursor', 'mcp.json'), cursor, 2),
+    // Claude Code keeps much else in this file, and writes it with its own indentation.
+    claude: write(join(home, '.claude.json'), claude, 4, { numStartups: 12, theme: 'dark' }),
+  };
+}
+
+/** A plain environment, in which `npx` takes the servers from its cache. */
+function environment({ prefix, home, registry }: Surroundings): NodeJS.ProcessEnv {
+  const path = [join(prefix, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
+  const npm = { cache: cacheIn(prefix), registry, 'prefer-offline': true, 'update-notifier': false };
+  const lines = Object.entries(npm).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(home, '.npmrc'), lines.join(''));
+  return { HOME: home, PATH: path.join(':'), LANG: 'C.UTF-8', USER: 'ada' };
+}
+
+/** The cache of npm that belongs to the folder. */
+export function cacheIn(prefix: string): string {
+  return join(prefix, 'npm');
+}
+
+function write(
+  path: string,
+  servers: Readonly<Record<string, Entry>>,
+  indent: number,
+  rest: object = {},
+): ConfigFile {
+  const text = `${JSON.stringify({ ...rest, mcpServers: servers }, undefined, indent)}\n`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return { path, servers, text };
+}
+
+export function entryIn(path: string, name: string): Entry {
+  const { mcpServers } = JSON.parse(readFileSync(path, 'utf8')) as {
+    readonly mcpServers: Readonly<Record<string, Entry>>;
+  };
+  const entry = mcpServers[name];
+  if (entry === undefined) throw new Error(`${path} has no server "${name}"`);
+  return entry;
+}

@@ -1,0 +1,261 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Call, overHttp, throughEntry } from './clients.ts';
+import { entryIn, FAILING, newPerson, type Entry, type Person, type Surroundings } from './person.ts';
+import { openTerminal, screenOf, tooWide, type Terminal } from './terminal.ts';
+
+export interface Hour {
+  readonly transcript: string;
+  /** What is not as it should be. */
+  readonly faults: readonly string[];
+}
+
+interface Place extends Omit<Surroundings, 'home' | 'remote'> {
+  readonly temp: string;
+}
+
+const EVERYTHING = '@modelcontextprotocol/server-everything';
+/** What somebody picks who wants few tools. */
+const TWENTY: readonly string[] = [
+  ...['create_entities', 'add_observations', 'search_nodes', 'read_graph'].map((name) => `memory.${name}`),
+  ...['read_text_file', 'write_file', 'list_directory', 'search_files'].map((name) => `filesystem.${name}`),
+  ...['search_issues', 'get_issue', 'add_issue_comment', 'list_commits'].map((name) => `github.${name}`),
+  ...['get_pull_request', 'get_pull_request_files', 'create_pull_request_review'].map(
+    (name) => `github.${name}`,
+  ),
+  ...['browser_navigate', 'browser_snapshot', 'browser_click'].map((name) => `playwright.${name}`),
+  'sequential-thinking.sequentialthinking',
+  'everything.echo',
+];
+
+export async function playHour({ temp, ...place }: Place): Promise<Hour> {
+  const port = await freePort();
+  const remote = `http://127.0.0.1:${port}/mcp`;
+  const ada = newPerson({ ...place, remote, home: join(temp, 'ada') });
+  const team = spawn('npx', ['-y', EVERYTHING, 'streamableHttp'], {
+    cwd: ada.home,
+    env: { ...ada.env, PORT: String(port) },
+    stdio: 'ignore',
+    detached: true,
+  });
+  const stage = new Stage();
+  try {
+    await answering(remote, team);
+    await playCommands(stage, ada);
+    await playSetup(stage, newPerson({ ...place, remote, home: join(temp, 'bob') }));
+  } catch (error) {
+    stage.note(false, error instanceof Error ? error.message : String(error));
+  } finally {
+    // Its group: `npx` does not always end what it started.
+    if (team.pid !== undefined && team.exitCode === null) process.kill(-team.pid);
+  }
+  return stage;
+}
+
+/** Step by step, as the README has it. */
+async function playCommands(stage: Stage, person: Person): Promise<void> {
+  const { cursor, claude } = person;
+  const direct = await directTools(person);
+  const own = (names: readonly string[]): readonly string[] =>
+    names.flatMap((name) => direct.get(name) ?? []);
+  const ofCursor = own(Object.keys(cursor.servers));
+  const ofClaude = own(Object.keys(claude.servers));
+  const assay = (line: string, exit = 0, ...shows: readonly RegExp[]): Promise<string> =>
+    stage.step(person, `assay ${line}`.trim(), { exit, shows });
+
+  await assay('', 0, /Claude Code has 4 servers:\s+assay import claude-code/, /Cursor has 7 servers/);
+  await assay('serve', 3, /assay import cursor/);
+  await assay('import cursor --dry-run', 0, /Dry run: 7 servers/);
+  await assay('import cursor', 0, /7 servers, \d+ tools now/, /next: assay connect cursor/);
+  await assay(
+    'import claude-code',
+    0,
+    /"cursor" stays equipped/,
+    /connect claude-code --toolset claude-code/,
+  );
+  await assay('connect cursor', 0, /Cursor will see \d+ tools/);
+  await assay('connect claude-code --toolset claude-code', 0, /Claude Code will see \d+ tools/);
+
+  const inCursor = await throughEntry(entryIn(cursor.path, 'assay'), person, look(person));
+  stage.compare('Cursor, through its file', inCursor.tools, [...ofCursor, MODE]);
+  stage.note(inCursor.text.includes('2026-11-17.md'), 'a call through Cursor’s entry lists the folder');
+  const inClaude = await throughEntry(entryIn(claude.path, 'assay'), person);
+  stage.compare('Claude Code, through its file', inClaude.tools, ofClaude);
+
+  const port = await freePort();
+  const serving = stage.open(person, `assay serve --port ${port}`);
+  await serving.until(/To use it/);
+  await serving.until(/Claude Desktop/);
+  const url = `http://127.0.0.1:${port}/mcp`;
+  await assay('status', 0, /endpoint\s+http/, /slack\s+(starting|failed|restarting)/);
+  await assay('tools', 0, /memory_create_entities/);
+  await assay('tools filesystem', 0, /filesystem_list_directory/);
+  await assay(`call filesystem.list_directory '{"path":"${person.home}/notes"}'`, 0, /2026-11-17\.md/);
+  const slow = '{"duration":3,"steps":3}';
+  await assay(`call everything.trigger-long-running-operation '${slow}'`, 0, / … \d s/);
+  await assay(`toolset create tuesday ${TWENTY.join(' ')} --equip`, 0, /with 20 tools/);
+  await assay('toolset show tuesday');
+  await assay('notes add tuesday github.search_issues labels "Use the label triage."', 0, /Added/);
+  const trimmed = TWENTY.map((ref) => ref.replace('.', '_'));
+  stage.compare('Cursor, attached', (await throughEntry(entryIn(cursor.path, 'assay'), person)).tools, [
+    ...trimmed,
+    MODE,
+  ]);
+  const meanwhile = async (): Promise<void> => {
+    await assay('status', 0, /tuesday 2\.0\.0/);
+  };
+  const modern = await overHttp(url, { call: look(person), meanwhile });
+  stage.compare('a client of /mcp', modern.tools, [...trimmed, MODE]);
+  stage.note(modern.text.includes('2026-11-17.md'), 'a call over HTTP lists the folder');
+  const all = [...new Set([...ofCursor, ...ofClaude])];
+  stage.compare('a client of /mcp/all', (await overHttp(`${url}/all`)).tools, all);
+  stage.compare('a client of /mcp/search', (await overHttp(`${url}/search`)).tools, SEARCH);
+  await assay('logs slack', 0, /SLACK_BOT_TOKEN/);
+  await assay('doctor', 1, /slack: Not ready/, /SLACK_BOT_TOKEN/);
+  serving.type('\u0003');
+  await stage.close(serving, 0);
+  await assay('status', 0, /No gateway is running/);
+  await assay('connect cursor --undo');
+  await assay('connect claude-code --undo');
+  stage.restored(person);
+}
+
+/** The guided run, with its questions answered at the terminal. */
+async function playSetup(stage: Stage, person: Person): Promise<void> {
+  const { cursor, claude } = person;
+  const setup = stage.open(person, 'assay setup');
+  for (const answer of ['\n', 'y\n', 'y\n', 'y\n', '\n', 'n\n']) {
+    await setup.until(/\? \[Y\/n\] /);
+    setup.type(answer);
+  }
+  await stage.close(setup, 0);
+  // Claude Code comes first. What it has imported is taken out of its file, Cursor's is not.
+  const left = (path: string): string =>
+    Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { mcpServers: object }).mcpServers).join();
+  stage.note(left(claude.path) === 'assay', `Claude Code’s file has ${left(claude.path)}`);
+  stage.note(
+    left(cursor.path) === [...Object.keys(cursor.servers), 'assay'].join(),
+    `Cursor’s file has ${left(cursor.path)}`,
+  );
+  const seen = await throughEntry(entryIn(claude.path, 'assay'), person, {
+    name: 'everything_echo',
+    arguments: { message: 'hello' },
+  });
+  stage.note(seen.text.includes('Echo: hello'), 'Claude Code calls a tool of a server that left its file');
+  await stage.step(person, 'assay connect claude-code --undo', { exit: 0, shows: [] });
+  await stage.step(person, 'assay connect cursor --undo', { exit: 0, shows: [] });
+  stage.restored(person);
+}
+
+const MODE = 'enter-configuration-mode';
+/** Tools that `server-everything` lists only to clients that it may ask. */
+const CONDITIONAL = /_(?:get-roots-list|trigger-(?:url-)?(?:elicitation|sampling)(?:-request)?)$/;
+const SEARCH = ['search_tools', 'describe_tool', 'call_tool'];
+const look = ({ home }: Person): Call => ({
+  name: 'filesystem_list_directory',
+  arguments: { path: join(home, 'notes') },
+});
+
+/** The tools of each server that starts, by the names that Assay gives them. */
+async function directTools(person: Person): Promise<ReadonlyMap<string, readonly string[]>> {
+  const entries: Readonly<Record<string, Entry>> = { ...person.cursor.servers, ...person.claude.servers };
+  const tools = new Map<string, readonly string[]>();
+  for (const [name, entry] of Object.entries(entries))
+    if (name !== FAILING) {
+      const seen = await throughEntry(entry, person).catch((error: unknown) => {
+        throw new Error(`${name} does not start: ${error instanceof Error ? error.message : String(error)}`);
+      });
+      tools.set(
+        name,
+        seen.tools.map((tool) => `${name}_${tool}`),
+      );
+    }
+  return tools;
+}
+
+interface Expected {
+  readonly exit: number;
+  readonly shows: readonly RegExp[];
+}
+
+/** Runs the steps, and collects what they print and what is wrong with it. */
+class Stage implements Hour {
+  readonly faults: string[] = [];
+  transcript = '';
+  readonly #lines = new Map<Terminal, string>();
+
+  async step(person: Person, line: string, { exit, shows }: Expected): Promise<string> {
+    const terminal = this.open(person, line);
+    const text = await this.close(terminal, exit);
+    const shown = `${terminal.output()}\n${text.replace(/\s+/g, ' ')}`;
+    for (const pattern of shows)
+      if (!pattern.test(shown)) this.#fault(`\`${line}\` does not show ${String(pattern)}`);
+    return text;
+  }
+
+  open({ home, env }: Person, line: string): Terminal {
+    const terminal = openTerminal(line, { cwd: home, env });
+    this.#lines.set(terminal, line);
+    return terminal;
+  }
+
+  async close(terminal: Terminal, exit: number): Promise<string> {
+    const line = this.#lines.get(terminal) ?? '';
+    const code = await terminal.ended();
+    const text = screenOf(terminal.output()).join('\n');
+    this.#write(`$ ${line}\n${text}`);
+    if (code !== exit) this.#fault(`\`${line}\` exits with ${code}, not ${exit}`);
+    for (const wide of tooWide(terminal.output())) this.#fault(`\`${line}\` prints a wide line: ${wide}`);
+    return text;
+  }
+
+  note(isRight: boolean, what: string): void {
+    if (!isRight) this.#fault(what);
+  }
+
+  compare(who: string, seen: readonly string[], expected: readonly string[]): void {
+    const missing = expected.filter((name) => !seen.includes(name));
+    const added = seen.filter((name) => !expected.includes(name) && !CONDITIONAL.test(name));
+    this.#write(`# ${who}: ${seen.length} tools\n`);
+    if (missing.length > 0) this.#fault(`${who} misses ${missing.join(', ')}`);
+    if (added.length > 0) this.#fault(`${who} sees ${added.join(', ')}, too`);
+  }
+
+  restored({ cursor, claude }: Person): void {
+    for (const { path, text } of [cursor, claude])
+      this.note(readFileSync(path, 'utf8') === text, `${path} is not restored byte for byte`);
+  }
+
+  #fault(what: string): void {
+    this.faults.push(what);
+    this.#write(`!! ${what}\n`);
+  }
+
+  #write(text: string): void {
+    this.transcript += `${text}\n`;
+    console.log(text);
+  }
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Waits until a server listens. */
+async function answering(url: string, server: ChildProcess): Promise<void> {
+  while (server.exitCode === null)
+    try {
+      await fetch(url);
+      return;
+    } catch {
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  throw new Error(`the server for ${url} ended with ${server.exitCode}`);
+}
