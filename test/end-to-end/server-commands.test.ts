@@ -6,6 +6,7 @@ import { connectClient } from '../support/clients.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
+import { modernSend } from '../support/modern.ts';
 import { fixture, tempDir } from '../support/place.ts';
 
 const OLD = `{
@@ -102,6 +103,19 @@ describe('assay status', () => {
     const shown = await run('status');
     expect(shown.stdout).toContain(`endpoint  ${new URL(gateway.url).origin}/mcp`);
     expect(shown.stdout).toMatch(/official 2 +\/mcp\/all +local/);
+    // A modern client has no session, and is there for a while after each request.
+    for (const method of ['tools/list', 'tools/list']) await modernSend(gateway.url, method);
+    const later = parseJson((await run('status', '--json')).stdout);
+    expect(listAt(later, 'running', 'clients').slice(1)).toEqual([
+      {
+        name: 'test',
+        version: '1',
+        era: 'modern',
+        endpoint: 'all',
+        subject: 'local',
+        idleMs: expect.any(Number),
+      },
+    ]);
   });
 });
 

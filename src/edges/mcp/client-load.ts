@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
+import { RecentClients } from './recent-clients.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 
 /** Identifies the client of a modern request for limits. */
@@ -46,8 +47,10 @@ export class ClientLoad {
 /** Above this number of clients, those without a request are forgotten. */
 const MANY = 1_024;
 
-/** The loads of clients without a session. */
+/** The loads of clients without a session, and who they are. */
 export class ClientLoads {
+  /** For operators. */
+  readonly recent: RecentClients = new RecentClients();
   readonly #limits: ClientLimits;
   readonly #loads = new Map<string, ClientLoad>();
 

@@ -1,12 +1,13 @@
-import { isJsonObject } from '../../core/json-object.ts';
 import type { ConnectedClient } from '../../gateway/services/gateway-status.ts';
 import type { OpenSubscription } from './http-request.ts';
+import { identityIn, type RecentClient } from './recent-clients.ts';
 import type { Session } from './session.ts';
 
-/** The clients that have a session or an open stream, for operators. */
+/** The clients that have a session or an open stream, and the modern ones of the last minutes, for operators. */
 export function connectedClients(
   sessions: Iterable<Session>,
   subscriptions: Iterable<OpenSubscription>,
+  recent: readonly RecentClient[],
 ): readonly ConnectedClient[] {
   const nowMs = performance.now();
   const legacy = [...sessions].map(({ clientInfo, view, subject, isIdle, lastUsedMs }): ConnectedClient => ({
@@ -22,17 +23,17 @@ export function connectedClients(
     endpoint: view.endpoint,
     subject: holder.subject,
   }));
-  return [...legacy, ...modern];
+  const streaming = new Set(modern.map(keyOf));
+  const others = recent.map(({ identity, view, subject, lastUsedMs }): ConnectedClient => ({
+    ...identity,
+    era: 'modern',
+    endpoint: view.endpoint,
+    subject,
+    idleMs: Math.round(nowMs - lastUsedMs),
+  }));
+  return [...legacy, ...modern, ...others.filter((client) => !streaming.has(keyOf(client)))];
 }
 
-const MAX_NAME_LENGTH = 80;
-
-/** The client chose these texts. */
-function identityIn(clientInfo: string | undefined): Pick<ConnectedClient, 'name' | 'version'> {
-  const info: unknown = clientInfo === undefined ? undefined : JSON.parse(clientInfo);
-  const { name, version } = isJsonObject(info) ? info : {};
-  return {
-    name: typeof name === 'string' ? name.slice(0, MAX_NAME_LENGTH) : 'unknown',
-    ...(typeof version === 'string' && { version: version.slice(0, MAX_NAME_LENGTH) }),
-  };
+function keyOf({ name, version, endpoint, subject }: ConnectedClient): string {
+  return [name, version, endpoint, subject].join('\n');
 }

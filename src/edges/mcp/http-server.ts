@@ -128,7 +128,7 @@ class McpServer {
   }
 
   clients(): ReturnType<typeof connectedClients> {
-    return connectedClients(this.#sessions.all, this.#subscriptions);
+    return connectedClients(this.#sessions.all, this.#subscriptions, this.#loads.recent.all);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

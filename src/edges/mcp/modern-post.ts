@@ -31,6 +31,12 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
   }
   const load = post.loads.of(clientOf(post.request, post.identity.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return undefined;
+  const { subject } = post.identity;
+  post.loads.recent.seen(
+    post.request.socket,
+    { view: post.view, subject },
+    () => profileIn(message, subject).clientInfo,
+  );
   const traffic = post.view.telemetry?.traffic;
   if (traffic !== undefined) logClient(traffic, post, message);
   if (message.method === 'subscriptions/listen') {

@@ -26,7 +26,7 @@ export interface RunningStatus {
   readonly clients: readonly ConnectedClient[];
 }
 
-/** A client with a session, or with an open stream of updates. */
+/** A client with a session or an open stream of updates, or a modern one that made a request in the last minutes. */
 export interface ConnectedClient {
   /** As the client calls itself. */
   readonly name: string;
@@ -35,7 +35,7 @@ export interface ConnectedClient {
   readonly endpoint: string;
   /** The name of its token, or `local`. */
   readonly subject: string;
-  /** How long ago it sent its last request; absent if one is open. */
+  /** How long ago it sent its last request; absent if one or its stream is open. */
   readonly idleMs?: number | undefined;
 }
 
