@@ -96,7 +96,7 @@ export function clientLines({ endpoint, needsToken, command: [command = '', ...a
     ['Cursor', jsonLines({ mcpServers: { assay: { url: endpoint, ...headers } } })],
     ['Claude Desktop', jsonLines({ mcpServers: { assay: { command, args } } })],
   ];
-  const token = 'Replace <token> with the output of `assay token create NAME`, one token per client.';
+  const token = 'Replace <token> with the output of `assay token create NAME`, one per client.';
   return [
     '\nTo use it, run `assay connect CLIENT`, or paste one of these:',
     ...others.map(([client, lines]) =>
