@@ -237,6 +237,7 @@ it('the status of an index says what is in it, how its last run ended, and wheth
           files: 3,
           chunks: 3,
           languages: { python: 2, javascript: 1 },
+          embedded: [],
           last_run: {
             ended_at: expect.any(String),
             duration_seconds: expect.any(Number),

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { counted } from '../../core/counted.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { EmbeddingFault, EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingProgress, EmbeddingReport } from './embedding-report.ts';
@@ -218,12 +219,13 @@ class EmbedRun {
 
   #report(): EmbeddingReport {
     const failed = this.#total - this.#embedded - this.#cached;
+    const left = `${counted(failed, 'chunk')} without a vector: found by words only, until the next index_repository embeds them.`;
     return {
       status: failed === 0 && this.#errors.size === 0 ? 'complete' : 'partial',
       embedded: this.#embedded,
       cached: this.#cached,
       failed,
-      errors: [...this.#errors],
+      errors: failed === 0 ? [...this.#errors] : [...this.#errors, left],
     };
   }
 }

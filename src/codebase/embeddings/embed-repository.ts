@@ -1,9 +1,10 @@
+import { ok } from '../../core/result.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
 import type { EmbeddingReport, EmbeddingRun } from './embedding-report.ts';
 import type { EmbeddingSettings } from './embedding-settings.ts';
 import { embedMissing, type EmbedOptions } from './embed-missing.ts';
 import { openHttpProvider } from './http-provider.ts';
-import { sqliteVecPath } from './load-sqlite-vec.ts';
+import { loadSqliteVec } from './load-sqlite-vec.ts';
 import { pgvectorIdentity, pgvectorStore } from './pgvector-vectors.ts';
 import { openPostgres, type PostgresConnection, type VectorDatabase } from './postgres-connection.ts';
 import { sqliteVectorStore } from './sqlite-vectors.ts';
@@ -18,6 +19,8 @@ const STATEMENT_MS = 30_000;
 export interface Outside {
   readonly clock?: Clock;
   readonly connect?: (url: string) => PostgresConnection;
+  /** The path of sqlite-vec's extension. Throws where there is none. */
+  readonly extension?: () => string;
 }
 
 /**
@@ -30,13 +33,13 @@ export async function embedRepository(
   {
     clock = SYSTEM_CLOCK,
     connect = (url): PostgresConnection => openPostgres(url, STATEMENT_MS),
+    extension,
   }: Outside = {},
 ): Promise<EmbeddingReport> {
   const { vectorsUrl } = settings;
-  const extension = sqliteVecPath();
   // Vectors that no search can use are not worth their requests.
-  if (vectorsUrl === undefined && !extension.ok)
-    return offReport(`Searches by meaning are off: ${extension.error}.`);
+  const loaded = vectorsUrl === undefined ? loadSqliteVec(run.db, extension) : ok(undefined);
+  if (!loaded.ok) return offReport(`Searches by meaning are off: ${loaded.error}.`);
   const provider = openHttpProvider(settings);
   const database =
     vectorsUrl === undefined ? undefined : { url: vectorsUrl, connection: connect(vectorsUrl) };

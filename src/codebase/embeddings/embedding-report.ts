@@ -10,7 +10,7 @@ export interface EmbeddingReport {
   readonly cached: number;
   /** Chunks that still have no vector. */
   readonly failed: number;
-  /** Sentences for people, at most ten, each once. */
+  /** Sentences for people: at most ten causes, each once, and how many chunks have no vector. */
   readonly errors: readonly string[];
 }
 

@@ -3,23 +3,23 @@ import type { Database } from 'better-sqlite3';
 import { getLoadablePath } from 'sqlite-vec';
 import { err, ok, type Result } from '../../core/result.ts';
 
-/** The path of sqlite-vec's extension. The error is a phrase: not every platform has a build of it. */
-export function sqliteVecPath(): Result<string, string> {
+/**
+ * Makes the functions of sqlite-vec known to a connection, which may be read-only. The error is a phrase: there is no
+ * build of it for every platform.
+ */
+export function loadSqliteVec(db: Database, find: () => string = getLoadablePath): Result<undefined, string> {
+  const where = `${platform}-${arch}`;
+  let path: string;
   try {
-    return ok(getLoadablePath());
+    path = find();
   } catch {
-    return err(`sqlite-vec is not installed for ${platform}-${arch}`);
+    return err(`sqlite-vec is not installed for ${where}`);
   }
-}
-
-/** Makes the functions of sqlite-vec known to a connection, which may be read-only. */
-export function loadSqliteVec(db: Database): Result<undefined, string> {
-  const path = sqliteVecPath();
-  if (!path.ok) return path;
   try {
-    db.loadExtension(path.value);
+    db.loadExtension(path);
     return ok(undefined);
   } catch (error) {
-    return err(`sqlite-vec cannot be loaded (${error instanceof Error ? error.message : String(error)})`);
+    const reason = error instanceof Error ? error.message : String(error);
+    return err(`sqlite-vec cannot be loaded on ${where} (${reason})`);
   }
 }

@@ -102,6 +102,24 @@ export function modelName(
   return `${model} (${kind}${database === undefined ? '' : ', in PostgreSQL'})`;
 }
 
+export interface EmbeddedChunks {
+  readonly model: string;
+  readonly dimension: number;
+  readonly chunks: number;
+}
+
+/** How many live chunks of a repository can be found by meaning, per model, most first. */
+export function embeddedChunks(db: Database, repositoryId: string): readonly EmbeddedChunks[] {
+  if (!hasVectorTables(db)) return [];
+  return db
+    .prepare(
+      `SELECT m.name AS model, m.dimension, count(*) AS chunks FROM files f
+       JOIN chunk_vectors v ON v.file_id = f.id JOIN embedding_models m ON m.id = v.model_id
+       WHERE f.repository_id = ? AND f.state = 'live' GROUP BY m.id ORDER BY chunks DESC`,
+    )
+    .all(repositoryId) as readonly EmbeddedChunks[];
+}
+
 /** The model to whose vectors most chunks belong. */
 export function mostUsedModel(db: Database): ModelRow | undefined {
   return db

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { ok, type Result } from '../../core/result.ts';
+import { embeddedChunks, type EmbeddedChunks } from '../embeddings/vector-tables.ts';
 import { indexPath } from '../store/index-file.ts';
 import { isIndexLocked } from '../store/index-lock.ts';
 import type { IndexReader } from '../store/index-reader.ts';
@@ -19,6 +20,8 @@ export interface RepositoryStatus {
   readonly chunks: number;
   /** Number of files, most frequent language first. */
   readonly languages: Readonly<Record<string, number>>;
+  /** Chunks that can be found by meaning, per embedding model. */
+  readonly embedded: readonly EmbeddedChunks[];
   /** The last run that ended, also if it failed; null if none has. */
   readonly last_run: RunRecord | null;
 }
@@ -75,6 +78,7 @@ function readRepositories(database: Database): readonly RepositoryStatus[] {
       files: languages.reduce((sum, { files }) => sum + files, 0),
       chunks: languages.reduce((sum, { chunks }) => sum + chunks, 0),
       languages: Object.fromEntries(languages.map(({ language, files }) => [language, files])),
+      embedded: embeddedChunks(database, id),
       last_run: readRunRecord(last_run) ?? null,
     };
   });

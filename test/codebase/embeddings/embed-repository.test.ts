@@ -168,7 +168,10 @@ describe('failures of the service', () => {
       embedded: 4,
       cached: 0,
       failed: 4,
-      errors: ['The embedding service answered with status 503: scripted.'],
+      errors: [
+        'The embedding service answered with status 503: scripted.',
+        '4 chunks without a vector: found by words only, until the next index_repository embeds them.',
+      ],
     });
     expect(service.requests).toHaveLength(1 + 1 + 5);
     expect(await search('word1', { limit: 1 })).toEqual(expect.any(String)); // 503 as well
@@ -185,7 +188,7 @@ describe('failures of the service', () => {
       service.script.push({ kind: 'status', status, body: '{"error":"no such key: sk-secret"}' });
       const report = await embed({ kind: 'openai', key: 'sk-secret' });
       expect(report).toMatchObject({ status: 'partial', embedded: 0, failed: 40 });
-      expect(report.errors).toHaveLength(1);
+      expect(report.errors).toHaveLength(2);
       expect(JSON.stringify(report)).not.toContain('secret');
       expect(service.requests).toHaveLength(1);
     },
@@ -201,7 +204,10 @@ describe('failures of the service', () => {
         embedded: 7,
         cached: 0,
         failed: 1,
-        errors: [`The embedding service answered with status ${status}: cannot embed this.`],
+        errors: [
+          `The embedding service answered with status ${status}: cannot embed this.`,
+          '1 chunk without a vector: found by words only, until the next index_repository embeds them.',
+        ],
       });
     },
   );
@@ -243,9 +249,25 @@ describe('failures of the service', () => {
     expect(await embed()).toMatchObject({
       status: 'partial',
       failed: 1,
-      errors: [expect.stringContaining('disk is full')],
+      errors: [expect.stringContaining('disk is full'), expect.stringContaining('1 chunk ')],
     });
   });
+});
+
+test('where sqlite-vec cannot be loaded, nothing is embedded, and the report says so', async () => {
+  putFile(db, { path: 'a.ts', chunks: ['text'] });
+  const without = (extension: () => string): Promise<EmbeddingReport> =>
+    embedRepository(service.settings(), { db, repositoryId: 'repo' }, { extension });
+  const missing = await without(() => {
+    throw new Error('unsupported');
+  });
+  expect(missing).toMatchObject({
+    status: 'partial',
+    errors: [expect.stringMatching('^Searches by meaning are off: sqlite-vec is not installed for ')],
+  });
+  const broken = await without(() => join(directory, 'vec0.so'));
+  expect(broken.errors).toEqual([expect.stringContaining('sqlite-vec cannot be loaded on ')]);
+  expect(service.requests).toEqual([]);
 });
 
 describe('a change of the model', () => {
@@ -274,7 +296,10 @@ describe('a change of the model', () => {
     expect(await embed()).toMatchObject({
       status: 'partial',
       failed: 1,
-      errors: [expect.stringContaining('vectors of 32 numbers instead of 64')],
+      errors: [
+        expect.stringContaining('vectors of 32 numbers instead of 64'),
+        expect.stringContaining('1 chunk '),
+      ],
     });
     expect(await embed({ force: true })).toMatchObject({ status: 'complete', embedded: 4 });
     expect(await search('word1', { limit: 1 })).toEqual(['word1']);
