@@ -7,7 +7,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { type CallDeps, callDeps } from '../gateway/catalog/call-deps.ts';
+import { type CallDeps, callDeps, type LivePolicy } from '../gateway/catalog/call-deps.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
 import { type Environment, type HomeStore, setting } from './environment.ts';
@@ -41,6 +41,7 @@ export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>)
 export function callDepsWith(
   { log, store }: Pick<Environment, 'log' | 'store'>,
   settings: Settings,
+  policy: LivePolicy | undefined,
 ): CallDeps {
   let sealer: Promise<Sealer> | undefined;
   const load = async (): Promise<Sealer> => {
@@ -52,6 +53,7 @@ export function callDepsWith(
   return callDeps({
     replica,
     limits: settings,
+    policy,
     sealer: {
       seal: async (text, sealing) => (await loaded()).seal(text, sealing),
       open: async (sealed, opening) => (await loaded()).open(sealed, opening),

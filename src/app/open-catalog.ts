@@ -13,6 +13,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
+import { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import { Catalog, type Plan } from '../gateway/catalog/catalog.ts';
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
@@ -72,7 +73,8 @@ export async function openCatalog(
   const { config, absence, settings, learn } = configured.value;
   const records = await openRecords(environment, settings['drift.prose']);
   // A server process reads the records before it answers; a command does if a store exists.
-  const isAwaited = store.isOpen || (options.isQuiet && (await hasHomeStore(environment)));
+  const isStored = store.isOpen || (await hasHomeStore(environment));
+  const isAwaited = store.isOpen || (options.isQuiet && isStored);
   const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
     log.error('operator settings could not be read; the last known ones are used', {
@@ -84,15 +86,23 @@ export async function openCatalog(
   const refusal = isEmpty ? (absence ?? none) : unknown;
   if (refusal !== undefined) return err(refusal);
   const rules = reachIn(settings, given.isOnNetwork);
+  const policy = new CallPolicy({
+    records: records.records,
+    isStored,
+    env: around.env,
+    file: config.settings,
+    rules: config.rules,
+  });
+  const isAbsent = absence !== undefined;
   const follow = options.isQuiet
     ? undefined
-    : (catalog: Catalog) =>
-        followConfig(config.path, { around, catalog, log, learn, isAbsent: absence !== undefined });
+    : (catalog: Catalog) => followConfig(config.path, { around, catalog, policy, log, learn, isAbsent });
   const opened = await openPlan(config, environment, {
     ...given,
     settings,
     rules,
     records,
+    policy,
     follow,
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
@@ -148,6 +158,8 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
   readonly records?: Records;
+  /** If undefined, nothing is decided here. */
+  readonly policy?: CallPolicy;
 }
 
 type OpenPlan = Pick<OpenCatalog, 'environment' | 'catalog' | 'settings' | 'rules' | 'start' | 'close'>;
@@ -177,7 +189,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     limits: settings,
     chance: Math.random,
     telemetry,
-    calls: callDepsWith(environment, settings),
+    calls: callDepsWith(environment, settings, given.policy),
     sole: given.sole,
     tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
     credentials,

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import { findServe, isAnswering, type RunningServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
-import { refusalCodeIn } from '../core/errors.ts';
+import { refusalCodeIn, toolErrorCodeIn } from '../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../core/json-object.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import { VERSION } from '../core/version.ts';
 import { publicPrefix } from '../core/names.ts';
+import { printable } from '../core/printable.ts';
 import type { ServeAnswer } from '../adapters/store/serve-client.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
@@ -113,7 +115,8 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
         await report({ isFresh: true });
         answered = await send();
       }
-      if (answered.kind !== 'error') return answerOf(answered);
+      if (answered.kind === 'result') return resultOf(answered.result);
+      if (answered.kind === 'refused') return refused(answered.refusal);
       const code = refusalCodeIn(answered.error);
       return code === undefined
         ? answered
@@ -233,6 +236,16 @@ function publicNameIn(catalog: Catalog, name: string): string {
     tools,
     catalog.servers.map(({ spec }) => spec.name),
   );
+}
+
+/** The result of a call through a running gateway, which returns some refusals as results. */
+function resultOf(result: JsonObject): CallAnswer {
+  const code = toolErrorCodeIn(result);
+  const [first] = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
+  const text = isJsonObject(first) ? first['text'] : undefined;
+  return code === undefined || typeof text !== 'string'
+    ? { kind: 'result', result }
+    : { kind: 'refused', code, message: printable(text) };
 }
 
 function answerOf(answered: OwnAnswer): CallAnswer {

@@ -19,6 +19,7 @@ import {
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import type { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import type { Catalog, Plan } from '../gateway/catalog/catalog.ts';
 import type { SettingKey } from '../core/settings.ts';
 import type { Log } from '../gateway/ports/link.ts';
@@ -73,6 +74,7 @@ function absenceOf(error: Refusal, path: string): Refusal {
 interface FollowOptions {
   readonly around: ConfigEnvironment;
   readonly catalog: Catalog;
+  readonly policy: CallPolicy;
   readonly log: Log;
   /** Called with each valid config before it is used. */
   readonly learn: (config: Config) => void;
@@ -83,7 +85,7 @@ interface FollowOptions {
 /** Updates the catalog whenever the config file changes. An unusable file changes nothing. */
 export async function followConfig(
   path: string,
-  { around, catalog, log, learn, isAbsent }: FollowOptions,
+  { around, catalog, policy, log, learn, isAbsent }: FollowOptions,
 ): Promise<FileWatcher> {
   let reading: Promise<void> = Promise.resolve();
   let isAwaited = isAbsent;
@@ -97,6 +99,8 @@ export async function followConfig(
     catalog.configFault = fault;
     if (!config.ok) return;
     learn(config.value);
+    if (policy.followRules(config.value.rules))
+      log.info('config: the rules have changed', { rules: config.value.rules.length });
     const before = JSON.stringify(catalog.rejected);
     const { added, changed, removed } = catalog.follow(config.value);
     const isNews = added.length + changed.length + removed.length > 0;

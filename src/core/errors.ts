@@ -79,6 +79,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   CLIENT_SILENT: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.failed },
   STATE_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   CALL_REFUSED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
+  APPROVAL_REQUIRED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
   CALL_EXPIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CALL_ELSEWHERE: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CANCELLED: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.failed },
@@ -186,6 +187,27 @@ export function rpcErrorOf(
 ): { readonly code: number; readonly message: string; readonly data: Readonly<Record<string, unknown>> } {
   const { rpc, legacyRpc = rpc } = facesOf(refusal);
   return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: dataOf(bounded(refusal)) };
+}
+
+/** Refusals that are about what a model wants to do, and not about its request. */
+const FOR_MODELS: ReadonlySet<RefusalCode> = new Set(['CALL_REFUSED', 'APPROVAL_REQUIRED']);
+
+/** Member of `_meta` of a tool's result that holds the refusal, with the code. */
+const REFUSAL_MEMBER = 'assay/refusal';
+
+/**
+ * A refusal as the result of a tool: clients need not show errors of the protocol to models, but models should read why
+ * they may not do something. Undefined if it is an error of the protocol.
+ */
+export function toolErrorOf(refusal: Refusal): JsonObject | undefined {
+  if (!FOR_MODELS.has(refusal.code)) return undefined;
+  const content = [{ type: 'text', text: sentenceOf(refusal) }];
+  return { content, isError: true, _meta: { [REFUSAL_MEMBER]: dataOf(bounded(refusal)) } };
+}
+
+/** The code of a refusal that came as the result of a tool. */
+export function toolErrorCodeIn({ _meta: meta }: JsonObject): RefusalCode | undefined {
+  return isJsonObject(meta) ? refusalCodeIn({ data: meta[REFUSAL_MEMBER] }) : undefined;
 }
 
 function dataOf(refusal: Refusal): Readonly<Record<string, unknown>> {

@@ -1,3 +1,4 @@
+import { CONFIRMS } from './confirm.ts';
 import { isJsonObject } from './json-object.ts';
 import { pointerStep } from './json-place.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
@@ -124,6 +125,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     title: optional(text),
     publicName: optional(text),
     description: optional(members<NonNullable<Tool['description']>>({ text, seen: text })),
+    confirm: optional(oneOf(...CONFIRMS)),
     isDisabled: optional(flag),
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),

@@ -1,4 +1,5 @@
 import type { Cause } from './cause.ts';
+import type { HintWarning, PolicyReason } from './policy/policy.ts';
 
 /**
  * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of
@@ -72,7 +73,14 @@ export type Refusal =
     }
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
-  | { readonly code: 'CALL_REFUSED'; readonly reasons: readonly string[] }
+  | { readonly code: 'CALL_REFUSED'; readonly tool: string; readonly reasons: readonly PolicyReason[] }
+  | {
+      readonly code: 'APPROVAL_REQUIRED';
+      readonly tool: string;
+      readonly reasons: readonly PolicyReason[];
+      /** Empty if operators do not want them shown. */
+      readonly warnings: readonly HintWarning[];
+    }
   | { readonly code: 'CALL_EXPIRED' }
   | { readonly code: 'CALL_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }

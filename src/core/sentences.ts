@@ -2,6 +2,7 @@ import { type Cause, mapTexts } from './cause.ts';
 import { causeText } from './cause-text.ts';
 import { counted } from './counted.ts';
 import { isJsonObject } from './json-object.ts';
+import { policyReasonText, warningText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { CUSTOM_SERVER } from './server-spec.ts';
@@ -114,7 +115,10 @@ const SENTENCES: Sentences = {
   CLIENT_SILENT: (r) => `The request of the server was not answered: ${r.reason}.`,
   STATE_INVALID: (r) =>
     `Invalid params: params.requestState: ${r.reason}. Send the request again without it to start over.`,
-  CALL_REFUSED: (r) => `The call was refused: ${r.reasons.map(quote).join('; ')}.`,
+  CALL_REFUSED: (r) =>
+    `The call of ${quote(r.tool)} was refused, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
+  APPROVAL_REQUIRED: (r) =>
+    `The call of ${quote(r.tool)} needs approval, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}.${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(warningText).join('; ')}.`} Tell the user. An operator can allow such calls with a rule; \`assay policy test\` explains the decision.`,
   CALL_EXPIRED: () =>
     'The call that waited for this answer has ended: it was already answered, took too long, or its server is gone. Send the request again without requestState to start over.',
   CALL_ELSEWHERE: () =>

@@ -27,6 +27,8 @@ export interface SettingFacts {
    */
   readonly changedBy: 'startup' | 'admin';
   readonly kind: SettingKind;
+  /** Whether a change in the store takes effect at once. Otherwise at the next start. */
+  readonly isLive?: true;
   /** One sentence for people, including the unit. */
   readonly about: string;
 }

@@ -4,12 +4,13 @@ import type { ProsePolicy } from './hints/drift.ts';
 import type { LintLevel } from './hints/lint.ts';
 import type { ModelRights } from './toolset.ts';
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
+import { POLICY_SETTINGS, type PolicySettings } from './policy/policy-settings.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The effective value of every setting. */
-export interface Settings extends LimitSettings {
+export interface Settings extends LimitSettings, PolicySettings {
   readonly 'mcp.access': 'open' | 'token';
   readonly 'mcp.sse': boolean;
   readonly 'auth.issuer': string;
@@ -35,7 +36,7 @@ export interface Settings extends LimitSettings {
 
 export type SettingKey = keyof Settings;
 
-/** All settings; those named `limits.…` are in limit-settings.ts. A test compares them with docs/SETTINGS.md. */
+/** All settings; those named `limits.…` are in limit-settings.ts, those about approvals in policy-settings.ts. A test compares them with docs/SETTINGS.md. */
 export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mcp.access': {
     env: 'ASSAY_MCP_ACCESS',
@@ -179,6 +180,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     about:
       'Whether sources may connect to private networks (10/8, 172.16/12, 192.168/16 and so on) if the URL comes from an operator, or from a document or server that itself has no public address.',
   },
+  ...POLICY_SETTINGS,
   ...LIMIT_SETTINGS,
 };
 

@@ -125,7 +125,18 @@ const REFUSALS: Examples = {
     { fieldErrors: [{ at: HOSTILE, kind: 'invalid', reason: 'it is no list' }] },
   ],
   BUNDLE_LOCKED: ['-32602 422 2', {}],
-  CALL_REFUSED: ['-32602 200 1', { reasons: [HOSTILE] }],
+  CALL_REFUSED: [
+    '-32602 200 1',
+    { tool: 'x', reasons: [{ code: 'rule', effect: 'refuse', rule: HOSTILE, because: HOSTILE }] },
+  ],
+  APPROVAL_REQUIRED: [
+    '-32602 200 1',
+    {
+      tool: HOSTILE,
+      reasons: [{ code: 'destructive', origin: 'default' }],
+      warnings: [{ hint: 'openWorldHint', value: true, origin: 'declared_by_server', isContradicted: true }],
+    },
+  ],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
@@ -217,7 +218,9 @@ describe('a task', () => {
   });
 
   it('needs no store, but does not outlast the process without one, which the log says once', async () => {
-    const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    // Nothing else of the store matters here, as the preferences for calls are fixed.
+    const fixed = Object.values(POLICY_SETTINGS).map(({ env, kind }) => [env, String(kind.defaultValue)]);
+    const env = { ...Object.fromEntries(fixed), ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const pipe = await openPipe({ servers: two, env });
     const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
     for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');

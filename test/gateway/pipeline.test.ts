@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import type { Policy, PolicyInput } from '../../src/core/policy.ts';
+import { type Decision, NO_POLICY, type Policy, type PolicyInput } from '../../src/core/policy/policy.ts';
 import { LOCAL_USER, type Identity } from '../../src/core/subject.ts';
 import { answerOwn } from '../../src/gateway/relay/own-call.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
@@ -49,11 +49,13 @@ interface Opened {
   readonly sent: readonly string[];
   /** `server method ending` of each call that was recorded. */
   readonly recorded: readonly string[];
+  readonly decisions: readonly string[];
 }
 
-async function open(policy: Policy): Promise<Opened> {
+async function open(given: Partial<Policy>): Promise<Opened> {
   const sent: string[] = [];
   const recorded: string[] = [];
+  const decisions: string[] = [];
   const tools = [tool('read', { annotations: { readOnlyHint: true } })];
   const connect: Connect = async (spec, opening) => {
     const link = await standing({ tools: {} })(spec, opening);
@@ -74,7 +76,8 @@ async function open(policy: Policy): Promise<Opened> {
   server.start();
   await server.settled();
   server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
-  const meter: Pick<Meter, 'of'> = {
+  const meter: Omit<Meter, 'expose'> = {
+    decided: (decision) => decisions.push(decision),
     of: (name, method) => ({
       begin: () => 0,
       end: (ending) => recorded.push(`${name} ${method} ${ending}`),
@@ -82,7 +85,7 @@ async function open(policy: Policy): Promise<Opened> {
   };
   const view: View = new View({
     endpoint: 'all',
-    calls: { ...NOTHING_ASKS, policy },
+    calls: { ...NOTHING_ASKS, policy: { current: { ...NO_POLICY, ...given } } },
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
@@ -112,7 +115,7 @@ async function open(policy: Policy): Promise<Opened> {
     isAggregated: true,
     settled: () => Promise.resolve(),
   });
-  return { view, sent, recorded };
+  return { view, sent, recorded, decisions };
 }
 
 function callTool(view: View, name: string): Promise<Answer> {
@@ -128,40 +131,45 @@ function callTool(view: View, name: string): Promise<Answer> {
   );
 }
 
-function seen({ identity, method, tool: about, argumentsText }: PolicyInput): unknown {
+const ALLOW: Decision = { kind: 'allow', reasons: [{ code: 'own_tool' }] };
+const ASK: Decision = { kind: 'ask', per: 'call', reasons: [{ code: 'destructive', origin: 'default' }] };
+const REFUSE: Decision = { kind: 'refuse', reasons: [{ code: 'unannotated' }] };
+
+function seen({ identity, toolset, labels, tool: about }: PolicyInput): unknown {
   return {
-    subject: identity.subject,
-    scopes: identity.scopes,
-    tokenId: identity.tokenId,
-    method,
+    identity,
+    toolset,
+    labels: [...labels],
     server: about?.server,
     name: about?.name,
     digest: about?.digest,
     isReadOnly: about?.hints.readOnlyHint.effective.value,
-    argumentsText,
   };
 }
 
 describe('the policy decides on', () => {
   const inputs: unknown[] = [];
-  const policy: Policy = (input) => {
-    inputs.push(seen(input));
-    return { kind: 'allow' };
+  const policy: Partial<Policy> = {
+    decide: (input) => {
+      inputs.push(seen(input));
+      return ALLOW;
+    },
   };
 
-  it('a client’s call by who calls, the tool with its digest and effective hints, and the arguments', async () => {
+  it('a client’s call by who calls, and the tool with its digest and hints', async () => {
     inputs.length = 0;
-    const { view, sent } = await open(policy);
+    const { view, sent, decisions } = await open(policy);
     await callTool(view, 's_read');
     const found = await view.tool('s_read');
     const digest = found.ok ? digestOf(found.value.definition) : undefined;
     expect(inputs).toEqual([
       {
-        ...{ subject: 'reader', scopes: ['mcp'], tokenId: 't1', method: 'tools/call' },
-        ...{ server: 's', name: 'read', digest, isReadOnly: true, argumentsText: '{"path":"a"}' },
+        ...{ identity: READER, toolset: undefined, labels: [] },
+        ...{ server: 's', name: 'read', digest, isReadOnly: true },
       },
     ]);
     expect(sent).toEqual(['tools/call']);
+    expect(decisions).toEqual(['allow']);
   });
 
   it('the call of a configuration tool in the same way', async () => {
@@ -171,8 +179,8 @@ describe('the policy decides on', () => {
     const digest = digestOf(OWN.definition);
     expect(inputs).toEqual([
       {
-        ...{ subject: 'reader', scopes: ['mcp'], tokenId: 't1', method: 'tools/call' },
-        ...{ server: undefined, name: OWN.name, digest, isReadOnly: false, argumentsText: '{"path":"a"}' },
+        ...{ identity: READER, toolset: undefined, labels: [] },
+        ...{ server: undefined, name: OWN.name, digest, isReadOnly: false },
       },
     ]);
   });
@@ -195,23 +203,57 @@ describe('the policy decides on', () => {
       params,
       onProgress: () => undefined,
     });
-    expect(inputs).toMatchObject([{ subject: 'local', scopes: LOCAL_USER.scopes, name: 'read' }]);
+    expect(inputs).toMatchObject([{ identity: LOCAL_USER, name: 'read' }]);
+  });
+
+  it('the same object at each call, until something about the tool changes', async () => {
+    const tools = new Set<unknown>();
+    const { view } = await open({
+      decide: ({ tool: about }) => {
+        tools.add(about);
+        return ALLOW;
+      },
+    });
+    for (const name of ['s_read', 's_read', 'call_tool']) await callTool(view, name);
+    expect(tools.size).toBe(1);
   });
 });
 
 describe('a call that the policy refuses', () => {
-  const refuse: Policy = () => ({ kind: 'refuse', reasons: ['it is Sunday'] });
-
   it.each(['s_read', OWN.key, 'call_tool'])(
     'is told why, reaches nothing, and is recorded: %s',
     async (name) => {
-      const { view, sent, recorded } = await open(refuse);
-      const refusal = { code: 'CALL_REFUSED', reasons: ['it is Sunday'] };
+      const { view, sent, recorded, decisions } = await open({ decide: () => REFUSE });
+      const refusal = { code: 'CALL_REFUSED', tool: name, reasons: REFUSE.reasons };
       expect(await callTool(view, name)).toEqual({ kind: 'refused', refusal });
       expect(sent).toEqual([]);
       expect(recorded).toEqual([`${name === OWN.key ? '' : 's'} tools/call CALL_REFUSED`]);
+      expect(decisions).toEqual(['refuse']);
     },
   );
+});
+
+describe('a call that needs approval', () => {
+  it('is carried out where the client confirms, and the decision is counted', async () => {
+    const { view, sent, decisions } = await open({ decide: () => ASK, approvals: 'client' });
+    expect(await callTool(view, 's_read')).toMatchObject({ kind: 'relayed' });
+    expect(sent).toEqual(['tools/call']);
+    expect(decisions).toEqual(['ask']);
+  });
+
+  it.each([true, false])('reaches nothing where Assay confirms; with warnings: %s', async (showWarnings) => {
+    const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
+    const warning = { hint: 'openWorldHint', value: true, origin: 'default', isContradicted: false };
+    const destroys = { ...warning, hint: 'destructiveHint' };
+    const refusal = {
+      code: 'APPROVAL_REQUIRED',
+      tool: 's_read',
+      reasons: ASK.reasons,
+      warnings: showWarnings ? [destroys, warning] : [],
+    };
+    expect(await callTool(view, 's_read')).toEqual({ kind: 'refused', refusal });
+    expect(sent).toEqual([]);
+  });
 });
 
 describe('a record is made of', () => {
@@ -221,13 +263,13 @@ describe('a record is made of', () => {
     ['a call of a configuration tool', OWN.key, ' tools/call ok'],
     ['a call of a tool that does not exist', 's_gone', ' tools/call TOOL_UNKNOWN'],
   ])('%s', async (_, name, record) => {
-    const { view, recorded } = await open(() => ({ kind: 'allow' }));
+    const { view, recorded } = await open({});
     await callTool(view, name);
     expect(recorded).toEqual([record]);
   });
 
   it('a call whose server is down, and no secret in the cause reaches the client', async () => {
-    const { view, recorded } = await open(() => ({ kind: 'allow' }));
+    const { view, recorded } = await open({});
     const cause = { code: 'PROCESS_NOT_STARTED', error: '***' };
     expect(await callTool(view, 'down')).toEqual({
       kind: 'refused',
@@ -237,7 +279,7 @@ describe('a record is made of', () => {
   });
 
   it('a call over which Assay fails', async () => {
-    const { view, recorded } = await open(() => ({ kind: 'allow' }));
+    const { view, recorded } = await open({});
     await expect(callTool(view, FAILING.key)).rejects.toThrow('a bug');
     expect(recorded).toEqual([' tools/call INTERNAL']);
   });

@@ -5,6 +5,7 @@ import { nearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { settingFault } from '../../core/resolve-settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { PolicyRule } from '../../core/policy/rule.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS } from '../../core/settings.ts';
@@ -13,9 +14,10 @@ import { readText } from '../../platform/files.ts';
 import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
 import type { EntryContext } from './entry-fields.ts';
-import { membersOf, parseJsonTree, positionOf, type TreeMember } from './json-tree.ts';
+import { membersOf, parseJsonTree, positionOf, type SyntaxFault, type TreeMember } from './json-tree.ts';
 import { locateHome } from './locate-home.ts';
 import { readFunctions, readTools } from './local-entries.ts';
+import { readPolicy } from './policy-entry.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
 /** The servers in a config file, in its order, and the errors in the rest. */
@@ -27,6 +29,7 @@ export interface Config {
   readonly rejected: readonly { readonly name: string; readonly cause: Cause }[];
   /** `settings` by key; only known and valid ones. */
   readonly settings: ReadonlyMap<string, unknown>;
+  readonly rules: readonly PolicyRule[];
   /** Each disabled its entry, or one key outside the entries. */
   readonly problems: readonly ConfigProblem[];
   /** These disable nothing. */
@@ -44,8 +47,8 @@ export interface ConfigEnvironment {
 
 /**
  * Reads `mcp.json` as Claude, Cursor and VS Code write it, with comments and trailing commas. An invalid entry is
- * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object) or PATH_UNSAFE on
- * failure.
+ * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object, or a wrong rule) or
+ * PATH_UNSAFE on failure.
  */
 export async function loadConfig(path: string, around: ConfigEnvironment): Promise<Result<Config, Refusal>> {
   const file = resolve(around.cwd, path);
@@ -58,7 +61,7 @@ export async function loadConfig(path: string, around: ConfigEnvironment): Promi
 
 /** The config of a missing file. */
 export function emptyConfig(path: string): Config {
-  return { path, servers: [], rejected: [], settings: new Map(), problems: [], warnings: [] };
+  return { path, servers: [], rejected: [], settings: new Map(), rules: [], problems: [], warnings: [] };
 }
 
 /** Reads a config from a text; `file` is its path. */
@@ -71,6 +74,8 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
   if (!tree.ok) return invalid(tree.error.offset, tree.error.reason);
   if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
 
+  const rules = readPolicies(tree.value);
+  if (!rules.ok) return invalid(rules.error.offset, rules.error.reason);
   const complaints = new Complaints(file, text);
   const here = {
     ...around,
@@ -90,7 +95,7 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
   const own = customServerSpec(local);
   if (own !== undefined) servers.push(own);
   const { problems, warnings } = complaints;
-  return ok({ path: file, servers, rejected, settings, problems, warnings });
+  return ok({ path: file, servers, rejected, settings, rules: rules.value, problems, warnings });
 }
 
 function causeOf({ line, key, reason, remedy }: ConfigProblem): Cause {
@@ -99,10 +104,18 @@ function causeOf({ line, key, reason, remedy }: ConfigProblem): Cause {
 
 /** VS Code uses `servers`. */
 const SERVERS: ReadonlySet<string> = new Set(['mcpServers', 'servers']);
-const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags', 'tools']);
+const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags', 'tools', 'policy']);
 const ARRAYS: ReadonlySet<string> = new Set(['functions']);
 /** Keys that other programs use in the same file. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
+
+/** Read before anything else: without the rules of a file, the rest of it is not used. */
+function readPolicies(root: Node): Result<readonly PolicyRule[], SyntaxFault> {
+  const [first, second] = membersOf(root).filter(({ key }) => key === 'policy');
+  if (second !== undefined)
+    return err({ offset: second.keyNode.offset, reason: 'the key "policy" appears twice' });
+  return first === undefined ? ok([]) : readPolicy(first.value);
+}
 
 interface TopLevel {
   readonly entries: readonly ServerEntry[];

@@ -12,12 +12,16 @@ const LOOP_SAMPLE_MS = 100;
  */
 export function openMeter(version: string): Meter {
   const tallies = new Tallies();
+  const decisions = { allow: 0, ask: 0, refuse: 0 };
   let writing: Promise<Write> | undefined;
   return {
     of: (server, method) => tallies.of(server, method),
+    decided: (decision) => {
+      decisions[decision] += 1;
+    },
     expose: async (readings) => {
       const write = await (writing ??= openWriter());
-      return write(samplesOf({ version, readings, tallies: tallies.all() }));
+      return write(samplesOf({ version, readings, tallies: tallies.all(), decisions }));
     },
   };
 }

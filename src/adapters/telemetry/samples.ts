@@ -1,3 +1,4 @@
+import type { Decision } from '../../core/policy/policy.ts';
 import type { RelayEnding, Readings } from '../../gateway/ports/telemetry.ts';
 import { BUCKETS_S, type MethodTally } from './tally.ts';
 
@@ -27,6 +28,12 @@ export const METRICS: readonly Metric[] = [
     type: 'gauge',
     labels: ['server'],
     help: 'Requests in progress, including queued ones.',
+  },
+  {
+    name: 'assay_decisions_total',
+    type: 'counter',
+    labels: ['decision'],
+    help: 'Decisions on calls of tools: allow, ask or refuse. With approvals "client", what is asked for is carried out, as the client has asked.',
   },
   {
     name: 'assay_queue_length',
@@ -86,11 +93,12 @@ export interface SampleSources {
   readonly version: string;
   readonly readings: Readings;
   readonly tallies: readonly MethodTally[];
+  readonly decisions: Readonly<Record<Decision['kind'], number>>;
 }
 
 /** The lines of each metric, by metric name. */
 export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
-  const { version, readings, tallies } = sources;
+  const { version, readings, tallies, decisions } = sources;
   const { servers, states } = readings;
   const inFlight = (server: string): number =>
     tallies.reduce((sum, tally) => (tally.server === server ? sum + tally.inFlight : sum), 0);
@@ -103,6 +111,10 @@ export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly 
     ['assay_requests_total', tallies.flatMap(requestsOf)],
     ['assay_request_duration_seconds', tallies.flatMap(durationsOf)],
     ['assay_requests_in_flight', ofServers(({ name }) => inFlight(name))],
+    [
+      'assay_decisions_total',
+      Object.entries(decisions).map(([decision, value]) => ({ labels: { decision }, value })),
+    ],
     ['assay_queue_length', ofServers(({ waiting }) => waiting)],
     ['assay_server_up', ofServers(({ state }) => Number(state === 'up'))],
     [

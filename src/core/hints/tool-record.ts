@@ -1,4 +1,5 @@
 import type { Aspects, AspectsOf } from './aspects.ts';
+import type { Confirm } from '../confirm.ts';
 import type { Drift, ProsePolicy } from './drift.ts';
 import { type Hint, isCautious } from './hint.ts';
 
@@ -65,6 +66,8 @@ export interface ToolRecord {
   /** The operator's name for it, in place of the server's. */
   readonly publicName?: string | undefined;
   readonly description?: DescriptionOverride | undefined;
+  /** How often its calls must be confirmed. Absent: by preference. */
+  readonly confirm?: Confirm | undefined;
   /** Whether it is hidden from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
@@ -137,8 +140,8 @@ export function volatilityAfter(
 
 /** Whether the record is empty and need not be stored. */
 export function isSilent(record: ToolRecord): boolean {
-  const { overrides, title, publicName, description, isDisabled, drift, volatility } = record;
+  const { overrides, title, publicName, description, confirm, isDisabled, drift, volatility } = record;
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
-  const isPlain = !isNamed && isDisabled !== true && drift === undefined;
+  const isPlain = !isNamed && confirm === undefined && isDisabled !== true && drift === undefined;
   return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
 }

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import { facesOf, rpcErrorOf } from '../../core/errors.ts';
+import { facesOf, rpcErrorOf, toolErrorOf } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -67,7 +67,8 @@ function callOf({ caller, identity, message, cancellation, notify, ask }: Receiv
   return new Call({ caller, identity, message, cancellation, client, logLevel });
 }
 
-function outcomeOf(answered: Answer, { idText, method }: RequestMessage, era: Era): Outcome {
+function outcomeOf(answered: Answer, message: RequestMessage, era: Era): Outcome {
+  const { idText, method } = message;
   switch (answered.kind) {
     case 'relayed': {
       const { reply, requestState, wrapTask } = answered;
@@ -78,8 +79,19 @@ function outcomeOf(answered: Answer, { idText, method }: RequestMessage, era: Er
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };
     case 'refused':
-      return refusal(idText, era, answered.refusal);
+      return refusedCall(answered.refusal, message, era) ?? refusal(idText, era, answered.refusal);
   }
+}
+
+/** The result of a tool that says why it was not called. Of a call as a task, the client expects the task. */
+function refusedCall(
+  what: Refusal,
+  { idText, method, params }: RequestMessage,
+  era: Era,
+): Outcome | undefined {
+  const isResult = method === 'tools/call' && memberOf(params, 'task') === undefined;
+  const result = isResult ? toolErrorOf(what) : undefined;
+  return result && { pieces: resultPieces(idText, resultText(method, era, result)), status: 200 };
 }
 
 /** In the legacy era, errors of a request have status 200; in the modern era some have their own HTTP status. */

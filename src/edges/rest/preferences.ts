@@ -17,7 +17,7 @@ const PREFERENCE = z
   .object({
     key: z.string(),
     value: VALUE.openapi({ description: 'What the next start takes.' }),
-    running: VALUE.openapi({ description: 'What holds until then.' }),
+    running: VALUE.openapi({ description: 'What is in force now.' }),
     default: VALUE,
     origin: z.enum(['environment', 'config_file', 'store', 'default']),
     isFixed: z.boolean().openapi({
@@ -27,7 +27,7 @@ const PREFERENCE = z
       .string()
       .optional()
       .openapi({ description: 'The variable, or the member of the file, that fixes it.' }),
-    takesEffect: z.literal('next start'),
+    takesEffect: z.enum(['now', 'next start']),
     env: z.string().openapi({ description: 'The variable that would fix it.' }),
     changedBy: z.enum(['startup', 'admin']).openapi({
       description: 'startup: by environment or config file only. admin: also here.',
@@ -111,7 +111,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       id: method === 'put' ? 'changePreferences' : 'patchPreferences',
       summary: 'Change preferences',
       about:
-        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start. Those whose `changedBy` is `startup` are refused.',
+        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start, or at once where `takesEffect` is `now`. Those whose `changedBy` is `startup` are refused.',
       isConditional: true,
       body: {
         schema: CHANGES,
@@ -223,18 +223,18 @@ function shownPreferences({ preferences, records }: AdminDeps): Result<ShownPref
   if (!next.ok) return next;
   return ok({
     preferences: KEYS.map((key) => {
-      const { kind, about, env: variable, changedBy } = SETTINGS[key];
+      const { kind, about, env: variable, changedBy, isLive = false } = SETTINGS[key];
       const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
       const fix = fixOf(key, preferences);
       return {
         key,
         value: next.value.settings[key],
-        running: running[key],
+        running: isLive ? next.value.settings[key] : running[key],
         default: kind.defaultValue,
         origin: next.value.origins[key],
         isFixed: fix !== undefined,
         ...(fix !== undefined && { fixedBy: fix.by }),
-        takesEffect: 'next start',
+        takesEffect: isLive ? 'now' : 'next start',
         env: variable,
         changedBy,
         ...(ignored !== undefined && { ignored }),

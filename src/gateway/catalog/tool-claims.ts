@@ -3,6 +3,7 @@ import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import type { ProsePolicy } from '../../core/hints/drift.ts';
 import type { Circumstances, ToolRecord } from '../../core/hints/tool-record.ts';
+import type { PolicyTool } from '../../core/policy/policy.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
@@ -38,7 +39,10 @@ export class ToolClaims {
   readonly #places = new Map<string, ToolRecord>();
   readonly #settings = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
+  readonly #policyTools = new WeakMap<Definition, KnownPolicyTool>();
   readonly #listeners = new Set<() => void>();
+  /** Counts changes of what operators say. */
+  #revision = 0;
 
   /** `records`: undefined if operators say nothing. */
   constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag') {
@@ -48,6 +52,7 @@ export class ToolClaims {
     records?.onChange(({ records: changed }) => {
       for (const record of changed) if (record.kind === 'tool') this.#take(record.id, record.body);
       if (!changed.some(({ kind }) => kind === 'tool' || kind === 'trust')) return;
+      this.#revision += 1;
       for (const listener of this.#listeners) listener();
     });
   }
@@ -102,6 +107,17 @@ export class ToolClaims {
     });
     this.#resolved.set(definition, { record, isTrusted, hints });
     return hints;
+  }
+
+  /** What decisions need to know. Called for each call, so it is the same object until something changes. */
+  policyToolOf(spec: ServerSpec, name: string, definition: Definition): PolicyTool {
+    const known = this.#policyTools.get(definition);
+    if (known?.spec === spec && known.revision === this.#revision) return known.tool;
+    const hints = this.resolvedOf(spec, definition);
+    const { confirm } = this.toolRecordOf(spec, definition) ?? {};
+    const tool = { server: spec.name, name, digest: digestOf(definition), hints, confirm };
+    this.#policyTools.set(definition, { spec, revision: this.#revision, tool });
+    return tool;
   }
 
   /** What determines whether a tool's overrides apply. */
@@ -196,6 +212,12 @@ interface Resolved {
   readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
   readonly hints: ResolvedHints;
+}
+
+interface KnownPolicyTool {
+  readonly spec: ServerSpec;
+  readonly revision: number;
+  readonly tool: PolicyTool;
 }
 
 interface Ids {

@@ -44,6 +44,7 @@ export interface ViewFilter {
   /** What a request must wait for, even if a list need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
+  readonly toolset?: () => string | undefined;
   readonly sharesMode?: boolean;
   /** The view of one client, if clients see different things at this endpoint. */
   readonly forClient?: (client: string) => View;
@@ -60,6 +61,7 @@ export class View {
   readonly tasks: TaskAccess | undefined;
   /** Whether one client can change what all clients of this endpoint see. */
   readonly sharesMode: boolean;
+  readonly toolset: ViewFilter['toolset'];
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
   readonly #filter: ViewFilter | undefined;
@@ -77,6 +79,7 @@ export class View {
     this.tasks = options.tasks;
     this.#filter = options.filter;
     this.sharesMode = options.filter?.sharesMode === true;
+    this.toolset = options.filter?.toolset;
   }
 
   get servers(): readonly Server[] {

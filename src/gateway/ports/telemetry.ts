@@ -1,3 +1,4 @@
+import type { Decision } from '../../core/policy/policy.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 
@@ -14,6 +15,8 @@ export interface Tally {
 /** Counts relayed requests and exposes the metrics. */
 export interface Meter {
   of(server: string, method: string): Tally;
+  /** Counts a decision of the policy. */
+  decided(decision: Decision['kind']): void;
   /** All metrics as text, with its media type. */
   expose(readings: Readings): Promise<{ readonly type: string; readonly text: string }>;
 }

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import type { PolicyInput, PolicyTool } from '../../core/policy.ts';
+import { NO_LABELS, type PolicyInput, type PolicyTool } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -149,6 +149,14 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     return member && rawOf(bytes, member);
   }
 
+  get toolset(): string | undefined {
+    return this.view.toolset?.();
+  }
+
+  get labels(): PolicyInput['labels'] {
+    return NO_LABELS;
+  }
+
   get tool(): PolicyTool | undefined {
     const { entry, configurationTool } = this;
     if (configurationTool !== undefined) {
@@ -157,8 +165,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     }
     if (entry === undefined || this.method !== 'tools/call') return undefined;
     const { server, name, definition } = entry;
-    const hints = server.claims.resolvedOf(server.spec, definition);
-    return { server: server.spec.name, name, digest: digestOf(definition), hints };
+    return server.claims.policyToolOf(server.spec, name, definition);
   }
 
   /**

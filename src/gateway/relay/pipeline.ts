@@ -1,3 +1,5 @@
+import type { Decision, Policy } from '../../core/policy/policy.ts';
+import { hintWarnings } from '../../core/policy/reason-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { nameBudgetOf } from '../../core/name-budget.ts';
@@ -111,8 +113,13 @@ function relay(call: Call, target: Target): Promise<Answer> {
   return concernsTasks(call, target.server) ? relayTasks(call, target, carryOut) : carryOut(call, target);
 }
 
-/** Decides on, sends and records a call. */
 function carryOut(call: Call, target: Target): Promise<Answer> {
+  const pending = call.method === 'tools/call' ? call.view.calls.policy.pending : undefined;
+  return pending === undefined ? proceed(call, target) : pending.then(() => proceed(call, target));
+}
+
+/** Decides on, sends and records a call. */
+function proceed(call: Call, target: Target): Promise<Answer> {
   const refusal = decide(call);
   if (refusal !== undefined) return rejected(call, refusal, target.server);
   const record = beginRecord(call, target.server);
@@ -123,8 +130,26 @@ function carryOut(call: Call, target: Target): Promise<Answer> {
 
 /** The policy's refusal. Undefined if the call may proceed. */
 function decide(call: Call): Refusal | undefined {
-  const decision = call.view.calls.policy(call);
-  return decision.kind === 'refuse' ? { code: 'CALL_REFUSED', reasons: decision.reasons } : undefined;
+  const { telemetry, calls } = call.view;
+  const { current: policy } = calls.policy;
+  const decision = policy.decide(call);
+  if (decision === undefined) return undefined;
+  telemetry?.meter?.decided(decision.kind);
+  // Where the client confirms, what would be asked for is only recorded (DESIGN.md, D8).
+  const isCarriedOut =
+    decision.kind === 'allow' || (decision.kind === 'ask' && policy.approvals === 'client');
+  return isCarriedOut ? undefined : refusalOf(call, decision, policy);
+}
+
+function refusalOf(
+  { message, tool }: Call,
+  { kind, reasons }: Decision,
+  { showWarnings }: Pick<Policy, 'showWarnings'>,
+): Refusal {
+  const name = textOf(message.bytes, nameOf(message)) ?? '';
+  if (kind === 'refuse') return { code: 'CALL_REFUSED', tool: name, reasons };
+  const warnings = showWarnings && tool !== undefined ? hintWarnings(tool.hints) : [];
+  return { code: 'APPROVAL_REQUIRED', tool: name, reasons, warnings };
 }
 
 function isConfigurationTool(call: Call): boolean {
@@ -154,7 +179,8 @@ function relayForwarded(call: Call, { entry, message }: ForwardedCall): Promise<
   return relay(call, { server, name: key === name ? undefined : name });
 }
 
-function runConfigurationTool(call: Call): Promise<Answer> {
+async function runConfigurationTool(call: Call): Promise<Answer> {
+  await call.view.calls.policy.pending;
   const refusal = decide(call);
   if (refusal !== undefined) return rejected(call, refusal);
   const record = beginRecord(call, undefined);

@@ -77,6 +77,7 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
       ],
       rejected: [],
       settings: new Map(),
+      rules: [],
       problems: [],
       warnings: [],
     },
@@ -123,7 +124,15 @@ describe('the file', () => {
     const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
     expect(config).toEqual({
       ok: true,
-      value: { path: file, servers: [], rejected: [], settings: new Map(), problems: [], warnings: [] },
+      value: {
+        path: file,
+        servers: [],
+        rejected: [],
+        settings: new Map(),
+        rules: [],
+        problems: [],
+        warnings: [],
+      },
     });
   });
   it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
@@ -426,6 +435,7 @@ describe('an entry', () => {
         ],
         rejected: [],
         settings: new Map(),
+        rules: [],
         problems: [],
         warnings: [],
       },
@@ -555,6 +565,7 @@ describe('a problem', () => {
           },
         ],
         settings: new Map(),
+        rules: [],
         problems: [
           {
             file,

@@ -29,6 +29,7 @@ it('every metric has samples, whose labels are those of its row', () => {
       suspendedCalls: 5,
     },
     tallies: [tally],
+    decisions: { allow: 1, ask: 2, refuse: 3 },
   });
   for (const { name, labels } of METRICS) {
     const given = new Set((samples.get(name) ?? []).flatMap((sample) => Object.keys(sample.labels)));
@@ -37,6 +38,7 @@ it('every metric has samples, whose labels are those of its row', () => {
   }
   expect(samples.get('assay_server_restarts_total')).toEqual([{ labels: { server: 'a' }, value: 2 }]);
   expect(samples.get('assay_queue_length')).toEqual([{ labels: { server: 'a' }, value: 3 }]);
+  expect(samples.get('assay_decisions_total')).toContainEqual({ labels: { decision: 'ask' }, value: 2 });
   expect(samples.get('assay_suspended_calls')).toEqual([{ labels: {}, value: 5 }]);
   expect(samples.get('assay_private_links')).toEqual([{ labels: { server: 'a' }, value: 4 }]);
 });
@@ -50,6 +52,11 @@ it('a server without a queue has no length of one', () => {
     subscriptions: 0,
     suspendedCalls: 0,
   };
-  const samples = samplesOf({ version: '1', readings, tallies: [] });
+  const samples = samplesOf({
+    version: '1',
+    readings,
+    tallies: [],
+    decisions: { allow: 0, ask: 0, refuse: 0 },
+  });
   expect(samples.get('assay_queue_length')).toEqual([]);
 });

@@ -110,6 +110,7 @@ export class ToolsetViews {
       pending: () => (toolsets.isKnown ? undefined : toolsets.ready()),
       listing: (kind) => this.#listing(kind, this.#selected(toolset())),
       absence: (name) => this.#absence(name, toolset()),
+      toolset: () => toolset()?.name,
     };
   }
 

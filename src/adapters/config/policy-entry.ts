@@ -1,0 +1,52 @@
+import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
+import { complainAt, isGiven, memberAt, membersAt, type Fault, type Place } from '../../core/json-place.ts';
+import { readRules } from '../../core/policy/read-rules.ts';
+import type { PolicyRule } from '../../core/policy/rule.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { keyOf } from './complaints.ts';
+import { membersOf, type SyntaxFault } from './json-tree.ts';
+
+const POLICY = 'policy';
+
+/**
+ * `policy` of a config. A file with a wrong rule is refused as a whole: leaving out one that refuses would allow what
+ * its author wants refused.
+ */
+export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFault> {
+  const twice = repeatedKey(node);
+  if (twice !== undefined) return err(twice);
+  const faults: Fault[] = [];
+  const place: Place = { value: getNodeValue(node), field: POLICY, pointer: '', faults };
+  for (const [name, member] of membersAt(place))
+    if (name !== 'rules') complainAt(member, 'this member is unknown; "policy" has "rules"');
+  const given = memberAt(place, 'rules');
+  const rules = isGiven(given) ? readRules(given) : [];
+  const [first] = faults;
+  return first === undefined ? ok(rules) : err(faultIn(node, first));
+}
+
+function faultIn(policy: Node, { pointer = '', reason }: Fault): SyntaxFault {
+  const path = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  const at = [...path.keys()].map((depth) => findNodeAtLocation(policy, path.slice(0, depth + 1)));
+  const { offset } = at.findLast((found) => found !== undefined) ?? policy;
+  return { offset, reason: `${keyOf([POLICY, ...path])}: ${reason}` };
+}
+
+/** Which of the two counts is not said, and one of them may allow what the other refuses. */
+function repeatedKey(node: Node): SyntaxFault | undefined {
+  const seen = new Set<string>();
+  for (const { key, keyNode } of node.type === 'object' ? membersOf(node) : []) {
+    if (seen.has(key))
+      return { offset: keyNode.offset, reason: `the key ${JSON.stringify(key)} appears twice` };
+    seen.add(key);
+  }
+  for (const child of node.children ?? []) {
+    const found = repeatedKey(child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,109 @@
+import { type Hint, hintMeant, HINTS } from '../hints/hint.ts';
+import { complainAt, fitTextAt, isGiven, itemsAt, memberAt, membersAt, type Place } from '../json-place.ts';
+import { nearest } from '../nearest.ts';
+import type { Effect } from './policy.ts';
+import type { PolicyRule } from './rule.ts';
+
+const MAX_RULES = 500;
+const MAX_PATTERNS = 50;
+const MAX_PATTERN_LENGTH = 200;
+const MAX_NAME_LENGTH = 100;
+const MAX_BECAUSE_LENGTH = 500;
+
+const EFFECTS: readonly Effect[] = ['allow', 'ask', 'refuse'];
+const MEMBERS: readonly string[] = [
+  ...['effect', 'name', 'because', 'server', 'tool', 'toolset', 'token', 'hints'],
+];
+
+/** Reads a list of rules; problems are reported at their place. None of the rules can be used if there is one. */
+export function readRules(place: Place): readonly PolicyRule[] {
+  const items = itemsAt(place);
+  if (items.length > MAX_RULES) {
+    complainAt(place, `it may have at most ${MAX_RULES} rules`);
+    return [];
+  }
+  return items.map(readRule);
+}
+
+function readRule(place: Place): PolicyRule {
+  for (const [name, member] of membersAt(place))
+    if (!MEMBERS.includes(name)) complainAt(member, `a rule has no such member${meant(name, MEMBERS)}`);
+  const at = (name: string): Place => memberAt(place, name);
+  return {
+    effect: effectAt(at('effect')),
+    name: ifGiven(at('name'), (one) => fitTextAt(one, lengthFault(MAX_NAME_LENGTH))),
+    because: ifGiven(at('because'), (one) => fitTextAt(one, lengthFault(MAX_BECAUSE_LENGTH))),
+    server: ifGiven(at('server'), (one) => patternsAt(one)),
+    tool: ifGiven(at('tool'), (one) => patternsAt(one, toolFault)),
+    toolset: ifGiven(at('toolset'), (one) => patternsAt(one)),
+    token: ifGiven(at('token'), (one) => patternsAt(one)),
+    hints: ifGiven(at('hints'), hintsAt),
+  };
+}
+
+function ifGiven<T>(place: Place, read: (place: Place) => T): T | undefined {
+  return isGiven(place) ? read(place) : undefined;
+}
+
+function effectAt(place: Place): Effect {
+  const effect = EFFECTS.find((known) => known === place.value);
+  if (effect === undefined)
+    complainAt(place, isGiven(place) ? `it must be one of ${EFFECTS.join(', ')}` : 'it is missing');
+  return effect ?? 'refuse';
+}
+
+/** One pattern, or a list of them. */
+function patternsAt(
+  place: Place,
+  fault: (pattern: string) => string | undefined = patternFault,
+): readonly string[] {
+  if (typeof place.value === 'string') return [fitTextAt(place, fault)];
+  if (!Array.isArray(place.value)) {
+    complainAt(place, 'it must be a pattern, or a list of patterns');
+    return [];
+  }
+  if (place.value.length === 0 || place.value.length > MAX_PATTERNS) {
+    complainAt(place, `it must have 1 to ${MAX_PATTERNS} patterns`);
+    return [];
+  }
+  return itemsAt(place).map((item) => fitTextAt(item, fault));
+}
+
+const patternFault = lengthFault(MAX_PATTERN_LENGTH);
+
+/** A bare name would match no tool, so that a rule that refuses would refuse nothing. */
+function toolFault(pattern: string): string | undefined {
+  return (
+    patternFault(pattern) ??
+    (pattern.includes('.') || pattern === '*'
+      ? undefined
+      : 'it must be a pattern of SERVER.TOOL, such as "linear.create_*" or "*.delete_*"')
+  );
+}
+
+function lengthFault(limit: number): (text: string) => string | undefined {
+  return (text) => (text === '' || text.length > limit ? `it must have 1 to ${limit} characters` : undefined);
+}
+
+function hintsAt(place: Place): Readonly<Partial<Record<Hint, boolean>>> {
+  const hints: Partial<Record<Hint, boolean>> = {};
+  const members = membersAt(place);
+  if (members.length === 0) complainAt(place, `it must name one of ${HINTS.join(', ')}`);
+  for (const [name, member] of members) {
+    const hint = HINTS.find((known) => known === name);
+    if (hint === undefined) complainAt(member, `there is no such hint; ${suggestion(name)}`);
+    else if (typeof member.value === 'boolean') hints[hint] = member.value;
+    else complainAt(member, 'it must be true or false');
+  }
+  return hints;
+}
+
+function suggestion(name: string): string {
+  const hint = hintMeant(name) ?? hintMeant(`${name}Hint`);
+  return hint === undefined ? `there are ${HINTS.join(', ')}` : `did you mean ${JSON.stringify(hint)}?`;
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const found = nearest(name, known);
+  return found === undefined ? `; there are ${known.join(', ')}` : `; did you mean ${JSON.stringify(found)}?`;
+}

@@ -1,0 +1,80 @@
+import type { Hint } from '../hints/hint.ts';
+import { type ReasonCode, reasonOf } from '../hints/reason.ts';
+import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
+import type { HintWarning, PolicyReason } from './policy.ts';
+
+/** Why a decision was made, as a phrase. What operators wrote is quoted. */
+export function policyReasonText(reason: PolicyReason): string {
+  switch (reason.code) {
+    case 'rule':
+      return `the operator's rule ${JSON.stringify(reason.rule)} ${RULES[reason.effect]}${
+        reason.because === undefined ? '' : `: ${JSON.stringify(reason.because)}`
+      }`;
+    case 'destructive':
+      return `it may make destructive changes (${ORIGINS[reason.origin]}), and such calls are always confirmed`;
+    case 'read_only':
+      return `it only reads (${ORIGINS[reason.origin]}), and such calls are approved automatically`;
+    case 'unannotated':
+      return 'no source that is trusted states any of its hints';
+    case 'session_labels':
+      return 'it could carry data out of a session that has read untrusted content and private data';
+    case 'tool_confirm':
+      return `an operator set "confirm" of this tool to ${JSON.stringify(reason.confirm)}`;
+    case 'default_confirm':
+      return `"policy.confirm" is ${JSON.stringify(reason.confirm)}`;
+    case 'own_tool':
+      return 'it is a tool of Assay itself';
+    case 'preferences_unknown':
+      return 'what operators prefer could not be read from the store';
+  }
+}
+
+const RULES = { allow: 'allows it', ask: 'asks for it', refuse: 'refuses it' } as const;
+
+/** What a hint is based on, without naming who said it: clients read this. */
+const ORIGINS: Readonly<Record<ReasonCode, string>> = {
+  default: 'the default, as nobody states it',
+  implied_by_read_only: 'it follows from readOnlyHint',
+  implied_by_destructive: 'it follows from destructiveHint',
+  override: 'an operator set it',
+  observed: 'it was observed',
+  inferred: 'inferred',
+  declared: 'declared',
+  declared_by_server: 'its server declares it',
+  declared_by_operator: 'an operator declares it',
+  declared_by_config_file: 'the config file declares it',
+  declared_by_document: 'its OpenAPI document declares it',
+  declared_by_module: 'its function module declares it',
+};
+
+/** What a person should know before they confirm a call: whether it destroys, only reads, or reaches outside. */
+export function hintWarnings({
+  readOnlyHint,
+  destructiveHint,
+  openWorldHint,
+}: ResolvedHints): readonly HintWarning[] {
+  const about = readOnlyHint.decision.value
+    ? [readOnlyHint]
+    : destructiveHint.decision.value
+      ? [destructiveHint]
+      : [];
+  return [...about, ...(openWorldHint.decision.value ? [openWorldHint] : [])].map(warningOf);
+}
+
+function warningOf({ hint, decision, contradiction }: ResolvedHint): HintWarning {
+  const { value, by } = decision;
+  return { hint, value, origin: reasonOf(by).code, isContradicted: contradiction !== undefined };
+}
+
+/** A warning as a phrase: "it may make destructive changes (its server declares it)". */
+export function warningText({ hint, origin, isContradicted }: HintWarning): string {
+  const contradicted = isContradicted ? '; what was observed contradicts what it declares' : '';
+  return `${WARNINGS[hint]} (${ORIGINS[origin]}${contradicted})`;
+}
+
+const WARNINGS: Readonly<Record<Hint, string>> = {
+  readOnlyHint: 'it only reads',
+  destructiveHint: 'it may make destructive changes',
+  idempotentHint: 'it can be repeated',
+  openWorldHint: 'it may reach outside',
+};

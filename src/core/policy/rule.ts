@@ -1,0 +1,86 @@
+import { type Hint, HINTS } from '../hints/hint.ts';
+import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
+import { matchesGlob } from '../tool-filter.ts';
+import type { Effect, PolicyCaller, PolicyReason, PolicyTool } from './policy.ts';
+
+/** A rule of the operator. It applies to a call that meets all of its conditions; without any, to every call. */
+export interface PolicyRule {
+  readonly effect: Effect;
+  readonly name?: string | undefined;
+  /** Why, for whoever is asked or refused. */
+  readonly because?: string | undefined;
+  /** Patterns, in which `*` stands for any characters. One of them must match. */
+  readonly server?: readonly string[] | undefined;
+  /** Patterns of namespaced names: `linear.create_*`. */
+  readonly tool?: readonly string[] | undefined;
+  /** Patterns of names of toolsets. Met by calls through such a toolset. */
+  readonly toolset?: readonly string[] | undefined;
+  /** Patterns of names of tokens. */
+  readonly token?: readonly string[] | undefined;
+  readonly hints?: Readonly<Partial<Record<Hint, boolean>>> | undefined;
+}
+
+/** A rule with its conditions as functions. */
+export interface CompiledRule {
+  readonly rule: PolicyRule;
+  readonly reason: PolicyReason;
+  readonly matchesTool: (tool: PolicyTool) => boolean;
+  /** Undefined if every caller meets it. */
+  readonly matchesCaller: ((caller: PolicyCaller) => boolean) | undefined;
+}
+
+export function compileRule(rule: PolicyRule, index: number): CompiledRule {
+  const { effect, name, because, server, tool, hints } = rule;
+  const conditions: ((tool: PolicyTool) => boolean)[] = [];
+  if (server !== undefined)
+    conditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
+  if (tool !== undefined) conditions.push((about) => isOneOf(tool, nameOf(about)));
+  if (hints !== undefined) conditions.push((about) => meetsHints(hints, about.hints, effect));
+  return {
+    rule,
+    reason: {
+      code: 'rule',
+      effect,
+      rule: name ?? `#${index + 1}`,
+      ...(because !== undefined && { because }),
+    },
+    matchesTool: (about) => conditions.every((meets) => meets(about)),
+    matchesCaller: callerCondition(rule),
+  };
+}
+
+function callerCondition({ toolset, token }: PolicyRule): CompiledRule['matchesCaller'] {
+  if (toolset === undefined && token === undefined) return undefined;
+  return (caller) =>
+    (toolset === undefined || (caller.toolset !== undefined && isOneOf(toolset, caller.toolset))) &&
+    (token === undefined || isOneOf(token, caller.identity.subject));
+}
+
+/** Assay's own tools have no server, so their names begin with a dot. */
+function nameOf({ server = '', name }: PolicyTool): string {
+  return `${server}.${name}`;
+}
+
+function isOneOf(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, text));
+}
+
+/**
+ * A rule that allows needs to know the hint; to one that asks or refuses it is enough that the hint may have the value.
+ * So nothing unknown makes a decision less careful.
+ */
+function meetsHints(wanted: NonNullable<PolicyRule['hints']>, hints: ResolvedHints, effect: Effect): boolean {
+  return HINTS.every((hint) => {
+    const value = wanted[hint];
+    if (value === undefined) return true;
+    const known = trustedValue(hints[hint]);
+    return known === undefined ? effect !== 'allow' : known === value;
+  });
+}
+
+/** The value of a hint if a claim decided it that may lower caution. */
+export function trustedValue({ decision: { value, by } }: ResolvedHint): boolean | undefined {
+  if (by.kind === 'default') return undefined;
+  const claim = by.kind === 'claim' ? by.claim : by.by;
+  return claim.mayLower ? value : undefined;
+}

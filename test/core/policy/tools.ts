@@ -1,0 +1,62 @@
+import { type Claim, type DeclaredHints, HINTS } from '../../../src/core/hints/hint.ts';
+import { resolveHints } from '../../../src/core/hints/resolve.ts';
+import {
+  NO_LABELS,
+  type Decision,
+  type PolicyCaller,
+  type PolicyPreferences,
+  type PolicyTool,
+} from '../../../src/core/policy/policy.ts';
+import { LOCAL_USER } from '../../../src/core/subject.ts';
+
+/** Who states the hints of a tool. */
+export type Source = 'untrusted' | 'trusted' | 'override' | 'observed';
+
+const DIGEST = 'd';
+
+export function claimsOf(hints: DeclaredHints, source: Source): readonly Claim[] {
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const value = hints[hint];
+    if (value === undefined) return [];
+    const kind = source === 'override' || source === 'observed' ? source : 'declared';
+    const mayLower = source === 'trusted' || source === 'override';
+    const atMs = source === 'observed' ? 1 : 0;
+    return [{ hint, value, kind, source: 'server', origin: 'x', atMs, digest: DIGEST, mayLower }];
+  });
+}
+
+export function toolWith(
+  claims: readonly Claim[],
+  more: Partial<Omit<PolicyTool, 'hints'>> = {},
+): PolicyTool {
+  return { server: 's', name: 't', digest: DIGEST, hints: resolveHints(claims, DIGEST), ...more };
+}
+
+/** The preferences of somebody who changed none. */
+export const DEFAULT_PREFERENCES: PolicyPreferences = {
+  approvals: 'client',
+  autoApproveReadOnly: false,
+  alwaysConfirmDestructive: true,
+  showWarnings: true,
+  unannotated: 'worst_case',
+  confirm: 'first',
+  outbound: 'allow',
+};
+
+export function callerWith(more: Partial<PolicyCaller> = {}): PolicyCaller {
+  return { identity: LOCAL_USER, toolset: undefined, labels: NO_LABELS, ...more };
+}
+
+/** `ask call: rule` */
+export function shownDecision(decision: Decision | undefined): string {
+  if (decision === undefined) return 'none';
+  const { kind, reasons } = decision;
+  const per = decision.kind === 'ask' ? ` ${decision.per}` : '';
+  return `${kind}${per}: ${reasons.map(({ code }) => code).join(', ')}`;
+}
+
+/** 0 to 3, from allowed to refused. */
+export function cautionOf(decision: Decision | undefined): number {
+  if (decision?.kind === 'refuse') return 3;
+  return decision?.kind === 'ask' ? (decision.per === 'call' ? 2 : 1) : 0;
+}

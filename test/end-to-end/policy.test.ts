@@ -1,0 +1,164 @@
+// Rules of the config file and preferences of the store, as they decide on calls of real clients.
+import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
+import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { until } from '../support/endings.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at, type JsonObject } from '../support/json.ts';
+import { openSession, textOf } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { readGauge } from '../support/prometheus.ts';
+import { keepToken } from '../support/tokens.ts';
+import { meet, overStdio } from '../support/toolsets.ts';
+
+const NO_COUNTING = {
+  effect: 'refuse',
+  tool: 'plain.counter',
+  name: 'no counting',
+  because: 'count by hand',
+};
+const SERVERS = { plain: fixture('plain') };
+const policy = (...rules: readonly JsonObject[]): JsonObject => ({ policy: { rules } });
+
+let assay: Gateway;
+let admin: AdminClient;
+const home = tempDir();
+const config = writeConfig(SERVERS, policy(NO_COUNTING));
+
+beforeAll(async () => {
+  const token = await keepToken(home, 'boss', { scopes: ['admin'] });
+  assay = await startGateway({ home, config });
+  admin = adminClient(assay, token);
+  await assay.settled();
+});
+
+const REFUSED =
+  /^The call of "[\w.]+" was refused, and it had no effect: the operator's rule "no counting" refuses it: "count by hand"\. Do not retry it\./;
+const decisions = (decision: string): Promise<number> =>
+  readGauge(assay, 'assay_decisions_total', { decision });
+
+describe('a call that a rule refuses', () => {
+  it('is refused in both eras with a result that models read, which has the code', async () => {
+    const before = await decisions('refuse');
+    const session = await openSession(assay.url);
+    const legacy = await session.ask('tools/call', { name: 'plain_counter', arguments: {} });
+    const modern = await modernAsk(assay.url, 'tools/call', {
+      params: { name: 'plain_counter', arguments: {} },
+    });
+    for (const answer of [legacy, modern]) {
+      expect(textOf(answer)).toMatch(REFUSED);
+      expect(at(answer, 'result', 'isError')).toBe(true);
+      expect(at(answer, 'result', '_meta', 'assay/refusal')).toEqual({
+        code: 'CALL_REFUSED',
+        tool: 'plain_counter',
+        reasons: [{ code: 'rule', effect: 'refuse', rule: 'no counting', because: 'count by hand' }],
+      });
+    }
+    expect(at(modern, 'result', 'resultType')).toBe('complete');
+    expect(await decisions('refuse')).toBe(before + 2);
+  });
+
+  it('is refused through call_tool, at every endpoint, and for a model on the official client', async () => {
+    for (const [path, name, args] of [
+      ['/mcp/search', 'call_tool', { name: 'plain.counter', arguments: {} }],
+      ['/mcp/servers/plain', 'counter', {}],
+    ] as const) {
+      const model = await meet({ url: assay.url.replace('/mcp/all', path) }, 'modern');
+      expect(await model.call(name, args)).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(REFUSED) as string,
+      });
+      await model.client.close();
+    }
+  });
+
+  it('is refused for `assay call`, through the running gateway as without it', async () => {
+    const alone = tempDir();
+    for (const place of [home, alone]) {
+      const { code, stdout, stderr } = await runAssay([
+        ...['call', 'plain.counter', '--config', config, '--home', place],
+      ]);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr.replace(/^assay: /m, '')).toMatch(new RegExp(REFUSED.source, 'm'));
+    }
+  });
+});
+
+describe('a preference in the store', () => {
+  const set = async (changes: object): Promise<void> => {
+    expect(verdictOf(await admin.ask('PATCH', '/preferences', { body: changes }))).toBe('200');
+  };
+
+  it('takes effect at once: with approvals by Assay, what needs approval has no effect', async () => {
+    const session = await openSession(assay.url);
+    expect(await session.call('plain_add', { a: 1, b: 2 })).toBe('3');
+    expect(await decisions('ask')).toBe(1);
+    await set({ approvals: 'gateway' });
+    const answer = await session.ask('tools/call', { name: 'plain_add', arguments: { a: 1, b: 2 } });
+    expect(textOf(answer)).toBe(
+      'The call of "plain_add" needs approval, and it had no effect: it may make destructive changes (the default, as nobody states it), and such calls are always confirmed. Note: it may make destructive changes (the default, as nobody states it); it may reach outside (the default, as nobody states it). Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.',
+    );
+    expect(at(answer, 'result', '_meta', 'assay/refusal', 'code')).toBe('APPROVAL_REQUIRED');
+    await set({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });
+    expect(await session.call('plain_add', { a: 1, b: 2 })).toBe('3');
+    await set({ 'policy.alwaysConfirmDestructive': null, 'policy.confirm': null });
+  });
+
+  it('holds for `assay stdio` and `assay call` too', async () => {
+    await set({ approvals: 'gateway' });
+    const model = await overStdio({ servers: SERVERS, home, view: { all: true } }, 'legacy');
+    expect((await model.call('plain_add', { a: 1, b: 2 })).text).toMatch(/needs approval/);
+    await model.client.close();
+    const other = writeConfig(SERVERS);
+    const { code, stderr } = await runAssay(['call', 'plain_add', '{}', '--config', other, '--home', home]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('needs approval')]);
+    await set({ approvals: null });
+    expect((await session(assay.url)).text).toBe('3');
+  });
+
+  it('is shown as in force, and the record says who changed it', async () => {
+    await set({ approvals: 'gateway' });
+    const shown = (await admin.get('/preferences')).json();
+    const all = at(shown, 'preferences') as readonly Record<string, unknown>[];
+    expect(all.find(({ key }) => key === 'approvals')).toMatchObject({
+      ...{ value: 'gateway', running: 'gateway', origin: 'store', takesEffect: 'now' },
+    });
+    await set({ approvals: null });
+  });
+});
+
+async function session(url: string): Promise<{ readonly text: string }> {
+  return { text: await (await openSession(url)).call('plain_add', { a: 1, b: 2 }) };
+}
+
+describe('an edit of the rules', () => {
+  it('takes effect at once; a wrong rule changes nothing, and the log says where it is', async () => {
+    const client = await openSession(assay.url);
+    const save = (more: object): void =>
+      writeFileSync(config, JSON.stringify({ mcpServers: SERVERS, ...more }));
+    save(policy({ effect: 'refuze', tool: 'plain.*' }));
+    await until('the log says what is wrong', () =>
+      assay.stderr().includes('policy.rules[0].effect: it must be one of allow, ask, refuse')
+        ? true
+        : undefined,
+    );
+    const counter = { name: 'plain_counter', arguments: {} };
+    expect(textOf(await client.ask('tools/call', counter))).toMatch(REFUSED);
+    save({});
+    // The first call that reaches the server counts from 1: none was carried out before.
+    expect(
+      await until('the rule is gone', async () => {
+        const answer = await client.ask('tools/call', counter);
+        return at(answer, 'result', 'isError') === true ? undefined : textOf(answer);
+      }),
+    ).toBe('1');
+    save(policy({ ...NO_COUNTING, token: 'local' }));
+    await until('the rule is back', async () =>
+      at(await client.ask('tools/call', counter), 'result', 'isError') === true ? true : undefined,
+    );
+    expect(await client.call('plain_label')).toBe('plain');
+  });
+});

@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
+import type { SettingValue } from '../../src/core/record.ts';
+import { err } from '../../src/core/result.ts';
+import { CallPolicy, type CallPolicyOptions } from '../../src/gateway/catalog/call-policy.ts';
+import type { RecordsChange } from '../../src/gateway/catalog/record-replica.ts';
+import { callerWith, claimsOf, shownDecision, toolWith } from '../core/policy/tools.ts';
+
+const TOOL = toolWith(claimsOf({ readOnlyHint: false, destructiveHint: false }, 'trusted'));
+const shown = (policy: CallPolicy): string =>
+  `${policy.current.approvals} ${shownDecision(policy.current.decide({ ...callerWith(), tool: TOOL }))}`;
+
+function openRecords(isRead: boolean): {
+  readonly records: CallPolicyOptions['records'];
+  readonly take: (settings: Readonly<Record<string, SettingValue>>) => void;
+  readonly read: () => void;
+  readonly reads: () => number;
+} {
+  let settings = new Map<string, SettingValue>();
+  let isKnown = isRead;
+  let reads = 0;
+  let tell: (change: RecordsChange) => void = () => undefined;
+  return {
+    records: {
+      get isKnown() {
+        return isKnown;
+      },
+      ready: () => {
+        reads += 1;
+        return Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'it is away' }));
+      },
+      settings: () => settings,
+      onChange: (listener) => {
+        tell = listener;
+        return () => undefined;
+      },
+    },
+    take: (given) => {
+      const isFirst = !isKnown;
+      isKnown = true;
+      settings = new Map(Object.entries(given));
+      const records = [...settings].map(([id, body]) => ({ kind: 'setting', id, body }) as const);
+      tell({ records, isFirst });
+    },
+    read: () => {
+      isKnown = true;
+    },
+    reads: () => reads,
+  };
+}
+
+const SOURCES = { isStored: true, env: {}, file: new Map<string, unknown>() };
+
+it('calls wait until it is known what operators prefer, and without that nothing is called', async () => {
+  const { records, take, reads } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
+  for (const tries of [1, 2]) {
+    await policy.pending;
+    expect([reads(), shown(policy)]).toEqual([tries, 'gateway refuse: preferences_unknown']);
+  }
+  expect(policy.followRules([{ effect: 'allow' }])).toBe(false);
+  expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
+  take({});
+  expect([policy.pending, shown(policy)]).toEqual([undefined, 'client allow: rule']);
+});
+
+it('an empty store is known when it was read, though nothing changes by it', () => {
+  const { records, read } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
+  read();
+  expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
+});
+
+it('where environment and config file state all preferences, the store is not needed', () => {
+  const settings = Object.entries(POLICY_SETTINGS);
+  const file = new Map<string, unknown>(settings.map(([key, { kind }]) => [key, kind.defaultValue]));
+  const { records } = openRecords(false);
+  const known = (without?: string): unknown => {
+    const given = new Map([...file].filter(([key]) => key !== without));
+    return shown(new CallPolicy({ ...SOURCES, file: given, records, rules: [] }));
+  };
+  expect(known()).toBe('client ask session: default_confirm');
+  for (const [key] of settings) expect(known(key)).toBe('gateway refuse: preferences_unknown');
+});
+
+it('a command in a home without a store waits for nothing', () => {
+  const { records } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, isStored: false, records, rules: [] });
+  expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
+});
+
+it('preferences of the store count from when they are stored, unless environment or config file fix them', () => {
+  const { records, take } = openRecords(true);
+  const env = { ASSAY_POLICY_CONFIRM: 'never' };
+  const policy = new CallPolicy({
+    ...SOURCES,
+    records,
+    env,
+    file: new Map([['approvals', 'client']]),
+    rules: [],
+  });
+  expect(shown(policy)).toBe('client allow: default_confirm');
+  take({ approvals: 'gateway', 'policy.confirm': 'always', 'policy.unannotated': 'no such value' });
+  expect(shown(policy)).toBe('client allow: default_confirm');
+  const stored = openRecords(true);
+  const other = new CallPolicy({ ...SOURCES, records: stored.records, rules: [] });
+  stored.take({ approvals: 'gateway', 'policy.confirm': 'always' });
+  expect(shown(other)).toBe('gateway ask call: default_confirm');
+});
+
+it('the same rules again keep what was decided', () => {
+  const { records } = openRecords(true);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'ask' }] });
+  const { current } = policy;
+  expect(policy.followRules([{ effect: 'ask' }])).toBe(false);
+  expect(policy.current).toBe(current);
+  expect(policy.followRules([{ effect: 'refuse' }])).toBe(true);
+  expect(shown(policy)).toBe('client refuse: rule');
+});
