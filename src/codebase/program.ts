@@ -66,8 +66,7 @@ async function serve(deps: ToolDeps, stopped: Promise<void>): Promise<void> {
   await handle.close();
 }
 
-function settingFault({ setting, problem }: SettingFault): Fault {
-  const remedy = 'Set it to a valid value, or unset it.';
+function settingFault({ setting, problem, remedy }: SettingFault): Fault {
   return { code: 'SETTING_INVALID', message: `${setting} ${problem}`, remedy };
 }
 

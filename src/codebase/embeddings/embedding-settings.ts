@@ -17,10 +17,12 @@ export interface EmbeddingSettings {
   readonly vectorsUrl: string | undefined;
 }
 
-/** `problem` is a phrase that follows the name of the setting. */
 export interface SettingFault {
   readonly setting: string;
+  /** Follows the name of the setting and ends with a full stop. */
   readonly problem: string;
+  /** What to do: a sentence. */
+  readonly remedy: string;
 }
 
 const NAME = 'ASSAY_CODEBASE_EMBEDDINGS_';
@@ -35,17 +37,17 @@ export function readEmbeddingSettings(
   try {
     return ok(settingsIn(environment));
   } catch (error) {
-    if (error instanceof Misset) return err({ setting: error.setting, problem: error.message });
+    if (error instanceof Misset) return err(error.fault);
     throw error;
   }
 }
 
 class Misset extends Error {
-  readonly setting: string;
+  readonly fault: SettingFault;
 
-  constructor(setting: string, problem: string) {
+  constructor(setting: string, problem: string, remedy: string) {
     super(problem);
-    this.setting = setting;
+    this.fault = { setting, problem, remedy };
   }
 }
 
@@ -62,7 +64,8 @@ function settingsIn(environment: Environment): EmbeddingSettings | undefined {
   if (model === undefined)
     throw new Misset(
       `${NAME}MODEL`,
-      'is not set. Name a model of the service, such as text-embedding-3-small.',
+      'is not set.',
+      'Name a model of the service, such as text-embedding-3-small.',
     );
   const isNomic = /(?:^|\/)nomic-embed-text/i.test(model);
   return {
@@ -97,27 +100,37 @@ function refuseStray(environment: Environment): void {
     (name) => (name.startsWith(NAME) || name === VECTORS_URL) && environment[name],
   );
   if (stray !== undefined)
-    throw new Misset(stray, `has no effect without ${NAME}URL. Set that, or unset this.`);
+    throw new Misset(stray, `has no effect without ${NAME}URL.`, 'Set that one too, or unset this one.');
 }
 
 function endpoint(address: string): URL {
   const url = URL.parse(address);
   const setting = `${NAME}URL`;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new Misset(setting, 'is not an http or https URL. An example is http://127.0.0.1:11434/api/embed.');
+    throw new Misset(
+      setting,
+      'is not an http or https URL.',
+      'Set it to an address such as http://127.0.0.1:11434/api/embed.',
+    );
   if (url.username !== '' || url.password !== '')
-    throw new Misset(setting, `contains a user or password. Put the key into ${NAME}KEY.`);
+    throw new Misset(setting, 'contains a user or password.', `Put the key into ${NAME}KEY.`);
   return url;
 }
 
 function kindOf(url: URL, kind: string | undefined): 'ollama' | 'openai' {
   if (kind === 'ollama' || kind === 'openai') return kind;
-  if (kind !== undefined) throw new Misset(`${NAME}KIND`, 'is neither "ollama" nor "openai".');
+  if (kind !== undefined)
+    throw new Misset(
+      `${NAME}KIND`,
+      'is neither "ollama" nor "openai".',
+      'Set it to one of them, or unset it.',
+    );
   if (/\/(?:v1|embeddings)(?:\/|$)/.test(url.pathname)) return 'openai';
   if (/\/api(?:\/|$)/.test(url.pathname) || url.port === '11434') return 'ollama';
   throw new Misset(
     `${NAME}KIND`,
-    `is not set, and the path of ${NAME}URL does not show it. Set it to "ollama" (/api/embed) or "openai" (/v1/embeddings).`,
+    `is not set, and the path of ${NAME}URL does not show it.`,
+    'Set it to "ollama" (/api/embed) or "openai" (/v1/embeddings).',
   );
 }
 
@@ -135,7 +148,11 @@ function withPath(url: URL, kind: 'ollama' | 'openai'): string {
 /** The value is never repeated in a message. */
 function keyOf(key: string | undefined): string | undefined {
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-    throw new Misset(`${NAME}KEY`, 'contains spaces or characters that an HTTP header cannot carry.');
+    throw new Misset(
+      `${NAME}KEY`,
+      'contains spaces or characters that an HTTP header cannot carry.',
+      'Set it to the key alone.',
+    );
   return key;
 }
 
@@ -145,7 +162,8 @@ function vectorsUrlOf(text: string | undefined): string | undefined {
   if (protocol !== 'postgres:' && protocol !== 'postgresql:')
     throw new Misset(
       VECTORS_URL,
-      'is not a postgres:// URL. Without it, vectors are stored in the index itself.',
+      'is not a postgres:// URL.',
+      'Correct it, or unset it to keep vectors in the index.',
     );
   return text;
 }
@@ -160,7 +178,8 @@ function integer(
   if (!(value >= min && value <= max))
     throw new Misset(
       NAME + name,
-      `is ${JSON.stringify(text.slice(0, 40))}, not a whole number from ${min} to ${max}.`,
+      `is ${JSON.stringify(text.slice(0, 40))}.`,
+      `Set it to a whole number from ${min} to ${max}.`,
     );
   return value;
 }
