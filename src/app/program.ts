@@ -115,7 +115,8 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
   };
 }
 
-function viewOptions({ all, toolset }: ViewOptions): readonly string[] {
+function viewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
+  if (search === true) return ['--search'];
   return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];
 }
 

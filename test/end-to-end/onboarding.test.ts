@@ -45,6 +45,12 @@ describe('the first hour', () => {
     const second = parseJson((await user.assay('connect', 'claude-code', '--json')).stdout);
     expect(at(second, 'seen')).toMatchObject({ view: 'toolset', toolset: 'claude-code', unread: [] });
     expect(await seenBy(user, '.claude.json')).toContain('other_echo');
+
+    const found = await user.assay('connect', 'cursor', '--search');
+    expect(found.stdout).toMatch(
+      /^Cursor will see search_tools, describe_tool, call_tool, which reach \d+ tools of all servers\./m,
+    );
+    expect(await seenBy(user, ...CURSOR)).toEqual(['search_tools', 'describe_tool', 'call_tool']);
   });
 
   it('without a config file, `assay` and `assay serve` name the clients that have servers', async () => {

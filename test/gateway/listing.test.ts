@@ -63,6 +63,14 @@ describe('a list', () => {
     expect(list.reports.map(({ text }) => text)).toEqual(['b: f:x is hidden, a has it already']);
   });
 
+  it('tells of two servers with many URIs in common in one sentence', () => {
+    const resources = ['1', '2', '3', '4'].map((at) => resource(`f:${at}`));
+    const list = listing([listed('a', { resources }), listed('b', { resources })], 'resources');
+    expect(list.reports.map(({ text }) => text)).toEqual([
+      'b: 4 resources are hidden, a has them already: f:1 and 3 more',
+    ]);
+  });
+
   it('gives a name that two tools want to neither, and knows who wanted it', () => {
     const list = listing([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
     expect(list.find('a_b_c')).toBeUndefined();

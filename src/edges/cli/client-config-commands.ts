@@ -75,10 +75,17 @@ function connectCommand(runtime: Runtime, done: Done): Command {
       new Option('--all', 'serve all tools of all servers, even if a toolset is equipped').conflicts([
         'toolset',
         'equipped',
+        'search',
       ]),
     )
     .addOption(
-      new Option('--toolset <name>', 'serve this toolset, even if another one is equipped').conflicts(
+      new Option('--toolset <name>', 'serve this toolset, even if another one is equipped').conflicts([
+        'equipped',
+        'search',
+      ]),
+    )
+    .addOption(
+      new Option('--search', 'serve three tools that find, describe and call all others').conflicts(
         'equipped',
       ),
     )

@@ -36,9 +36,13 @@ export async function chooseView(
   { client, wanted, isElsewhere }: ViewRequest,
   options: AppOptions,
 ): Promise<Result<ChosenView, Refusal>> {
-  const { all, toolset, equipped } = wanted;
-  const given = { ...(all && { all }), ...(toolset !== undefined && { toolset }) };
-  const isGiven = all === true || toolset !== undefined;
+  const { all, toolset, search, equipped } = wanted;
+  const given = {
+    ...(all && { all }),
+    ...(toolset !== undefined && { toolset }),
+    ...(search && { search }),
+  };
+  const isGiven = all === true || toolset !== undefined || search === true;
   if (isElsewhere) return ok({ view: given, seen: undefined, facts: undefined });
   const opened = await runtime.openOnboarding(options);
   // A config that cannot be read is reported by the commands that need it.
@@ -75,10 +79,11 @@ function ownView({ toolsets }: OpenOnboarding, client: string): ViewOptions {
 }
 
 /** The address of a view. Undefined if `url` is not that of an MCP endpoint, to which the others are relative. */
-export function viewUrl(url: string, { all, toolset }: ViewOptions): string | undefined {
-  if (all !== true && toolset === undefined) return url;
+export function viewUrl(url: string, { all, toolset, search }: ViewOptions): string | undefined {
+  if (all !== true && toolset === undefined && search !== true) return url;
   const base = url.replace(/\/$/, '');
   if (!base.endsWith('/mcp')) return undefined;
+  if (search === true) return `${base}/search`;
   return all === true ? `${base}/all` : `${base}/toolsets/${toolset ?? ''}`;
 }
 
@@ -97,6 +102,7 @@ export function seenLines(
 
 function whatOf({ view, toolset, tools, configurationTools: own }: SeenByClient): string {
   if (view === 'all') return `all tools of all servers: ${tools}.`;
+  if (view === 'search') return `${own.join(', ')}, which reach ${counted(tools, 'tool')} of all servers.`;
   if (toolset === undefined) {
     const count = counted(own.length, 'configuration tool');
     return tools === 0

@@ -50,7 +50,7 @@ export async function connect(
 
 const NO_ENDPOINT: Refusal = {
   code: 'ARGUMENTS_INVALID',
-  reason: '--http needs an address that ends in /mcp when --all or --toolset is given',
+  reason: '--http needs an address that ends in /mcp when --all, --toolset or --search is given',
 };
 
 /** Whether an address leads to this machine, and so probably to a `serve` of this home. */

@@ -35,7 +35,7 @@ export async function diagnose(runtime: Runtime, options: DoctorOptions): Promis
   } else {
     for (const check of CHECKS) {
       const found = findings.filter((finding) => finding.check === check);
-      if (found.length > 0) print([style.bold(check), ...found.map(shown), ''].join('\n'));
+      if (found.length > 0) print([style.bold(check), ...joined(found).map(shown), ''].join('\n'));
     }
     if (offline) print('Servers were not started.\n');
     print(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
@@ -49,6 +49,15 @@ const SIGNS: Readonly<Record<Level, string>> = {
   warning: style.yellow('! warning'),
   problem: style.red('✗ problem'),
 };
+
+/** What was found of several alike, such as that the command of each is there, is said once. */
+function joined(findings: readonly Finding[]): readonly Finding[] {
+  const alike = Map.groupBy(findings, ({ about, ...rest }) => JSON.stringify(rest));
+  return [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [{ ...first, about: group.map(({ about }) => about).join(', ') }];
+  });
+}
 
 /** The width of a sign and what surrounds it. */
 const HANGING = ' '.repeat(13);

@@ -29,6 +29,32 @@ export function listReports(
   ];
 }
 
+/** An entry with a name that another server's entry has already. */
+export interface HiddenEntry {
+  readonly key: string;
+  readonly server: string;
+  /** The server whose entry is shown. */
+  readonly shown: string;
+}
+
+/** Above this number, the hidden entries of a pair of servers share one report. */
+const MAX_HIDDEN_ALONE = 3;
+
+/** Two servers that are alike have all their resources in common. */
+export function hiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): readonly ListReport[] {
+  const pairs = Map.groupBy(hidden, ({ server, shown }) => `${server}\n${shown}`);
+  const texts = [...pairs.values()].flatMap((entries) => {
+    const [first, ...others] = entries;
+    if (first === undefined || others.length < MAX_HIDDEN_ALONE)
+      return entries.map(({ server, key, shown }) => `${server}: ${key} is hidden, ${shown} has it already`);
+    const { server, key, shown } = first;
+    return [
+      `${server}: ${entries.length} ${WHAT[kind]} are hidden, ${shown} has them already: ${key} and ${others.length} more`,
+    ];
+  });
+  return texts.map((text) => ({ code: 'name_hidden', text }));
+}
+
 /** Maximum length of a report; a server chooses the length of its names. */
 const MAX_REPORT_LENGTH = 1_000;
 

@@ -10,7 +10,7 @@ import type { Era } from '../../protocol/eras.ts';
 import { modernMembers } from '../../protocol/translate.ts';
 import { declaredOf } from './definition-facts.ts';
 import { LISTS } from './inventory.ts';
-import { forPeople, listReports } from './list-reports.ts';
+import { forPeople, type HiddenEntry, hiddenReports, listReports } from './list-reports.ts';
 import type { OperatorSettings } from './tool-claims.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
@@ -234,18 +234,14 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
           contested: NOTHING_CONTESTED,
           reports: [],
         };
-  const reports = [...given.reports];
+  const hidden: HiddenEntry[] = [];
   const byKey = new Map<string, Entry>();
   for (const [index, source] of sources.entries()) {
     const key = given.names[index];
     if (key === undefined) continue;
     const first = byKey.get(key);
     if (first === undefined) byKey.set(key, { ...source, key });
-    else
-      reports.push({
-        code: 'name_hidden',
-        text: `${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`,
-      });
+    else hidden.push({ key, server: source.server.spec.name, shown: first.server.spec.name });
   }
   const known = [...byKey.values()];
   const entries = known.filter(({ settings }) => settings?.isDisabled !== true);
@@ -254,7 +250,11 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
     entries,
     disabled: known.filter(({ settings }) => settings?.isDisabled === true),
     contested: given.contested,
-    reports: [...reports, ...listReports(entries, { servers, kind })].map(forPeople),
+    reports: [
+      ...given.reports,
+      ...hiddenReports(hidden, kind),
+      ...listReports(entries, { servers, kind }),
+    ].map(forPeople),
   });
 }
 
