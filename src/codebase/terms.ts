@@ -1,3 +1,4 @@
+import { declaredNames } from './declared-names.ts';
 import type { SourceChunk } from './source-chunk.ts';
 import { isStopWord } from './stop-words.ts';
 
@@ -7,6 +8,7 @@ export interface IndexTerms {
   readonly name: string;
   /** The words of the parent and of the path. */
   readonly context: string;
+  /** The words of the signature, and the names that the chunk declares within, also in words. */
   readonly signature: string;
   readonly body: string;
 }
@@ -19,9 +21,9 @@ export interface QueryTerms {
 }
 
 /** Raised when the terms of a text change: the index is then built anew. */
-export const TERMS_VERSION: number = 1;
+export const TERMS_VERSION: number = 2;
 
-const MAX_TERMS = { name: 64, context: 64, signature: 128, body: 4_000 } as const;
+const MAX_TERMS = { name: 64, context: 64, signature: 256, body: 4_000 } as const;
 /** A longer term is cut, in the index as in a query. */
 const MAX_TERM_LENGTH = 64;
 /** A longer run of letters and digits is data, not an identifier. */
@@ -33,17 +35,18 @@ const MAX_QUERY_TERMS = 32;
 
 /** The index terms of a chunk. `path` is relative to the repository. */
 export function termsOf(
-  chunk: Pick<SourceChunk, 'symbol' | 'parent' | 'signature' | 'content'>,
+  chunk: Pick<SourceChunk, 'kind' | 'symbol' | 'parent' | 'signature' | 'content'>,
   path: string,
 ): IndexTerms {
-  const { symbol, parent, signature, content } = chunk;
+  const { kind, symbol, parent, signature, content } = chunk;
+  const declared = declaredNames(kind, content.slice(0, MAX_TEXT_LENGTH)).join(' ');
   const place = `${(parent ?? '').slice(0, MAX_NAME_LENGTH)} ${path.slice(-MAX_NAME_LENGTH).replace(EXTENSION, '')}`;
   return {
     name: nameTerms((symbol ?? '').slice(0, MAX_NAME_LENGTH))
       .slice(0, MAX_TERMS.name)
       .join(' '),
     context: termsIn(place, MAX_TERMS.context).join(' '),
-    signature: termsIn(signature, MAX_TERMS.signature).filter(isIndexed).join(' '),
+    signature: termsIn(`${signature} ${declared}`, MAX_TERMS.signature).filter(isIndexed).join(' '),
     body: bodyTerms(content),
   };
 }

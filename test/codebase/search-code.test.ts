@@ -95,6 +95,8 @@ describe('an identifier', () => {
     ['parse_header', 'lib/headers.py:1 parse_header'],
     ['parseHeader()', 'lib/headers.py:1 parse_header'],
     ['UserCache', 'src/users.ts:15 UserCache'],
+    ['UserCache.close', 'src/users.ts:15 UserCache'],
+    ['Connection#close', 'lib/closer.py:1 Connection'],
     ['HttpServer', expect.stringMatching(/^src.server.go/)],
     ['headers.parse_headers', 'lib/headers.py:7 parse_headers'],
     ['where is parse_header called', 'lib/headers.py:1 parse_header'],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { declaredNames } from '../../src/codebase/declared-names.ts';
 import { compoundOf, queryTerms, termsOf, wordsOf } from '../../src/codebase/terms.ts';
 
 const chunk = (content: string, symbol: string | null = null) => ({
+  kind: 'block' as const,
   symbol,
   parent: null,
   signature: '',
@@ -29,6 +31,7 @@ describe('the words of an identifier', () => {
 describe('the index terms of a chunk', () => {
   it('keep the symbol whole and in words, and name its place', () => {
     const source = {
+      kind: 'function' as const,
       symbol: 'parse_header',
       parent: 'HttpServer',
       signature: 'def parse_header(self, raw: bytes)',
@@ -49,7 +52,10 @@ describe('the index terms of a chunk', () => {
     'are bounded for a megabyte of "%s"',
     (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
-      const terms = termsOf({ symbol: text, parent: text, signature: text, content: text }, text);
+      const terms = termsOf(
+        { kind: 'class', symbol: text, parent: text, signature: text, content: text },
+        text,
+      );
       expect(terms.body.length).toBeLessThan(20_000);
       expect(
         Object.values(terms)
@@ -58,6 +64,30 @@ describe('the index terms of a chunk', () => {
       ).toEqual([]);
     },
   );
+});
+
+describe('the names that a class or a block declares', () => {
+  it.each([
+    ['export const MAX_USERS = 100;', 'MAX_USERS'],
+    ['#define MAX_USERS 100', 'MAX_USERS'],
+    ['exports.parseHeader = parse;', 'parseHeader'],
+    ['limit := 10', 'limit'],
+    ['    def close(self):', 'close'],
+    ['func (r *Reader) Close() error {', 'Close'],
+    ['  async close(force?: boolean): Promise<void> {', 'close'],
+    ['  public static void main(String[] args) {', 'main'],
+    ['void Reader::close() {', 'close'],
+    ['  #entries = new Map();', 'entries'],
+    ['  private boolean longParameters(', 'longParameters'],
+    ['  if (isReady()) {', undefined],
+    ['        const local = 1;', undefined],
+    ['  close();', undefined],
+    ['return run(() => {', undefined],
+    ['a == b', undefined],
+  ])('%s', (line, name) => {
+    expect(declaredNames('class', line)).toEqual(name === undefined ? [] : [name]);
+    expect(declaredNames('method', line)).toEqual([]);
+  });
 });
 
 describe('the terms of a query', () => {

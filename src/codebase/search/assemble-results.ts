@@ -135,7 +135,7 @@ function reasonOf(
   query: ParsedQuery,
 ): string {
   if (literal) return 'contains the exact text';
-  if (definition !== undefined) return `defines ${candidate.symbol ?? definition.name}`;
+  if (definition !== undefined) return `defines ${definition.name}`;
   const { name, context, body } = termsOf({ ...candidate, signature: '', content }, candidate.path);
   const inName = matching(query.words, name);
   const inRest = matching(query.words, `${context} ${body}`).filter((word) => !inName.includes(word));

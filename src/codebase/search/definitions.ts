@@ -1,65 +1,84 @@
+import { declaredNames } from '../declared-names.ts';
 import type { FileFilter } from '../file-filter.ts';
 import { compoundOf, wordsOf } from '../terms.ts';
 import { allOf, type Candidate, type Candidates, quoted } from './candidates.ts';
 import type { Identifier } from './parse-query.ts';
 
+/** A chunk that defines an identifier of the query. */
+export interface Definition {
+  readonly candidate: Candidate;
+  readonly name: string;
+  /** Larger is better, at least 1. */
+  readonly fit: number;
+}
+
 /** A name such as `get` may have thousands of definitions. */
 const MAX_DEFINITIONS = 400;
-const MAX_SCANNED = 60;
+/** Classes and blocks that are read to see whether they declare a name. */
+const MAX_READ = 40;
 
 /** The chunks that define an identifier, however it is spelled: `parse_header` also finds `parseHeader`. */
 export function definitionsOf(
   identifier: Identifier,
   candidates: Candidates,
   filter: FileFilter,
-): readonly Candidate[] {
+): readonly Definition[] {
   const compound = compoundOf(identifier.name);
   if (compound === '') return [];
   // The column starts with the whole symbol.
   const named = `(name : ^ ${quoted(compound)})`;
   const context = [...new Set(identifier.qualifiers.flatMap(wordsOf))];
-  const inContext =
-    context.length === 0
+  const within = context.length === 0 ? undefined : allOf(context);
+  const symbols = [
+    ...(within === undefined
       ? []
-      : candidates.matching(`${named} AND (context : (${allOf(context)}))`, filter, MAX_DEFINITIONS);
-  const found = [...inContext, ...candidates.matching(named, filter, MAX_DEFINITIONS)];
-  return found.filter((candidate) => isDefinition(candidate, identifier));
+      : candidates.matching(`${named} AND (context : (${within}))`, filter, MAX_DEFINITIONS)),
+    ...candidates.matching(named, filter, MAX_DEFINITIONS),
+  ].filter(({ symbol }) => symbol !== null && compoundOf(symbol) === compound);
+  // A class or a block that is indexed whole.
+  const declares = `(signature : ${quoted(compound)})`;
+  const containers = [
+    ...(within === undefined
+      ? []
+      : candidates.ranked(`${declares} AND ({name context} : (${within}))`, filter, MAX_READ)),
+    ...candidates.ranked(declares, filter, MAX_READ),
+  ].flatMap((candidate) => {
+    const declared = declaredNames(candidate.kind, candidates.contentOf(candidate.id));
+    const name =
+      declared.find((one) => one === identifier.name) ?? declared.find((one) => compoundOf(one) === compound);
+    return name === undefined ? [] : [{ candidate, name, fit: fitOf(candidate, name, identifier) }];
+  });
+  return [
+    ...symbols.map((candidate) => {
+      const name = candidate.symbol ?? '';
+      return { candidate, name, fit: 2 + fitOf(candidate, name, identifier) };
+    }),
+    ...containers,
+  ];
 }
 
-export function isDefinition({ symbol }: Candidate, { name }: Identifier): boolean {
-  return symbol !== null && (symbol === name || compoundOf(symbol) === compoundOf(name));
-}
-
-/** How well a definition fits: the qualifiers first, then the spelling, then code that is no test. At least 1. */
-export function definitionRank(candidate: Candidate, { name, qualifiers }: Identifier): number {
-  const isQualified = qualifiers.length > 0 && hasQualifiers(candidate, qualifiers);
-  return 1 + (isQualified ? 4 : 0) + (candidate.symbol === name ? 2 : 0) + (candidate.isTest ? 0 : 1);
+/** The qualifiers first, then the spelling, then code outside of tests, then the top level. */
+function fitOf(candidate: Candidate, name: string, identifier: Identifier): number {
+  const { qualifiers } = identifier;
+  const isQualified = qualifiers.length > 0 && hasQualifiers(candidate, name, qualifiers);
+  const isPlain = qualifiers.length === 0 && candidate.parent === null;
+  return (
+    1 +
+    (isQualified ? 16 : 0) +
+    (name === identifier.name ? 8 : 0) +
+    (candidate.isTest ? 0 : 4) +
+    (isPlain ? 1 : 0)
+  );
 }
 
 /** The innermost parents, or the end of the path: `Server.close` is in a class or a module `server`. */
-function hasQualifiers({ parent, path }: Candidate, qualifiers: readonly string[]): boolean {
-  const wanted = qualifiers.map(compoundOf);
-  const place = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.')]
+function hasQualifiers(candidate: Candidate, name: string, qualifiers: readonly string[]): boolean {
+  const { parent, path, symbol } = candidate;
+  const own = symbol === null || symbol === name ? [] : [symbol];
+  const place = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.'), ...own]
     .map(compoundOf)
-    .filter((name) => name !== '');
-  return wanted.every((name, index) => place.at(index - wanted.length) === name);
-}
-
-/** The chunks that assign or declare an identifier without being named after it, such as a block with `NAME = 1`. */
-export function declarationsOf(
-  { name }: Identifier,
-  candidates: Candidates,
-  filter: FileFilter,
-): readonly Candidate[] {
-  const declares = declarationOf(name);
-  return candidates
-    .ranked(quoted(compoundOf(name)), filter, MAX_SCANNED)
-    .filter(({ id }) => declares.test(candidates.contentOf(id)));
-}
-
-function declarationOf(name: string): RegExp {
-  const escaped = name.replace(/[$]/g, '\\$&');
-  const keyword =
-    '(?:const|let|var|val|def|class|function|func|fn|type|enum|struct|interface|trait|mod|define|static)';
-  return new RegExp(`\\b${keyword}\\s+${escaped}(?![\\w$])|(?<![\\w$])${escaped}\\s*(?::=|=(?![=>])|:(?!:))`);
+    .filter((part) => part !== '');
+  return qualifiers.every(
+    (qualifier, index) => place.at(index - qualifiers.length) === compoundOf(qualifier),
+  );
 }

@@ -21,6 +21,8 @@ export interface ParsedQuery {
   /** A query of one identifier also finds identifiers that contain it. */
   readonly isOneIdentifier: boolean;
   readonly asksForTests: boolean;
+  /** Whether it asks for something other than functions. */
+  readonly asksForTypes: boolean;
 }
 
 export const MAX_QUERY_LENGTH: number = 2_000;
@@ -52,21 +54,20 @@ export function parseQuery(query: string): ParsedQuery {
       .slice(0, MAX_LITERALS),
     isOneIdentifier: isOne,
     asksForTests: words.some((word) => ABOUT_TESTS.has(word)),
+    asksForTypes: isOne || text.split(/\W+/).some((word) => ABOUT_TYPES.has(word.toLowerCase())),
   };
 }
 
-const ABOUT_TESTS: ReadonlySet<string> = new Set([
-  'test',
-  'tests',
-  'tested',
-  'testing',
-  'spec',
-  'specs',
-  'fixture',
-  'fixtures',
-  'mock',
-  'mocks',
-]);
+const ABOUT_TESTS = wordSet('test tests tested testing spec specs fixture fixtures mock mocks');
+const ABOUT_TYPES = wordSet(
+  'class classes interface interfaces struct structs trait traits enum enums type types constant constants const ' +
+    'config configuration setting settings default defaults import imports export exports variable variables',
+);
+
+function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}
+
 const QUOTED = /"([^"\n]+)"|`([^`\n]+)`/g;
 const NAME = '[\\p{L}_$@][\\p{L}\\p{M}\\p{N}_$]*';
 /** Names joined as in Python and JavaScript, C++ and Rust, PHP and C, JSDoc and Ruby, with or without `()`. */

@@ -1,14 +1,15 @@
 import { compoundOf, wordsOf } from '../terms.ts';
 import type { Candidate } from './candidates.ts';
-import type { Identifier, ParsedQuery } from './parse-query.ts';
-import { isDefinition, definitionRank } from './definitions.ts';
+import type { Definition } from './definitions.ts';
+import type { ParsedQuery } from './parse-query.ts';
 import { stemOf } from './stem.ts';
 
 export interface Ranked {
   readonly candidate: Candidate;
   /** 0 to 1, comparable within one search. */
   readonly score: number;
-  readonly definition: Identifier | undefined;
+  /** What it defines of the query's identifiers. */
+  readonly definition: Definition | undefined;
 }
 
 /** A result in its final place. */
@@ -19,49 +20,80 @@ export interface Ordered extends Ranked {
   readonly byMeaning: boolean;
 }
 
+/** What is added to the BM25 of a candidate, which is 1 for the best of the search. */
 export interface RankingWeights {
-  /** What a name counts whose words are all in the query, beside the best BM25 of the search. */
+  /** For a name whose words are all in the query. */
   readonly name: number;
-  /** What remains of the score of a test. */
+  /** For a name with one of the first two words of the query, which mostly say what the code does. */
+  readonly firstWords: number;
+  /** For each doubling of the lines. */
+  readonly lines: number;
+  /** For classes, constants and blocks, unless the query asks for them: functions answer more questions. */
+  readonly notFunction: number;
+  /** What remains of the score of a test, unless the query asks for tests. */
   readonly test: number;
 }
 
-/** Chosen with `bench/codesearch`. */
-export const WEIGHTS: RankingWeights = { name: 0.3, test: 0.3 };
+export interface Ranking {
+  /** By `Candidate.id`. */
+  readonly definitions: ReadonlyMap<number, Definition>;
+  readonly weights: RankingWeights;
+}
+
+/** Chosen with the sets for tuning of `bench/codesearch`. */
+export const WEIGHTS: RankingWeights = {
+  name: 0.25,
+  firstWords: 0.1,
+  lines: -0.01,
+  notFunction: -0.1,
+  test: 0.3,
+};
 
 /**
  * Orders the candidates of a query:
  * 1. definitions of its identifiers, those with the right parent and spelling first;
- * 2. the others by BM25, as a share of the best one, and by the share of their name's words that the query has.
+ * 2. the others by BM25, as a share of the best one, and by what `RankingWeights` adds to it.
  *
- * Tests come later unless the query asks for them. Ties are broken by path and line.
+ * Ties are broken by path and line.
  */
 export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
-  weights: RankingWeights = WEIGHTS,
+  { definitions, weights }: Ranking,
 ): readonly Ranked[] {
-  const words = new Set(query.words.map(stemOf));
-  const part = query.isOneIdentifier ? compoundOf(query.identifiers[0]?.name ?? '') : '';
   const best = candidates.reduce((most, { bm25 }) => Math.max(most, bm25), 0);
+  const bonusOf = bonuses(query, weights);
   const scored = candidates.map((candidate) => {
-    const bm25 = best === 0 ? 0 : candidate.bm25 / best;
-    const share = Math.max(nameShare(candidate, words), part === '' ? 0 : partShare(candidate, part));
-    const score = (bm25 + weights.name * share) / (1 + weights.name);
+    const sum = (best === 0 ? 0 : candidate.bm25 / best) + bonusOf(candidate);
+    const score = Math.max(0, sum) / (1 + weights.name + weights.firstWords);
     const factor = candidate.isTest && !query.asksForTests ? weights.test : 1;
-    const definition = query.identifiers.find((identifier) => isDefinition(candidate, identifier));
-    return {
-      ranked: { candidate, score: score * factor, definition },
-      tier: definition === undefined ? 0 : definitionRank(candidate, definition),
-    };
+    return { candidate, score: score * factor, definition: definitions.get(candidate.id) };
   });
-  return scored
-    .sort((one, other) => other.tier - one.tier || compareRanked(one.ranked, other.ranked))
-    .map(({ ranked }) => ranked);
+  return scored.sort(compareRanked);
+}
+
+function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candidate) => number {
+  const stems = query.words.map(stemOf);
+  const words = new Set(stems);
+  const first = stems.slice(0, 2);
+  const part = query.isOneIdentifier ? compoundOf(query.identifiers[0]?.name ?? '') : '';
+  return (candidate) => {
+    const { symbol, kind, startLine, endLine } = candidate;
+    const names = new Set(wordsOf(symbol ?? '').map(stemOf));
+    const share = Math.max(shareOf(names, words), part === '' ? 0 : partShare(candidate, part));
+    const isFunction = kind === 'function' || kind === 'method';
+    return (
+      weights.name * share +
+      (first.some((word) => names.has(word)) ? weights.firstWords : 0) +
+      weights.lines * Math.log2(Math.max(1, endLine - startLine + 1)) +
+      (isFunction || query.asksForTypes ? 0 : weights.notFunction)
+    );
+  };
 }
 
 function compareRanked(one: Ranked, other: Ranked): number {
-  return other.score - one.score || comparePlaces(one.candidate, other.candidate);
+  const fit = (other.definition?.fit ?? 0) - (one.definition?.fit ?? 0);
+  return fit || other.score - one.score || comparePlaces(one.candidate, other.candidate);
 }
 
 /** Also how equal results are ordered, so that a search always answers the same. */
@@ -70,9 +102,7 @@ export function comparePlaces(one: Candidate, other: Candidate): number {
   return one.startLine - other.startLine || one.ordinal - other.ordinal || one.id - other.id;
 }
 
-function nameShare({ symbol }: Candidate, words: ReadonlySet<string>): number {
-  if (symbol === null) return 0;
-  const names = new Set(wordsOf(symbol).map(stemOf));
+function shareOf(names: ReadonlySet<string>, words: ReadonlySet<string>): number {
   if (names.size === 0) return 0;
   let found = 0;
   for (const name of names) if (words.has(name)) found += 1;

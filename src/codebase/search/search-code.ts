@@ -4,7 +4,7 @@ import type { VectorMatch } from '../embeddings/vector-search.ts';
 import type { FileFilter } from '../file-filter.ts';
 import { assembleResults, type SearchResult, type Truncation } from './assemble-results.ts';
 import { anyOf, type Candidate, Candidates } from './candidates.ts';
-import { declarationsOf, definitionsOf } from './definitions.ts';
+import { type Definition, definitionsOf } from './definitions.ts';
 import { diagnose, type Diagnosis } from './diagnose.ts';
 import { chunksWith } from './literals.ts';
 import { parseQuery, type ParsedQuery } from './parse-query.ts';
@@ -100,33 +100,38 @@ function lexicalOrder(search: Search, weights: RankingWeights): readonly Ordered
     definitionsOf(identifier, candidates, request),
   );
   const literals = query.literals.flatMap((literal) => chunksWith(literal, candidates, request));
-  const found = [...byTerms, ...definitions, ...literals];
-  if (query.isOneIdentifier)
-    found.push(...identifierCandidates(search, definitions.length > 0, byTerms.length));
+  const found = [...byTerms, ...definitions.map(({ candidate }) => candidate), ...literals];
+  if (query.isOneIdentifier && definitions.length === 0 && byTerms.length < request.limit)
+    found.push(...containing(search));
   const withText = new Set(literals.map(({ id }) => id));
-  const ordered = rank(query, distinct(found), weights).map((ranked) => ({
-    ...ranked,
-    literal: withText.has(ranked.candidate.id),
-    byMeaning: false,
-  }));
+  const ordered = rank(query, distinct(found), { definitions: bestOf(definitions), weights }).map(
+    (ranked) => ({
+      ...ranked,
+      literal: withText.has(ranked.candidate.id),
+      byMeaning: false,
+    }),
+  );
   return [...ordered.filter(({ literal }) => literal), ...ordered.filter(({ literal }) => !literal)];
 }
 
-/** For one identifier: where it is declared within a chunk of another name, and longer identifiers that contain it. */
-function identifierCandidates(search: Search, isDefined: boolean, known: number): readonly Candidate[] {
-  const { candidates, query, request, database } = search;
-  const found: Candidate[] = [];
-  const [identifier] = query.identifiers;
-  if (identifier === undefined) return found;
-  if (!isDefined) found.push(...declarationsOf(identifier, candidates, request));
-  if (isDefined || known >= request.limit) return found;
-  const part = compoundOf(identifier.name);
-  if (part.length < MIN_PART) return found;
+/** Longer identifiers that contain the one of the query. */
+function containing({ candidates, query, request, database }: Search): readonly Candidate[] {
+  const part = compoundOf(query.identifiers[0]?.name ?? '');
+  if (part.length < MIN_PART) return [];
   const terms = termsWith(part, vocabularyOf(database), MAX_CONTAINING_TERMS);
-  return [...found, ...candidates.ranked(anyOf(terms), request, MAX_CANDIDATES)];
+  return candidates.ranked(anyOf(terms), request, MAX_CANDIDATES);
 }
 
 const MIN_PART = 3;
+
+function bestOf(definitions: readonly Definition[]): ReadonlyMap<number, Definition> {
+  const best = new Map<number, Definition>();
+  for (const definition of definitions) {
+    const { id } = definition.candidate;
+    if (definition.fit > (best.get(id)?.fit ?? 0)) best.set(id, definition);
+  }
+  return best;
+}
 
 function distinct(found: readonly Candidate[]): readonly Candidate[] {
   const byId = new Map<number, Candidate>();
