@@ -7,6 +7,9 @@ export interface Query {
   readonly path: string;
   readonly symbol: string;
   readonly parent: string | null;
+  /** Its lines, one-based and inclusive. */
+  readonly start: number;
+  readonly end: number;
   /** `chunks.id` of each part of the function. */
   readonly ids: readonly number[];
 }
@@ -43,12 +46,11 @@ export function queriesOf(corpus: Corpus, database: Database): readonly Query[] 
       const found = own.find(({ start, end }) => start >= from && start <= line && line <= end);
       if (found === undefined || isConstructor(found)) continue;
       const parts = partsOf(found, own);
-      if ((parts.at(-1)?.end ?? 0) - found.start + 1 < MIN_LINES) continue;
-      const { symbol, parent } = found;
-      byText.set(
-        text,
-        byText.has(text) ? null : { text, path, symbol, parent, ids: parts.map(({ id }) => id) },
-      );
+      const { symbol, parent, start } = found;
+      const end = parts.at(-1)?.end ?? found.end;
+      if (end - start + 1 < MIN_LINES) continue;
+      const query = { text, path, symbol, parent, start, end, ids: parts.map(({ id }) => id) };
+      byText.set(text, byText.has(text) ? null : query);
     }
   return [...byText.values()].filter((query) => query !== null);
 }
