@@ -202,7 +202,7 @@ it('a disk that becomes full leaves the index as it was, and is reported', async
   const former = place.dump();
   place.write({
     'part.py': GREET,
-    ...Object.fromEntries([...'abcdefghij'].map((name) => [`${name}.txt`, `${name}\n`.repeat(20_000)])),
+    ...Object.fromEntries('abcdefghij'.split('').map((name) => [`${name}.txt`, `${name}\n`.repeat(20_000)])),
   });
   const refused = await place.opened((database) => {
     database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 20}`);
