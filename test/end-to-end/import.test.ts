@@ -230,7 +230,7 @@ describe('assay import', () => {
       `skipped tools: this is Assay itself (${file}:2:9)`,
       `skipped http: this is Assay itself (${file}:3:9)`,
       `skipped socket: servers.socket.url: this is not an http or https URL (${file}:4:43)`,
-      `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse" or "openapi" (${file}:5:24)`,
+      `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse", "openapi" or "codebase" (${file}:5:24)`,
       `skipped conf: \${config:…} is filled in by that client alone (${file}:6:43)`,
       '',
     ]);

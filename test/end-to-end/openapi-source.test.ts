@@ -409,7 +409,7 @@ describe('x-mcp of a document', () => {
     await world.admin.ask('PATCH', `/gateways/${world.nameOf('far')}`, { body: { trust: true } });
     expect(await hintsIn(world, 'far')).toEqual(await hintsIn(world));
     expect(await gatewayIn(world)).toMatchObject({
-      skipped: [{ what: 'GET /off', why: expect.stringContaining('not enabled') as string }],
+      skipped: [{ what: 'GET /off', why: expect.stringContaining('disables it') as string }],
     });
   });
 
