@@ -48,6 +48,7 @@ export interface OpenCatalog {
 /** An open catalog with the operators' records. */
 export interface ConfiguredCatalog extends OpenCatalog {
   readonly records: Records;
+  readonly policy: CallPolicy;
 }
 
 export interface CatalogOptions {
@@ -107,7 +108,7 @@ export async function openCatalog(
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
   });
-  return ok({ ...opened, records, fileSettings: config.settings, configPath: config.path });
+  return ok({ ...opened, records, policy, fileSettings: config.settings, configPath: config.path });
 }
 
 function hasSources({ records }: Records): boolean {

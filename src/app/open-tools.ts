@@ -6,10 +6,11 @@ import { isJsonObject, type JsonObject } from '../core/json-object.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import { VERSION } from '../core/version.ts';
 import { publicPrefix } from '../core/names.ts';
+import { nearest } from '../core/nearest.ts';
 import { printable } from '../core/printable.ts';
-import type { ServeAnswer } from '../adapters/store/serve-client.ts';
+import type { ServeAnswer, ServeClient } from '../adapters/store/serve-client.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { ok, type Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { LOCAL_USER } from '../core/subject.ts';
 import type {
@@ -27,6 +28,8 @@ import {
   catalogReport,
   type ListedTool,
 } from '../gateway/services/tools/catalog-report.ts';
+import { type DecisionView, explainDecision } from '../gateway/services/tools/explain-decision.ts';
+import { entryIn } from '../gateway/services/tools/find-entry.ts';
 import { type GatewayStatus, gatewayStatus } from '../gateway/services/gateway-status.ts';
 import { startServers } from '../gateway/services/start-servers.ts';
 import { serverOf } from '../gateway/services/toolsets/selection.ts';
@@ -93,8 +96,7 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
       ...(rules.length > 0 && { rules: rules.join(',') }),
     });
     const read = await client.read(`/catalog?${query.toString()}`);
-    // A `serve` of the same version gives what this process would.
-    return read.ok ? ok(read.value as CatalogReport) : read;
+    return read.ok ? ok(read.value as CatalogReport) : read; // of the same version
   };
   return {
     report,
@@ -115,8 +117,8 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
         await report({ isFresh: true });
         answered = await send();
       }
-      if (answered.kind === 'result') return resultOf(answered.result);
-      if (answered.kind === 'refused') return refused(answered.refusal);
+      if (answered.kind !== 'error')
+        return answered.kind === 'result' ? resultOf(answered.result) : refused(answered.refusal);
       const code = refusalCodeIn(answered.error);
       return code === undefined
         ? answered
@@ -126,6 +128,7 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
       const read = await client.read('/status');
       return read.ok ? ok(read.value as GatewayStatus) : read;
     },
+    explain: (...asked) => explainThrough(client, report, asked),
     started: async (server) => {
       const deadlineMs = performance.now() + MAX_START_MS;
       for (;;) {
@@ -139,6 +142,21 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
     },
     close: () => cleanup.close(),
   };
+}
+
+async function explainThrough(
+  client: ServeClient,
+  report: OpenTools['report'],
+  [name, { token, toolset }]: Parameters<OpenTools['explain']>,
+): Promise<Result<DecisionView, Refusal>> {
+  const listed = await report({ isFresh: false });
+  if (!listed.ok) return listed;
+  const known = listed.value.tools.some((tool) => [tool.name, tool.namespacedName].includes(name));
+  if (!known) return unknownTool(name, listed.value.tools);
+  const query = new URLSearchParams({ token, ...(toolset !== undefined && { toolset }) });
+  const read = await client.read(`/tools/${encodeURIComponent(name)}/decision?${query.toString()}`);
+  // A `serve` of the same version gives what this process would.
+  return read.ok ? ok(read.value as DecisionView) : read;
 }
 
 async function openHere(
@@ -171,9 +189,31 @@ async function openHere(
       const { instructions } = opened.value.records;
       return ready.ok ? ok(gatewayStatus({ catalog, toolsets, instructions }, undefined)) : ready;
     },
+    explain: async (name, caller) => {
+      await startSome(catalog, serversFor(catalog, name));
+      const listing = catalog.all.listing('tools');
+      const entry = entryIn(listing, name);
+      return entry === undefined
+        ? unknownTool(
+            name,
+            listing.entries.map((one) => ({ name: one.key, namespacedName: nameIn(one) })),
+          )
+        : ok(explainDecision(entry, opened.value.policy, caller));
+    },
     started: async (server) => (await startServers(catalog, [server], () => undefined))[0],
     close,
   });
+}
+
+function unknownTool(
+  name: string,
+  tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],
+): Result<never, Refusal> {
+  const near = nearest(
+    name,
+    tools.flatMap((tool) => [tool.name, tool.namespacedName]),
+  );
+  return err({ code: 'REF_UNKNOWN', ref: name, ...(near !== undefined && { nearest: near }) });
 }
 
 /** Starts these servers and waits until each has had its chance. */

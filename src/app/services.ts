@@ -26,11 +26,19 @@ import { pathFacts } from '../platform/machine.ts';
 type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
 
 /** The services by which operators view and change sources and tools. */
-export function servicesOf({ catalog, settings, records, environment, rules }: ConfiguredCatalog): Services {
+export function servicesOf({
+  catalog,
+  settings,
+  records,
+  environment,
+  rules,
+  policy,
+}: ConfiguredCatalog): Services {
   const { mask } = environment.telemetry;
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
-  const tools = new ToolService({ catalog, ...records, levels: lintLevelsOf(settings), mask, nowMs });
+  const levels = lintLevelsOf(settings);
+  const tools = new ToolService({ catalog, ...records, policy, levels, mask, nowMs });
   return {
     tools,
     gateways: new ServerService({ catalog, ...records, ...reaches, mask, nowMs }),

@@ -87,6 +87,37 @@ describe('a call that a rule refuses', () => {
   });
 });
 
+describe('`assay policy test`', () => {
+  const test = (place: string, ...args: readonly string[]): ReturnType<typeof runAssay> =>
+    runAssay(['policy', 'test', ...args, '--config', config, '--home', place]);
+
+  it('explains a decision through the running gateway as without it', async () => {
+    for (const args of [['plain.counter'], ['plain_add', '{"a":1}', '--token', 'ci']]) {
+      const [through, alone] = [await test(home, ...args), await test(tempDir(), ...args)];
+      expect(through.stdout).toBe(alone.stdout);
+      expect(through.code).toBe(0);
+    }
+    const { stdout } = await test(home, 'plain.counter');
+    expect(stdout).toContain('plain.counter: refuse\n');
+    expect(stdout).toMatch(/^no counting +refuse +yes$/m);
+    expect(stdout).toMatch(/^readOnlyHint +false +no +nobody says anything/m);
+  });
+
+  it('gives the same as data, over REST too, and says what it does not know', async () => {
+    const { stdout } = await test(home, 'plain.add', '--json');
+    expect(JSON.parse(stdout)).toEqual((await admin.get('/tools/plain_add/decision')).json());
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ namespacedName: 'plain.add', decision: 'ask', per: 'call', isCarriedOut: true },
+      reasons: [{ code: 'destructive', origin: 'default' }],
+      rules: [{ rule: 'no counting', effect: 'refuse', applies: false }],
+    });
+    expect(verdictOf(await admin.get('/tools/plain_nothing/decision'))).toBe('404 TOOL_UNKNOWN');
+    const unknown = await test(home, 'plain.ad');
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('"plain.add"')]);
+    expect((await test(home, 'plain.add', '[]')).code).toBe(2);
+  });
+});
+
 describe('a preference in the store', () => {
   const set = async (changes: object): Promise<void> => {
     expect(verdictOf(await admin.ask('PATCH', '/preferences', { body: changes }))).toBe('200');

@@ -30,7 +30,7 @@ export interface CompiledRule {
 }
 
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
-  const { effect, name, because, server, tool, hints } = rule;
+  const { effect, because, server, tool, hints } = rule;
   const conditions: ((tool: PolicyTool) => boolean)[] = [];
   if (server !== undefined)
     conditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
@@ -41,12 +41,25 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
     reason: {
       code: 'rule',
       effect,
-      rule: name ?? `#${index + 1}`,
+      rule: ruleName(rule, index),
       ...(because !== undefined && { because }),
     },
     matchesTool: (about) => conditions.every((meets) => meets(about)),
     matchesCaller: callerCondition(rule),
   };
+}
+
+/** Its name or, if it has none, its number. */
+export function ruleName({ name }: PolicyRule, index: number): string {
+  return name ?? `#${index + 1}`;
+}
+
+export function meetsRule(
+  { matchesTool, matchesCaller }: CompiledRule,
+  tool: PolicyTool,
+  caller: PolicyCaller,
+): boolean {
+  return matchesTool(tool) && matchesCaller?.(caller) !== false;
 }
 
 function callerCondition({ toolset, token }: PolicyRule): CompiledRule['matchesCaller'] {

@@ -7,6 +7,7 @@ import { type Done, withConfig, withHome } from './common-options.ts';
 import type { ExportBundleOptions } from './export.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { notesCommand } from './notes-command.ts';
+import { policyCommand } from './policy-command.ts';
 import type { Runtime } from './runtime.ts';
 import { completeCommand, serverCommands } from './server-commands.ts';
 import { sourceCommands } from './source-commands.ts';
@@ -44,6 +45,7 @@ export function programOf(runtime: Runtime, done: Done): Command {
     ...sourceCommands(runtime, done),
     toolsetCommand(runtime, done),
     notesCommand(runtime, done),
+    policyCommand(runtime, done),
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),

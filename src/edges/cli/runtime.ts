@@ -36,6 +36,7 @@ import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
+import type { AssumedCaller, DecisionView } from '../../gateway/services/tools/explain-decision.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
@@ -54,6 +55,8 @@ export interface OpenTools {
   readonly report: (asked: ReportRequest) => Promise<Result<CatalogReport, Refusal>>;
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
   readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
+  /** How a call of this tool is decided on. REF_UNKNOWN */
+  readonly explain: (name: string, caller: AssumedCaller) => Promise<Result<DecisionView, Refusal>>;
   /** Starts a server of the config. Resolves when it is ready or has failed; undefined if there is none. */
   readonly started: (server: string) => Promise<ServerStatus | undefined>;
   readonly close: () => Promise<void>;

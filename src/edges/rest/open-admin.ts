@@ -24,6 +24,7 @@ import { preferenceRoutes } from './preferences.ts';
 import { restToolRoutes } from './rest-tools.ts';
 import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
+import { decisionRoutes } from './decision.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
@@ -33,6 +34,7 @@ import { toolsetRoutes } from './toolsets.ts';
 function routesOf(deps: AdminDeps): readonly Route[] {
   return [
     ...toolRoutes(deps),
+    ...decisionRoutes(deps),
     ...catalogRoutes(deps),
     ...restToolRoutes(deps),
     ...functionRoutes(deps),

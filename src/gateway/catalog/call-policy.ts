@@ -1,4 +1,4 @@
-import { compilePolicy } from '../../core/policy/compile-policy.ts';
+import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
 import type { Policy } from '../../core/policy/policy.ts';
 import { POLICY_SETTINGS, type PolicySettings, preferencesOf } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
@@ -19,8 +19,8 @@ export class CallPolicy implements LivePolicy {
   #rules: readonly PolicyRule[];
   #current: Policy;
   readonly #needsStore: boolean;
-  /** JSON text of what the current policy was compiled from. */
-  #source = '';
+  /** What the current policy was compiled from. */
+  #source: PolicySource | undefined;
 
   constructor(options: CallPolicyOptions) {
     this.#options = options;
@@ -38,6 +38,11 @@ export class CallPolicy implements LivePolicy {
     // A store without records changes nothing when it is read.
     if (this.#current === UNKNOWN) this.#compile();
     return this.#current;
+  }
+
+  /** What the current policy was compiled from. Undefined if the store could not be read. */
+  get source(): PolicySource | undefined {
+    return this.#source;
   }
 
   /** The store has to be read first. If that fails, the next call tries again. */
@@ -64,9 +69,8 @@ export class CallPolicy implements LivePolicy {
     // Environment and file were checked at the start, and the store was just now.
     if (!resolved.ok) return false;
     const source = { preferences: preferencesOf(resolved.value.settings), rules: this.#rules };
-    const text = JSON.stringify(source);
-    if (text === this.#source) return false;
-    this.#source = text;
+    if (JSON.stringify(source) === JSON.stringify(this.#source)) return false;
+    this.#source = source;
     this.#current = compilePolicy(source);
     return true;
   }

@@ -4,6 +4,7 @@ import type { LintLevels } from '../../../core/hints/lint.ts';
 import { isReviewed, isSilent, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { declaredOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
@@ -13,6 +14,7 @@ import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
 import { newToolRecord } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
+import { type AssumedCaller, type DecisionView, explainDecision } from './explain-decision.ts';
 import { entryIn, idOf } from './find-entry.ts';
 import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
 import type { ToolChange, ToolPatch } from './tool-edit.ts';
@@ -22,6 +24,7 @@ export interface ToolServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
+  readonly policy: CallPolicy;
   readonly levels: LintLevels;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
@@ -92,6 +95,13 @@ export class ToolService {
     await this.#listed();
     const entry = this.#entry(id);
     return entry.ok ? ok(this.#view(entry.value)) : entry;
+  }
+
+  /** How a call of the tool is decided on. Error: TOOL_UNKNOWN. */
+  async explain(id: string, caller: AssumedCaller): Promise<Result<DecisionView, Refusal>> {
+    await this.#listed();
+    const entry = this.#entry(id);
+    return entry.ok ? ok(explainDecision(entry.value, this.#options.policy, caller)) : entry;
   }
 
   /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection. */

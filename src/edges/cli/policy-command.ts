@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import { type Done, withConfig } from './common-options.ts';
+import type { TestPolicyOptions } from './policy.ts';
+import type { Runtime } from './runtime.ts';
+
+/** `assay policy` with its subcommand. */
+export function policyCommand(runtime: Runtime, done: Done): Command {
+  const test = new Command('test')
+    .argument('<name>', 'public or namespaced name of the tool')
+    .argument('[arguments]', 'a JSON object, as for `assay call`; decisions do not depend on it', '{}')
+    .description('explain whether a call is allowed, asked for or refused; calls nothing')
+    .option('--token <name>', 'name of the token that calls (default: local)')
+    .option('--toolset <name>', 'name of the toolset through which it is called')
+    .option('--json', 'print JSON')
+    .action(async (name: string, args: string, options: TestPolicyOptions) => {
+      const { testPolicy } = await import('./policy.ts');
+      done(await testPolicy(runtime, { name, args }, options));
+    });
+  return new Command('policy').description('what is decided on calls of tools').addCommand(withConfig(test));
+}

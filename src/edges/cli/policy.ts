@@ -1,0 +1,78 @@
+import { isJsonObject } from '../../core/json-object.ts';
+import { printable } from '../../core/printable.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
+import type { DecisionView } from '../../gateway/services/tools/explain-decision.ts';
+import { print, printComplaint, printJson, proseOf, tableOf } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
+
+export interface TestPolicyOptions extends JsonOptions {
+  readonly token?: string;
+  readonly toolset?: string;
+}
+
+/** `assay policy test NAME [JSON]`: how a call is decided on, and why. Calls nothing. */
+export async function testPolicy(
+  runtime: Runtime,
+  { name, args }: { readonly name: string; readonly args: string },
+  options: TestPolicyOptions,
+): Promise<number> {
+  const reason = argumentsFault(args);
+  if (reason !== undefined) return printComplaint({ code: 'ARGUMENTS_INVALID', reason });
+  return withOpened(runtime.openTools(options), async ({ explain }) => {
+    const { token = LOCAL_USER.subject, toolset } = options;
+    const explained = await explain(name, { token, toolset });
+    if (!explained.ok) return explained;
+    if (options.json === true) printJson(explained.value);
+    else show(explained.value);
+    return explained;
+  });
+}
+
+/** So that a command line of `assay call` can be tried as it is. Decisions do not depend on arguments. */
+function argumentsFault(text: string): string | undefined {
+  try {
+    return isJsonObject(JSON.parse(text)) ? undefined : 'they must be one JSON object';
+  } catch {
+    return 'they are not JSON';
+  }
+}
+
+const DECISIONS = {
+  allow: 'A call is allowed',
+  call: 'Each call is asked for',
+  session: 'The first call of a session is asked for',
+  refuse: 'A call is refused',
+} as const;
+
+function show(view: DecisionView): void {
+  const { namespacedName, decision, per, isCarriedOut, reasons, hints, rules, preferences } = view;
+  print(`${printable(namespacedName)}: ${decision}`);
+  print(`${DECISIONS[decision === 'ask' ? (per ?? 'call') : decision]}:`);
+  for (const { text } of reasons) print(proseOf(printable(text), { indent: '  ' }));
+  if (decision === 'ask')
+    print(
+      isCarriedOut
+        ? 'It is carried out, as the client confirms ("approvals" is "client").'
+        : 'It is not carried out without approval ("approvals" is "gateway").',
+    );
+  print('');
+  print(
+    tableOf(
+      ['HINT', 'VALUE', 'KNOWN', 'WHY'],
+      hints.map(({ hint, value, isKnown, reason }) => [hint, String(value), isKnown ? 'yes' : 'no', reason]),
+    ),
+  );
+  print('');
+  if (rules.length === 0) print('There are no rules.');
+  else
+    print(
+      tableOf(
+        ['RULE', 'EFFECT', 'APPLIES'],
+        rules.map(({ rule, effect, applies }) => [printable(rule), effect, applies ? 'yes' : 'no']),
+      ),
+    );
+  const confirm = view.confirm ?? preferences?.confirm;
+  if (confirm !== undefined)
+    print(`confirm: ${confirm} (${view.confirm === undefined ? 'policy.confirm' : 'set for this tool'})`);
+}

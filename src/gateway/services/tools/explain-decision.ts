@@ -1,0 +1,87 @@
+import type { Confirm } from '../../../core/confirm.ts';
+import { type Hint, HINTS } from '../../../core/hints/hint.ts';
+import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
+import {
+  type Effect,
+  NO_LABELS,
+  type PolicyCaller,
+  type PolicyPreferences,
+  type PolicyReason,
+} from '../../../core/policy/policy.ts';
+import { hintWarnings, policyReasonText, warningText } from '../../../core/policy/reason-text.ts';
+import { compileRule, meetsRule, ruleName, trustedValue } from '../../../core/policy/rule.ts';
+import type { CallPolicy } from '../../catalog/call-policy.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+
+/** How a call of a tool is decided on, and everything that the decision is based on. */
+export interface DecisionView {
+  /** The public name. */
+  readonly tool: string;
+  readonly namespacedName: string;
+  readonly decision: Effect;
+  /** After `ask`: whether each call is asked for, or the first of a session. */
+  readonly per?: 'call' | 'session' | undefined;
+  /** Whether the call would be carried out now. */
+  readonly isCarriedOut: boolean;
+  /** The first one decides. */
+  readonly reasons: readonly (PolicyReason & { readonly text: string })[];
+  readonly warnings: readonly string[];
+  readonly hints: readonly HintInDecision[];
+  /** All rules, with whether each applies to this call. */
+  readonly rules: readonly { readonly rule: string; readonly effect: Effect; readonly applies: boolean }[];
+  /** What was set for the tool. */
+  readonly confirm?: Confirm | undefined;
+  readonly preferences?: PolicyPreferences | undefined;
+}
+
+export interface HintInDecision {
+  readonly hint: Hint;
+  /** The value used for decisions. */
+  readonly value: boolean;
+  /** Whether a trusted source or an operator states it, so that it can satisfy a rule that allows. */
+  readonly isKnown: boolean;
+  readonly reason: string;
+  readonly reasonCode: ReasonCode;
+}
+
+/** The caller to assume. */
+export interface AssumedCaller {
+  readonly token: string;
+  readonly toolset?: string | undefined;
+}
+
+export function explainDecision(
+  entry: Entry,
+  policy: Pick<CallPolicy, 'current' | 'source'>,
+  { token, toolset }: AssumedCaller,
+): DecisionView {
+  const { server, name, definition } = entry;
+  const tool = server.claims.policyToolOf(server.spec, name, definition);
+  const caller: PolicyCaller = { identity: { subject: token, scopes: [] }, toolset, labels: NO_LABELS };
+  const { current, source } = policy;
+  const decided = current.decide({ ...caller, tool });
+  const kind = decided?.kind ?? 'allow';
+  return {
+    tool: entry.key,
+    namespacedName: nameIn(entry),
+    decision: kind,
+    ...(decided?.kind === 'ask' && { per: decided.per }),
+    isCarriedOut: kind === 'allow' || (kind === 'ask' && current.approvals === 'client'),
+    reasons: (decided?.reasons ?? []).map((reason) => ({ ...reason, text: policyReasonText(reason) })),
+    warnings: hintWarnings(tool.hints).map(warningText),
+    hints: HINTS.map((hint) => {
+      const resolved = tool.hints[hint];
+      const { code, text } = reasonOf(resolved.decision.by);
+      const isKnown = trustedValue(resolved) !== undefined;
+      return { hint, value: resolved.decision.value, isKnown, reason: text, reasonCode: code };
+    }),
+    rules: (source?.rules ?? []).map((rule, index) => ({
+      rule: ruleName(rule, index),
+      effect: rule.effect,
+      applies: meetsRule(compileRule(rule, index), tool, caller),
+    })),
+    ...(tool.confirm !== undefined && { confirm: tool.confirm }),
+    ...(source !== undefined && { preferences: source.preferences }),
+  };
+}
