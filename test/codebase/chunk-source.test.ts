@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chunkSource } from '../../src/codebase/chunks/chunk-source.ts';
 import { GRAMMARS } from '../../src/codebase/chunks/languages.ts';
+import { parse } from '../../src/codebase/chunks/parsers.ts';
 import type { Language, SourceChunk } from '../../src/codebase/source-chunk.ts';
 
 const LANGUAGES: readonly Language[] = ['text', ...(Object.keys(GRAMMARS) as Language[])];
@@ -78,8 +79,54 @@ test('the chunks of any text hold each of its lines once, in order', async () =>
       const { chunks } = await chunkSource({ text, language });
       expect(linesOf(chunks)).toEqual(/\S/.test(text) ? text.replace(/\n$/, '').split('\n') : []);
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
+});
+
+test('a large class is cut into its header, its methods and what is between them', async () => {
+  const body = '    work();\n'.repeat(30);
+  const text = [
+    '/** A parser. */',
+    'export class Parser extends Base {',
+    '  #rest = 1;',
+    '',
+    '  // Reads.',
+    '  read() {',
+    `${body}  }`,
+    '  static LIMIT = 10;',
+    '  handle = () => {',
+    `${body}  };`,
+    '}',
+    'run();',
+  ].join('\n');
+  const { chunks } = await chunkSource({ text, language: 'typescript' });
+  expect(
+    chunks.map(({ startLine, endLine, kind, parent, symbol }) => [startLine, endLine, kind, parent, symbol]),
+  ).toEqual([
+    [1, 4, 'class', null, 'Parser'],
+    [5, 37, 'method', 'Parser', 'read'],
+    [38, 38, 'block', 'Parser', null],
+    [39, 71, 'method', 'Parser', 'handle'],
+    [72, 72, 'block', null, null],
+  ]);
+});
+
+test('a large function is cut at its functions, and what is still too large at lines', async () => {
+  const inner = `  function inner() {\n${'    work();\n'.repeat(900)}  }\n`;
+  const { chunks } = await chunkSource({ text: `(function () {\n${inner}})();\n`, language: 'javascript' });
+  expect(chunks.slice(1).map(({ kind, symbol }) => [kind, symbol])).toEqual([
+    ['function', 'inner'],
+    ['function', 'inner'],
+  ]);
+  const all = await chunkSource({ text: `function outer() {\n${inner}}\n`, language: 'javascript' });
+  expect(all.chunks[1]).toMatchObject({ symbol: 'inner', parent: 'outer' });
+  expect(Math.max(...all.chunks.map(({ content }) => content.length))).toBeLessThanOrEqual(8_000);
+});
+
+test('text made to be hard to parse is given up, and the next one is parsed', async () => {
+  expect(await parse('bash', '<'.repeat(20_000), 20)).toBeUndefined();
+  const { chunks } = await chunkSource({ text: 'f() { :; }', language: 'bash' });
+  expect(chunks).toMatchObject([{ symbol: 'f' }]);
 });
 
 /** The lines by their numbers, so that a gap or an overlap shows. */

@@ -33,10 +33,10 @@ const JOBS_AHEAD = 8;
 /** Threads that may end without having answered anything, such as when the grammars are not installed. */
 const MAX_FAILED_STARTS = 3;
 /** Bytes of files that are read and not yet taken by the caller of `processAll`. */
-const MAX_BYTES_AHEAD = 8 * 1024 * 1024;
-const MAX_FILES_AHEAD = 256;
+const MAX_BYTES_AHEAD = 2 * 1024 * 1024;
+const MAX_FILES_AHEAD = 64;
 /** Without these limits, threads keep garbage for as long as the machine has memory. */
-const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 interface PendingJob {
   readonly job: ChunkJob;

@@ -4,28 +4,37 @@ import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
 import { GRAMMARS, type ParsedLanguage } from './languages.ts';
 
 /**
- * Work of a parse, in calls of the progress callback, each of which stands for 100 steps of the parser: what a large
- * file needs, many times over. Counted, because a limit in time would make the chunks depend on the machine's load.
+ * Work of a parse, in calls of the progress callback, each of which stands for 100 steps of the parser: 15 times what
+ * the most demanding of 10,000 files needed. Counted, because a limit in time alone would make the chunks of a large file
+ * depend on the machine's load.
  */
 const MIN_CALLS = 2_000;
 const CALLS_PER_CHARACTER = 0.25;
+/** For text made to be hard to parse, where a single step may take milliseconds. Large files take a tenth of a second. */
+const MAX_PARSE_MS = 5_000;
 
 const require = createRequire(import.meta.url);
-const parsers = new Map<string, Promise<Parser | undefined>>();
+const parsers = new Map<string, Promise<Parser>>();
 let runtime: Promise<void> | undefined;
 
 /** Parses a text. Returns undefined if that takes too much work. The tree must be deleted. */
-export async function parse(language: ParsedLanguage, text: string): Promise<Tree | undefined> {
+export async function parse(
+  language: ParsedLanguage,
+  text: string,
+  maxMs: number = MAX_PARSE_MS,
+): Promise<Tree | undefined> {
   const parser = await parserOf(language);
-  if (parser === undefined) return undefined;
+  const endMs = performance.now() + maxMs;
   let calls = Math.max(MIN_CALLS, text.length * CALLS_PER_CHARACTER);
-  const tree = parser.parse(text, null, { progressCallback: () => (calls -= 1) < 0 });
+  const isEnough = (): boolean => (calls -= 1) < 0 || performance.now() > endMs;
+  const tree = parser.parse(text, null, { progressCallback: isEnough });
+  // Otherwise the next text would be taken for the rest of this one.
   if (tree === null) parser.reset();
   return tree ?? undefined;
 }
 
 /** Loaded once, when the first file in the language is parsed. */
-function parserOf(language: ParsedLanguage): Promise<Parser | undefined> {
+function parserOf(language: ParsedLanguage): Promise<Parser> {
   const name = GRAMMARS[language];
   let parser = parsers.get(name);
   if (parser === undefined) {
