@@ -1,15 +1,26 @@
 // Each hint of each tool, as a client reads it from `tools/list`, held against what the tool does. The value of a hint
 // chooses what is checked, so a hint that is flipped fails.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HINTS, type Hint } from '../../src/core/hints/hint.ts';
+import { rounds } from '../support/campaign.ts';
 import { startAssay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { at } from '../support/json.ts';
 import { MAIN, tempDir } from '../support/place.ts';
-import { call, checkHint, type Peer, type ToolName, writeIn } from './hint-checks.ts';
+import {
+  call,
+  checkHint,
+  index,
+  indexedScene,
+  type Peer,
+  snapshot,
+  type ToolName,
+  writeIn,
+} from './hint-checks.ts';
 
 const TOOLS: readonly ToolName[] = ['index_repository', 'search_code', 'set_working_directory'];
 const CLAIMS = TOOLS.flatMap((tool) => HINTS.map((hint): readonly [ToolName, Hint] => [tool, hint]));
@@ -24,8 +35,8 @@ async function hintOf({ client }: Peer, tool: ToolName, hint: Hint): Promise<boo
   return value === true;
 }
 
-function overStdio(): Promise<Client> {
-  return connectClient({ command: [process.execPath, MAIN, 'codebase', '--home', HOME] }, 'legacy');
+function overStdio(home = HOME): Promise<Client> {
+  return connectClient({ command: [process.execPath, MAIN, 'codebase', '--home', home] }, 'legacy');
 }
 
 describe('over stdio', () => {
@@ -83,6 +94,99 @@ describe('over HTTP, mounted in a gateway', () => {
       'two',
       'default',
     ]);
+  });
+});
+
+// Linux has namespaces; elsewhere the checks above remain.
+describe.skipIf(process.platform !== 'linux')('in a namespace of its own', () => {
+  const started = (mode: string, setup: string, home: string): Promise<Client> => {
+    const script = `${setup} exec "$0" "$@"`;
+    const program = [process.execPath, MAIN, 'codebase', '--home', home];
+    return connectClient({ command: ['unshare', mode, 'sh', '-c', script, ...program] }, 'legacy');
+  };
+
+  it('without a network all tools work', async () => {
+    const home = tempDir();
+    const peer: Peer = { client: await started('-rn', '', home), home };
+    const scene = await indexedScene(peer);
+    const found = await call(peer, 'search_code', { query: 'bookRefund', project_id: scene.project });
+    expect(found.structured).toMatchObject({ mode: 'lexical', notes: [] });
+    expect(found.text).toContain('refunds.ts:1-3');
+    const set = await call(peer, 'set_working_directory', { directory: scene.repo });
+    expect(set.isError).toBe(false);
+  });
+
+  it('with its data mounted read-only, what is read-only works, and what is not fails', async () => {
+    const home = tempDir();
+    const writer: Peer = { client: await overStdio(home), home };
+    const scene = await indexedScene(writer);
+    const before = snapshot(home);
+    const mount = `mount --bind '${home}' '${home}' && mount -o remount,bind,ro '${home}' &&`;
+    const peer: Peer = { client: await started('-rm', mount, home), home };
+    const project_id = scene.project;
+    for (const tool of ['search_code', 'index_status', 'index_repository'] as const) {
+      const args = { search_code: { query: 'bookRefund', project_id }, index_status: { project_id } };
+      const repository = { repo_path: scene.repo, project_id, force_reindex: true };
+      const { isError } = await call(peer, tool, tool === 'index_repository' ? repository : args[tool]);
+      const { tools } = await peer.client.listTools();
+      expect([tool, !isError]).toEqual([
+        tool,
+        tools.find(({ name }) => name === tool)?.annotations?.readOnlyHint,
+      ]);
+    }
+    expect(snapshot(home)).toEqual(before);
+  });
+});
+
+describe('destructiveHint: false of index_repository', () => {
+  it('holds for any edits, options and deletions', async () => {
+    const peer: Peer = { client: await overStdio(), home: HOME };
+    const other = await indexedScene(peer);
+    const others = snapshot(join(HOME, 'codebase', other.project));
+    const paths = fc.constantFrom('a.ts', 'b/c.py', 'b/d.txt', 'refunds.ts');
+    const step = fc.record({
+      path: paths,
+      text: fc.option(fc.string({ maxLength: 200 }), { nil: undefined }),
+      force: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const scene = await indexedScene(peer);
+        for (const { path, text, force } of steps) {
+          if (text === undefined) rmSync(join(scene.repo, path), { force: true });
+          else writeIn(scene.repo, path, text);
+          const repository = snapshot(scene.repo);
+          await index(peer, scene, { force_reindex: force });
+          expect(snapshot(scene.repo)).toEqual(repository);
+          expect(snapshot(join(HOME, 'codebase', other.project))).toEqual(others);
+        }
+      }),
+      { numRuns: rounds({ short: 5, long: 300 }) },
+    );
+  });
+
+  it('holds for a run that is killed: the former index answers', async () => {
+    const home = tempDir();
+    const killed: Peer = { client: await overStdio(home), home };
+    const scene = await indexedScene(killed);
+    for (let file = 0; file < 1_000; file += 1)
+      writeIn(scene.repo, `many/${file}.ts`, `export function f${file}() {\n  return ${file};\n}\n`);
+    const { pid } = killed.client.transport as { readonly pid?: number };
+    expect(pid).toBeGreaterThan(1);
+    const name = 'index_repository';
+    await expect(
+      killed.client.callTool(
+        { name, arguments: { repo_path: scene.repo, project_id: scene.project, force_reindex: true } },
+        { onprogress: ({ progress }) => progress > 1 && process.kill(pid!, 'SIGKILL') },
+      ),
+    ).rejects.toThrow();
+    const peer: Peer = { client: await overStdio(home), home };
+    const project_id = scene.project;
+    expect((await call(peer, 'search_code', { query: 'bookRefund', project_id })).text).toContain(
+      'refunds.ts:1-3',
+    );
+    expect((await call(peer, 'search_code', { query: 'f7', project_id })).text).not.toContain('many/');
+    expect(await index(peer, scene)).toMatchObject({ status: 'success', files_total: 1_003 });
   });
 });
 

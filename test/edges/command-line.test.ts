@@ -11,13 +11,14 @@ import { ROOT } from '../support/place.ts';
 const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };
 const program = programOf(runtime as Runtime, () => undefined);
 
-/** `assay toolset add`, for each command that has no subcommands. */
+/** `assay toolset add`, for each command that does something itself: a group of others has no options. */
 function commandLines(command: Command, path: string): readonly string[] {
   const inner = command.createHelp().visibleCommands(command);
   if (inner.length === 0) return [path];
-  return inner
+  const below = inner
     .filter((one) => one.name() !== 'help')
     .flatMap((one) => commandLines(one, `${path} ${one.name()}`));
+  return command !== program && command.options.length > 0 ? [path, ...below] : below;
 }
 
 describe('docs/CLI.md', () => {
