@@ -1,5 +1,4 @@
 import { err, ok, type Result } from '../core/result.ts';
-import type { EmbeddingSettings } from './embeddings/embedding-settings.ts';
 import { vectorFailureText } from './embeddings/failure-text.ts';
 import { openVectors, type Vectors } from './embeddings/open-vectors.ts';
 import type { VectorSearch } from './embeddings/vector-search.ts';
@@ -11,6 +10,7 @@ import { Indexer } from './indexing/indexer.ts';
 import { searchCode, type SearchAnswer, type SearchRequest } from './search/search-code.ts';
 import type { ProjectFolders } from './projects/project-folders.ts';
 import type { ProjectId } from './projects/project-id.ts';
+import type { CodebaseSettings } from './settings.ts';
 import { IndexReader, openToRead } from './store/index-reader.ts';
 import type { ReportProgress, ToolProgress } from './tools/progress-reporter.ts';
 
@@ -33,7 +33,7 @@ export interface CodeAnswer extends SearchAnswer {
 
 export interface CodebaseOptions {
   readonly folders: ProjectFolders;
-  readonly embeddings: EmbeddingSettings | undefined;
+  readonly settings: CodebaseSettings;
 }
 
 export interface ProjectStatus extends IndexStatus {
@@ -55,10 +55,14 @@ export class Codebase {
 
   #runs = 0;
 
-  /** Without `embeddings` searches are by words only. */
-  constructor({ folders, embeddings }: CodebaseOptions) {
+  constructor({ folders, settings }: CodebaseOptions) {
+    const { maxFileBytes, threads, embeddings } = settings;
     this.#folders = folders;
-    this.#indexer = new Indexer({ embeddings });
+    this.#indexer = new Indexer({
+      embeddings,
+      ...(maxFileBytes !== undefined && { maxFileBytes }),
+      ...(threads !== undefined && { threads }),
+    });
     this.#vectors = embeddings && openVectors(embeddings);
   }
 

@@ -2,12 +2,13 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { err, ok, type Result } from '../core/result.ts';
 import { Codebase } from './codebase.ts';
 import { Counters } from './counters.ts';
-import { readEmbeddingSettings, type SettingFault } from './embeddings/embedding-settings.ts';
+import type { SettingFault } from './embeddings/embedding-settings.ts';
 import type { Fault } from './fault.ts';
 import { ProjectConfigs } from './projects/project-config.ts';
 import { ProjectFolders } from './projects/project-folders.ts';
 import { codebaseServer, codebaseTools } from './server.ts';
 import { Session } from './session.ts';
+import { readSettings } from './settings.ts';
 import { type Answer, callTool, type ToolCall } from './tools/tool.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
 
@@ -34,10 +35,10 @@ interface ServeOptions {
 
 /** The code-search server. SETTING_INVALID */
 export function openCodebase({ home, env, cwd }: CodebaseOptions): Result<CodebaseProgram, Fault> {
-  const embeddings = readEmbeddingSettings(env);
-  if (!embeddings.ok) return err(settingFault(embeddings.error));
+  const settings = readSettings(env);
+  if (!settings.ok) return err(settingFault(settings.error));
   const folders = new ProjectFolders(home);
-  const codebase = new Codebase({ folders, embeddings: embeddings.value });
+  const codebase = new Codebase({ folders, settings: settings.value });
   const depsOf = (session: Session): ToolDeps => ({
     ...{ codebase, folders, session },
     configs: new ProjectConfigs(),

@@ -11,15 +11,29 @@ import { ProjectConfigs } from '../../src/codebase/projects/project-config.ts';
 import { ProjectFolders } from '../../src/codebase/projects/project-folders.ts';
 import { codebaseServer } from '../../src/codebase/server.ts';
 import { Session } from '../../src/codebase/session.ts';
+import { readSettings } from '../../src/codebase/settings.ts';
 import { FAULT_KEY } from '../../src/codebase/tools/tool.ts';
 import { endLater, until } from '../support/endings.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { ROOT, tempDir } from '../support/place.ts';
-import { call, index, newRepository, type Peer, snapshot, SOURCES, writeIn } from './hint-checks.ts';
+import { EmbeddingService } from './embeddings/embedding-service.ts';
+import {
+  type Answer,
+  call,
+  index,
+  newRepository,
+  type Peer,
+  snapshot,
+  SOURCES,
+  writeIn,
+} from './hint-checks.ts';
 
-async function connected(home = tempDir()): Promise<Peer> {
+async function connected(env: Readonly<Record<string, string>> = {}): Promise<Peer> {
+  const home = tempDir();
   const folders = new ProjectFolders(home);
-  const codebase = new Codebase({ folders, embeddings: undefined });
+  const settings = readSettings(env);
+  if (!settings.ok) throw new Error(settings.error.problem);
+  const codebase = new Codebase({ folders, settings: settings.value });
   const server = codebaseServer({
     codebase,
     folders,
@@ -238,6 +252,38 @@ it('a search of a project without an index says what to do, and creates nothing'
     projects: [],
   });
   expect(existsSync(join(fresh.home, 'codebase'))).toBe(false);
+});
+
+it('with an embedding service it also searches by meaning, and says so where that fails', async () => {
+  const service = await EmbeddingService.start();
+  endLater(() => service.close());
+  const hybrid = await connected({ ASSAY_CODEBASE_EMBEDDINGS_URL: `${service.url}/api/embed` });
+  const repo = newRepository();
+  await index(hybrid, { repo, project: 'shop' });
+  const search = (): Promise<Answer> =>
+    call(hybrid, 'search_code', { query: 'give the amount back', project_id: 'shop' });
+  const asked = service.requests.length;
+  expect((await search()).structured).toMatchObject({ mode: 'hybrid', notes: [] });
+  expect(service.requests.length).toBe(asked + 1);
+  service.script.push({ kind: 'status', status: 500 });
+  expect((await search()).structured).toMatchObject({
+    mode: 'lexical',
+    notes: [expect.stringMatching(/^Searched by words only\. .*500/) as string],
+  });
+});
+
+it.each([
+  [
+    { ASSAY_CODEBASE_THREADS: '0' },
+    { problem: 'is not valid.', remedy: 'Set it to a whole number from 1 to 16, or unset it.' },
+  ],
+  [
+    { ASSAY_CODEBASE_MAX_FILE_SIZE: '1' },
+    { problem: 'is not a setting.', remedy: 'Did you mean ASSAY_CODEBASE_MAX_FILE_BYTES?' },
+  ],
+])('the settings %j are refused', (env, fault) => {
+  const [setting] = Object.keys(env);
+  expect(readSettings(env)).toEqual({ ok: false, error: { setting, ...fault } });
 });
 
 it('a directory with nothing to index fails, and says why', async () => {

@@ -31,7 +31,7 @@ const INPUT: z.ZodType<Input> = z.strictObject({
 
 const COUNT = z.number().meta({ type: 'integer', minimum: 0 });
 
-const OUTPUT = z.object({
+const OUTPUT = z.looseObject({
   repository_id: z.string().describe('Pass this to search_code to search only this repository.'),
   files_indexed: COUNT.describe('Files that were new or changed; 0 if nothing changed.'),
   chunks_created: COUNT,

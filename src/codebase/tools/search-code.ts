@@ -56,7 +56,7 @@ const INPUT: z.ZodType<Input> = z.strictObject({
     .describe('Maximum number of results.'),
 });
 
-const RESULT = z.object({
+const RESULT = z.looseObject({
   chunk_id: z.string(),
   file_path: z.string().describe('Relative to the root of the repository.'),
   content: z.string(),
@@ -77,7 +77,7 @@ const RESULT = z.object({
   content_truncated: z.boolean(),
 });
 
-const OUTPUT = z.object({
+const OUTPUT = z.looseObject({
   results: z.array(RESULT),
   total_count: COUNT.describe('Number of results returned.'),
   project_id: z.string(),
