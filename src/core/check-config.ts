@@ -48,8 +48,8 @@ export function checkConfig(facts: ConfigFacts): readonly Finding[] {
 const NAMED_BY: Readonly<Record<ConfigFacts['origin'], string>> = {
   '--config': 'named by --config',
   ASSAY_CONFIG: 'named by ASSAY_CONFIG',
-  ASSAY_HOME: 'mcp.json of the home that --home or ASSAY_HOME names',
-  default: 'the default place, as nothing names another',
+  ASSAY_HOME: 'mcp.json in the folder set by --home or ASSAY_HOME',
+  default: 'the default config file',
 };
 
 function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[] {
@@ -64,7 +64,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
         message: `${reading.sentence} It is ${namedBy}.`,
         remedy: reading.isAbsent
           ? 'Put the "mcpServers" of your client into this file, or name another one with --config.'
-          : 'Mend the file, or name another one with --config.',
+          : 'Fix the file, or name another one with --config.',
       },
     ];
   const complaints = reading.complaints.map((complaint) => complained(path, complaint));
@@ -82,7 +82,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
           check: 'config',
           level: 'ok',
           about,
-          message: `It names ${countedServers(servers)}. It is ${namedBy}.`,
+          message: `It has ${countedServers(servers)}. It is ${namedBy}.`,
         };
   return [
     found,
@@ -93,7 +93,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
 }
 
 function countedServers(servers: number): string {
-  return servers === 1 ? '1 server that can be tried' : `${servers} servers that can be tried`;
+  return servers === 1 ? '1 usable server' : `${servers} usable servers`;
 }
 
 function complained(path: string, { level, line, column, key, reason, remedy }: Complaint): Finding {

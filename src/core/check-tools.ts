@@ -32,9 +32,9 @@ function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Find
       check: 'hints',
       level: 'note',
       about: name,
-      message: `${present.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
+      message: `${present.join('; ')}. Clients treat these tools as dangerous and ask before each call.`,
       remedy:
-        'Ask its author to declare "annotations", or say it yourself: `assay lint` shows each tool, and docs/ANNOTATIONS.md how.',
+        'Ask the author to add annotations, or set the hints yourself with `assay hints`. `assay lint` lists the tools.',
     },
   ];
 }
@@ -96,7 +96,7 @@ export function checkIsolation(servers: readonly ServerFacts[]): readonly Findin
       ...(asked.length === 0 ? [] : [`asks its client for ${asked.join(', ')}`]),
       ...(moreTools.length === 0
         ? []
-        : [`lists ${some(moreTools)} only to a client that offers roots, sampling and elicitation`]),
+        : [`lists ${some(moreTools)} only to clients that support roots, sampling and elicitation`]),
     ];
     if (parts.length === 0) return [];
     return [
@@ -104,9 +104,9 @@ export function checkIsolation(servers: readonly ServerFacts[]): readonly Findin
         check: 'isolation',
         level: 'note',
         about: name,
-        message: `It ${parts.join(', and ')}; where several clients share its process it is offered none of that.`,
+        message: `It ${parts.join(', and ')}. A process that several clients share is offered none of that.`,
         remedy:
-          'Set "isolation": "session" in its config entry: each client then has a process of its own, whose questions reach it. Through `assay stdio`, which has one client, they do anyway.',
+          'Set "isolation": "session" in its config entry: each client then has its own process and answers its questions. `assay stdio`, which has only one client, does not need that.',
       },
     ];
   });

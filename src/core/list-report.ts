@@ -44,7 +44,7 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
   name_repeated: { level: 'warning', remedy: 'Report this to the author of the server: names must differ.' },
   name_hidden: {
     level: 'warning',
-    remedy: 'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
+    remedy: 'Remove one of the two servers, or connect to each at /mcp/servers/<name>.',
   },
   filter_unmatched: {
     level: 'warning',

@@ -20,11 +20,7 @@ function check(
   expect(found.map(({ level, about, message }) => [level, about, message])).toEqual(expected);
 }
 
-const OK = [
-  'ok',
-  '/c/mcp.json',
-  'It names 2 servers that can be tried. It is named by ASSAY_CONFIG.',
-] as const;
+const OK = ['ok', '/c/mcp.json', 'It has 2 usable servers. It is named by ASSAY_CONFIG.'] as const;
 
 describe('the config', () => {
   it('is fine where servers stand in it and nothing is wrong', () => {
@@ -39,8 +35,8 @@ describe('the config', () => {
     expect(words).toEqual([
       'named by --config.',
       'named by ASSAY_CONFIG.',
-      'mcp.json of the home that --home or ASSAY_HOME names.',
-      'the default place, as nothing names another.',
+      'mcp.json in the folder set by --home or ASSAY_HOME.',
+      'the default config file.',
     ]);
   });
 

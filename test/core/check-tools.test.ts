@@ -74,7 +74,7 @@ describe('hints', () => {
 
   it('that are missing are a note, with what follows', () => {
     expect(brief(checkHints([up([READS, SILENT, VAGUE])]))).toEqual([
-      'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). What is unknown counts as dangerous, so clients will ask for each call.',
+      'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). Clients treat these tools as dangerous and ask before each call.',
     ]);
   });
 
@@ -102,10 +102,10 @@ describe('isolation', () => {
   });
 
   it.each<[OfferFacts, string]>([
-    [{ asked: ['roots/list'], moreTools: [] }, 'It asks its client for roots/list;'],
+    [{ asked: ['roots/list'], moreTools: [] }, 'It asks its client for roots/list. '],
     [
       { asked: [], moreTools: ['x'] },
-      'It lists x only to a client that offers roots, sampling and elicitation;',
+      'It lists x only to clients that support roots, sampling and elicitation.',
     ],
     [
       { asked: ['roots/list'], moreTools: ['x', 'y'] },
@@ -115,7 +115,7 @@ describe('isolation', () => {
     const [found] = checkIsolation([up([], offered)]);
     expect(found?.level).toBe('note');
     expect(found?.message).toContain(message);
-    expect(found?.message).toContain('where several clients share its process it is offered none of that');
+    expect(found?.message).toContain('A process that several clients share is offered none of that');
   });
 });
 

@@ -88,9 +88,7 @@ describe('assay doctor', () => {
     expect([code, numberAt(report, 'problems'), numberAt(report, 'warnings'), stderr]).toEqual([0, 0, 0, '']);
     const levels = listAt(report, 'findings').map((one) => textAt(one, 'level'));
     expect(levels.filter((level) => level !== 'ok' && level !== 'note')).toEqual([]);
-    expect(found('config')).toEqual([
-      `ok ${config}: It names 2 servers that can be tried. It is named by --config.`,
-    ]);
+    expect(found('config')).toEqual([`ok ${config}: It has 2 usable servers. It is named by --config.`]);
     expect(found('commands')).toEqual([`ok plain: ${JSON.stringify(process.execPath)} is there.`]);
     expect(found('servers')).toEqual([
       expect.stringMatching(/^ok plain: Ready in \d+ ms, with 2025-11-25 \(legacy\): \d+ tools\.$/),
@@ -134,7 +132,7 @@ describe('assay doctor', () => {
         /^warning FILE: It contains what looks like a secret \(mcpServers\.absent\.env\.API_TOKEN, .*\(mode 644\)\.$/,
       ),
       'warning FILE: Arguments contain what looks like a secret (mcpServers.absent.args[0]). Other users of this machine can see the arguments of running programs.',
-      'ok FILE: It names 6 servers that can be tried. It is named by --config.',
+      'ok FILE: It has 6 usable servers. It is named by --config.',
     ]);
     expect(found('commands').filter((line) => line.startsWith('problem'))).toEqual([
       'problem absent: The command "no-such-command-anywhere" was not found in any folder of PATH, so the server cannot be started.',
@@ -170,7 +168,7 @@ describe('assay doctor', () => {
       ),
     ]);
     expect(found('isolation')).toEqual([
-      'note files: It asks its client for roots/list; where several clients share its process it is offered none of that.',
+      'note files: It asks its client for roots/list. A process that several clients share is offered none of that.',
     ]);
     expect((await doctor(config, { args: ['--strict'] })).code).toBe(1);
   });
@@ -209,7 +207,7 @@ describe('assay doctor', () => {
   it('says who named the config', async () => {
     const home = tempDir();
     const ran = await runAssay(['doctor', '--offline', '--home', home]);
-    expect(ran.stdout).toContain('It is mcp.json of the home that --home or ASSAY_HOME names.');
+    expect(ran.stdout).toContain('It is mcp.json in the folder set by --home or ASSAY_HOME.');
     const named = await runAssay(['doctor', '--offline'], {
       env: { ASSAY_CONFIG: '/no/such', ASSAY_HOME: home },
     });
