@@ -96,6 +96,22 @@ it('searches go on while a run writes, and do not keep the index in WAL mode', a
   reader.close();
 });
 
+it('a search that takes long keeps a run from writing, and the index as it was', async () => {
+  const place = await indexed();
+  const former = contents(place.folder);
+  const slow = new SqliteDatabase(indexPath(place.folder), { readonly: true });
+  slow.exec('BEGIN');
+  slow.prepare('SELECT count(*) FROM files').get();
+  await place.opened((database) => {
+    database.pragma('busy_timeout = 1');
+    expect(() => enterWal(database)).toThrow(expect.objectContaining({ code: 'SQLITE_BUSY' }));
+  });
+  expect(contents(place.folder)).toEqual(former);
+  slow.close();
+  place.write({ 'part.js': 'export const word = 1;\n' });
+  expect(await place.run()).toMatchObject({ files_indexed: 1 });
+});
+
 it('an index that was copied without its log is read, and nothing is created beside it', async () => {
   const place = await indexed();
   const folder = tempDir();

@@ -223,7 +223,11 @@ class IndexRun {
 
   /** In steps, so that an abort is heard. The next run deletes what is left. */
   async #deleteSuperseded(): Promise<void> {
-    while (!this.#options.signal.aborted && this.#writer.deleteSuperseded()) await nextTurn();
+    const { signal, onProgress } = this.#options;
+    for (let done = 1; !signal.aborted && this.#writer.deleteSuperseded(); done += 1) {
+      onProgress({ phase: 'writing', done });
+      await nextTurn();
+    }
   }
 
   /** Why a file cannot be looked at; undefined if it can. */

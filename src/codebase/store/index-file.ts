@@ -56,7 +56,9 @@ export function inspect(database: Database, path: string): Result<'current' | 'e
 export function enterWal(database: Database): void {
   if (database.pragma('journal_mode', { simple: true }) === 'wal') return;
   database.pragma('journal_mode = MEMORY');
-  database.pragma('journal_mode = WAL');
+  // Writing on in MEMORY mode could destroy the index.
+  if (database.pragma('journal_mode = WAL', { simple: true }) !== 'wal')
+    throw new SqliteDatabase.SqliteError('The index cannot enter WAL mode.', 'SQLITE_BUSY');
 }
 
 /**
