@@ -149,6 +149,14 @@ describe('a question', () => {
   });
 });
 
+describe('a description', () => {
+  it('that mentions an identifier is not answered by its definition first', () => {
+    const query = 'removes a user from the database and writes to the audit log before HttpServer is told';
+    expect(firstOf(query)).toBe('src/users.ts:10 removeUser');
+    expect(places(search(query))).toContainEqual(expect.stringMatching('src/server.go'));
+  });
+});
+
 describe('filters', () => {
   it('keep to a directory, in which % and _ mean themselves', () => {
     expect(places(search('wildcard', { directory: 'a_b' }))).toEqual(['a_b/one.ts:1 wildcardOne']);

@@ -2,7 +2,7 @@ import type { ChunkKind, Language } from '../source-chunk.ts';
 import { termsOf } from '../terms.ts';
 import type { Candidates } from './candidates.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import type { Ordered } from './rank.ts';
+import { isExact, type Ordered } from './rank.ts';
 import { stemOf } from './stem.ts';
 import { surroundingsOf } from './surroundings.ts';
 
@@ -82,13 +82,12 @@ function withoutCopies(ordered: readonly Ordered[]): readonly Ordered[] {
  * and exact text score 1.
  */
 function scale(chosen: readonly Ordered[], { candidates, query }: Assembly): (entry: Ordered) => number {
-  const isExact = ({ definition, literal }: Ordered): boolean => definition !== undefined || literal;
-  const first = chosen.find((entry) => !isExact(entry));
+  const first = chosen.find((entry) => !isExact(entry, query));
   const share = first === undefined ? 0 : wordShare(first, candidates.contentOf(first.candidate.id), query);
   let least = 1;
   return (entry) => {
     const relative = first === undefined || first.score === 0 ? 0 : entry.score / first.score;
-    least = isExact(entry) ? least : Math.min(least, share * relative);
+    least = isExact(entry, query) ? least : Math.min(least, share * relative);
     return Math.round(least * 10_000) / 10_000;
   };
 }

@@ -18,6 +18,8 @@ export interface ParsedQuery {
   readonly identifiers: readonly Identifier[];
   /** Text to find character by character: quoted, or a query that is code. */
   readonly literals: readonly string[];
+  /** A short query looks something up: what it names comes first. A longer one describes what it looks for. */
+  readonly isLookup: boolean;
   /** A query of one identifier also finds identifiers that contain it. */
   readonly isOneIdentifier: boolean;
   readonly asksForTests: boolean;
@@ -29,6 +31,9 @@ export const MAX_QUERY_LENGTH: number = 2_000;
 const MAX_IDENTIFIERS = 8;
 const MAX_LITERALS = 4;
 const MIN_LITERAL_LENGTH = 3;
+/** Longer code is searched by its terms. */
+const MAX_CODE_LENGTH = 200;
+const MAX_WORDS_OF_LOOKUP = 6;
 /** So many words may be an identifier that is written in words, such as "parse header". */
 const MAX_WORDS_OF_IDENTIFIER = 4;
 
@@ -41,7 +46,9 @@ export function parseQuery(query: string): ParsedQuery {
   const paths = [...bare.matchAll(QUALIFIED)].map(([found]) => found);
   const isOne = paths.length === 1 && path !== null;
   const names = isOne ? paths : paths.filter((found) => isCode(found));
-  const literals = isOne ? quoted : [...quoted, ...(isCodeText(bare) ? [bare] : [])];
+  const literals = isOne
+    ? quoted
+    : [...quoted, ...(bare.length <= MAX_CODE_LENGTH && isCodeText(bare) ? [bare] : [])];
   const spoken = wordsAsName(bare);
   return {
     terms: [...new Set([...words, ...compounds])],
@@ -52,6 +59,7 @@ export function parseQuery(query: string): ParsedQuery {
     literals: [...new Set(literals)]
       .filter((literal) => literal.trim().length >= MIN_LITERAL_LENGTH)
       .slice(0, MAX_LITERALS),
+    isLookup: isOne || text.split(/\s+/).length <= MAX_WORDS_OF_LOOKUP || literals.includes(bare),
     isOneIdentifier: isOne,
     asksForTests: words.some((word) => ABOUT_TESTS.has(word)),
     asksForTypes: isOne || text.split(/\W+/).some((word) => ABOUT_TYPES.has(word.toLowerCase())),

@@ -6,6 +6,8 @@ import { stemOf } from './stem.ts';
 
 export interface Ranked {
   readonly candidate: Candidate;
+  /** Whether it contains a text that was asked for character by character. */
+  readonly literal: boolean;
   /** 0 to 1, comparable within one search. */
   readonly score: number;
   /** What it defines of the query's identifiers. */
@@ -14,8 +16,6 @@ export interface Ranked {
 
 /** A result in its final place. */
 export interface Ordered extends Ranked {
-  /** Whether it contains a text that was asked for character by character. */
-  readonly literal: boolean;
   /** Whether its embedding is near that of the query. */
   readonly byMeaning: boolean;
 }
@@ -26,6 +26,8 @@ export interface RankingWeights {
   readonly name: number;
   /** For a name with one of the first two words of the query, which mostly say what the code does. */
   readonly firstWords: number;
+  /** In a longer query: for a definition of one of its identifiers, and for text that it quotes. */
+  readonly named: number;
   /** For each doubling of the lines. */
   readonly lines: number;
   /** For classes, constants and blocks, unless the query asks for them: functions answer more questions. */
@@ -37,6 +39,8 @@ export interface RankingWeights {
 export interface Ranking {
   /** By `Candidate.id`. */
   readonly definitions: ReadonlyMap<number, Definition>;
+  /** `Candidate.id` of those that contain a text of the query. */
+  readonly literals: ReadonlySet<number>;
   readonly weights: RankingWeights;
 }
 
@@ -44,6 +48,7 @@ export interface Ranking {
 export const WEIGHTS: RankingWeights = {
   name: 0.25,
   firstWords: 0.1,
+  named: 0.1,
   lines: -0.01,
   notFunction: -0.1,
   test: 0.3,
@@ -51,7 +56,8 @@ export const WEIGHTS: RankingWeights = {
 
 /**
  * Orders the candidates of a query:
- * 1. definitions of its identifiers, those with the right parent and spelling first;
+ * 1. if it is a look-up, the chunks with its text, then the definitions of its identifiers, those with the right parent
+ *    and spelling first;
  * 2. the others by BM25, as a share of the best one, and by what `RankingWeights` adds to it.
  *
  * Ties are broken by path and line.
@@ -59,17 +65,22 @@ export const WEIGHTS: RankingWeights = {
 export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
-  { definitions, weights }: Ranking,
+  { definitions, literals, weights }: Ranking,
 ): readonly Ranked[] {
   const best = candidates.reduce((most, { bm25 }) => Math.max(most, bm25), 0);
   const bonusOf = bonuses(query, weights);
   const scored = candidates.map((candidate) => {
-    const sum = (best === 0 ? 0 : candidate.bm25 / best) + bonusOf(candidate);
-    const score = Math.max(0, sum) / (1 + weights.name + weights.firstWords);
+    const definition = definitions.get(candidate.id);
+    const literal = literals.has(candidate.id);
+    const named = !query.isLookup && (literal || definition !== undefined) ? weights.named : 0;
+    const sum = (best === 0 ? 0 : candidate.bm25 / best) + bonusOf(candidate) + named;
+    const score = Math.max(0, sum) / (1 + weights.name + weights.firstWords + weights.named);
     const factor = candidate.isTest && !query.asksForTests ? weights.test : 1;
-    return { candidate, score: score * factor, definition: definitions.get(candidate.id) };
+    return { candidate, score: score * factor, definition, literal };
   });
-  return scored.sort(compareRanked);
+  return scored.sort(
+    (one, other) => (query.isLookup ? compareNamed(one, other) : 0) || compareRanked(one, other),
+  );
 }
 
 function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candidate) => number {
@@ -91,9 +102,18 @@ function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candi
   };
 }
 
+/** Whether a result is what was looked up, rather than like it. */
+export function isExact({ literal, definition }: Ranked, { isLookup }: ParsedQuery): boolean {
+  return isLookup && (literal || definition !== undefined);
+}
+
+function compareNamed(one: Ranked, other: Ranked): number {
+  const literal = Number(other.literal) - Number(one.literal);
+  return literal || (other.definition?.fit ?? 0) - (one.definition?.fit ?? 0);
+}
+
 function compareRanked(one: Ranked, other: Ranked): number {
-  const fit = (other.definition?.fit ?? 0) - (one.definition?.fit ?? 0);
-  return fit || other.score - one.score || comparePlaces(one.candidate, other.candidate);
+  return other.score - one.score || comparePlaces(one.candidate, other.candidate);
 }
 
 /** Also how equal results are ordered, so that a search always answers the same. */

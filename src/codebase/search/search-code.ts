@@ -8,7 +8,7 @@ import { type Definition, definitionsOf } from './definitions.ts';
 import { diagnose, type Diagnosis } from './diagnose.ts';
 import { chunksWith } from './literals.ts';
 import { parseQuery, type ParsedQuery } from './parse-query.ts';
-import { type Ordered, rank, type RankingWeights, WEIGHTS } from './rank.ts';
+import { isExact, type Ordered, rank, type RankingWeights, WEIGHTS } from './rank.ts';
 import { compoundOf } from '../terms.ts';
 import { termsWith, vocabularyOf } from './vocabulary.ts';
 
@@ -103,15 +103,12 @@ function lexicalOrder(search: Search, weights: RankingWeights): readonly Ordered
   const found = [...byTerms, ...definitions.map(({ candidate }) => candidate), ...literals];
   if (query.isOneIdentifier && definitions.length === 0 && byTerms.length < request.limit)
     found.push(...containing(search));
-  const withText = new Set(literals.map(({ id }) => id));
-  const ordered = rank(query, distinct(found), { definitions: bestOf(definitions), weights }).map(
-    (ranked) => ({
-      ...ranked,
-      literal: withText.has(ranked.candidate.id),
-      byMeaning: false,
-    }),
-  );
-  return [...ordered.filter(({ literal }) => literal), ...ordered.filter(({ literal }) => !literal)];
+  const ranking = {
+    definitions: bestOf(definitions),
+    literals: new Set(literals.map(({ id }) => id)),
+    weights,
+  };
+  return rank(query, distinct(found), ranking).map((ranked) => ({ ...ranked, byMeaning: false }));
 }
 
 /** Longer identifiers that contain the one of the query. */
@@ -145,8 +142,8 @@ function fused(
   lexical: readonly Ordered[],
   matches: readonly VectorMatch[],
 ): readonly Ordered[] {
-  const { candidates, request } = search;
-  const first = lexical.filter(({ literal, definition }) => literal || definition !== undefined);
+  const { candidates, query, request } = search;
+  const first = lexical.filter((entry) => isExact(entry, query));
   const rest = lexical.filter((entry) => !first.includes(entry));
   const known = new Map(lexical.map((entry) => [entry.candidate.id, entry]));
   const nearest = matches.map(({ chunkRowId }) => chunkRowId);

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { parseQuery } from '../../src/codebase/search/parse-query.ts';
+import { stemOf } from '../../src/codebase/search/stem.ts';
+
+const identifiersOf = (query: string): readonly string[] =>
+  parseQuery(query).identifiers.map(({ name, qualifiers }) => [...qualifiers, name].join(' '));
+
+describe('a query', () => {
+  it.each([
+    ['getUserById', ['getUserById']],
+    ['Foo.bar()', ['Foo bar']],
+    ['HttpServer::listen', ['HttpServer listen']],
+    ['std::io::Reader', ['std io Reader']],
+    ['this->port', ['this port']],
+    ['Parser#close', ['Parser close']],
+    ['@Injectable', ['Injectable']],
+    ['valid?', ['valid']],
+    ['parse header', ['parse_header']],
+    ['where is parse_header called', ['parse_header']],
+    ['how do I parse a header', []],
+    ['(', []],
+  ])('%s has its identifiers', (query, identifiers) => {
+    expect(identifiersOf(query)).toEqual(identifiers);
+  });
+  it.each([
+    ['"not found"', ['not found']],
+    ['foo.bar(', ['foo.bar(']],
+    ['x => x.id', ['x => x.id']],
+    ['getUserById', []],
+    ['how are users (and groups) stored?', []],
+    ['`a`', []],
+  ])('%s has its literal text', (query, literals) => {
+    expect(parseQuery(query).literals).toEqual(literals);
+  });
+  it('looks something up if it is short, and describes it if it is long', () => {
+    expect(parseQuery('where is parse_header called').isLookup).toBe(true);
+    expect(parseQuery('reads the first line and calls parse_header for the rest').isLookup).toBe(false);
+  });
+  it('is cut at a length', () => {
+    expect(parseQuery(`${'word '.repeat(10_000)}last`).words).toEqual(['word']);
+  });
+});
+
+describe('words of one stem', () => {
+  it.each([
+    'parse parses parsed parsing parser',
+    'copy copies copied',
+    'run runs running',
+    'header headers',
+    'class classes',
+  ])('%s', (words) => {
+    expect(new Set(words.split(' ').map(stemOf)).size).toBe(1);
+  });
+  it.each([
+    ['user', 'use'],
+    ['process', 'proceed'],
+    ['id', 'ids2'],
+  ])('%s and %s differ', (one, other) => {
+    expect(stemOf(one)).not.toBe(stemOf(other));
+  });
+});
