@@ -6,16 +6,22 @@ export interface IndexedSymbol {
   readonly parent: string | null;
 }
 
-/** Each named chunk outside of tests, by name and parent, once. */
+/** Each chunk outside of tests that is named by an identifier, by name and parent, once. Keys such as 'a, b' are not. */
 export function symbolsOf(database: Database): readonly IndexedSymbol[] {
-  return database
+  const symbols = database
     .prepare(
       `SELECT DISTINCT c.symbol, c.parent FROM chunks c JOIN files f ON f.id = c.file_id
-       WHERE f.state = 'live' AND f.is_test = 0 AND c.symbol IS NOT NULL AND c.symbol GLOB '*[A-Za-z0-9]*'
-       ORDER BY c.symbol, c.parent`,
+       WHERE f.state = 'live' AND f.is_test = 0 AND c.symbol IS NOT NULL ORDER BY c.symbol, c.parent`,
     )
     .all() as readonly IndexedSymbol[];
+  return symbols.filter(
+    ({ symbol, parent }) =>
+      IDENTIFIER.test(symbol) && (parent ?? 'none').split('.').every((name) => IDENTIFIER.test(name)),
+  );
 }
+
+/** With at least one letter or digit. */
+const IDENTIFIER = /^(?=.*[\p{L}\p{N}])[\p{L}_$][\p{L}\p{M}\p{N}_$]*$/u;
 
 export interface IdentifierReport {
   readonly asked: number;
