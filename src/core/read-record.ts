@@ -83,13 +83,15 @@ type Toolset = RecordBodies['toolset'];
 type ToolsetTool = SingleTool & Omit<WholeServer, 'held'>;
 type ToolNotes = Toolset['toolNotes'][number];
 
+const seen = members<NonNullable<Override['seen']>>({ behaviour: text, target: text, prose: text });
+
 const override = members<Override>({
   value: flag,
   author: text,
   atMs: number,
   reason: optional(text),
   digest: text,
-  seen: optional(members<NonNullable<Override['seen']>>({ behaviour: text, target: text, prose: text })),
+  seen: optional(seen),
 });
 
 const drift = members<Drift>({
@@ -125,7 +127,9 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     title: optional(text),
     publicName: optional(text),
     description: optional(members<NonNullable<Tool['description']>>({ text, seen: text })),
-    confirm: optional(oneOf(...CONFIRMS)),
+    confirm: optional(
+      members<NonNullable<Tool['confirm']>>({ value: oneOf(...CONFIRMS), digest: text, seen }),
+    ),
     isDisabled: optional(flag),
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),

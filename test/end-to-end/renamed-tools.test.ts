@@ -72,3 +72,40 @@ it('clients see the name and description of the operator, calls arrive, and a ch
   });
   await model.client.close();
 });
+
+it('an operator’s confirm decides on calls, is exported, and waits for a review when the tool behaves differently', async () => {
+  const home = tempDir();
+  const annotations = { readOnlyHint: false, destructiveHint: false };
+  const act = toolNamed('act', { annotations });
+  const server = filedServer([act]);
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  const assay = await startGateway({ servers: { filed: { ...server.entry, trust: true } }, home });
+  const admin = adminClient(assay, token);
+  await assay.settled();
+  const decision = async (): Promise<string> => {
+    const view = (await admin.get('/tools/filed_act/decision')).json();
+    return `${String(at(view, 'decision'))} ${String(at(view, 'reasons', 0, 'code'))}`;
+  };
+  expect(await decision()).toBe('ask default_confirm');
+  const set = await admin.put('/tools/filed_act', { confirm: 'session' });
+  expect(at(set.json(), 'confirm')).toBe('first');
+  const never = await admin.put('/tools/filed_act', { confirm: 'never' });
+  expect([at(never.json(), 'confirm'), await decision()]).toEqual(['never', 'allow tool_confirm']);
+  expect(verdictOf(await admin.put('/tools/filed_act', { confirm: 'sometimes' }))).toMatch(/^422/);
+
+  const bundle = (await admin.get('/export')).json();
+  expect(at(bundle, 'overrides', 0, 'confirm', 'value')).toBe('never');
+  await admin.put('/tools/filed_act', { confirm: null });
+  expect(await decision()).toBe('ask default_confirm');
+  expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toMatch(/^20/);
+  expect(await decision()).toBe('allow tool_confirm');
+
+  const schema = { type: 'object', properties: { force: { type: 'boolean' } } };
+  server.have([{ ...act, inputSchema: schema }]);
+  await until('the confirm is suspended', async () =>
+    (await decision()) === 'ask confirm_suspended' ? true : undefined,
+  );
+  expect(at((await admin.get('/tools/filed_act')).json(), 'confirm')).toBe('suspended');
+  expect((await admin.post('/tools/filed_act/review', {})).json()).toMatchObject({ confirm: 'never' });
+  expect(await decision()).toBe('allow tool_confirm');
+});

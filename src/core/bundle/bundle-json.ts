@@ -1,6 +1,6 @@
 import { HINTS } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { DescriptionOverride, Override } from '../hints/tool-record.ts';
+import type { ConfirmOverride, DescriptionOverride, Override } from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
@@ -38,6 +38,7 @@ export interface BundledOverrideJson {
   readonly title?: string;
   readonly publicName?: string;
   readonly description?: DescriptionOverride;
+  readonly confirm?: ConfirmOverride;
   readonly enabled?: false;
 }
 
@@ -102,6 +103,7 @@ export function bundledOverrideJson({
   title,
   publicName,
   description,
+  confirm,
   isDisabled,
 }: BundledOverride): BundledOverrideJson {
   const hints = HINTS.flatMap((hint) => {
@@ -116,6 +118,7 @@ export function bundledOverrideJson({
     ...(title !== undefined && { title }),
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description: { text: description.text, seen: description.seen } }),
+    ...(confirm !== undefined && { confirm }),
     ...(isDisabled === true && { enabled: false }),
   };
 }

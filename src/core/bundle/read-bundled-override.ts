@@ -1,6 +1,8 @@
+import { CONFIRMS } from '../confirm.ts';
 import { type Hint, HINTS, isContradiction, type TrustRecord } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
 import {
+  type ConfirmOverride,
   descriptionFault,
   type DescriptionOverride,
   type Override,
@@ -37,6 +39,7 @@ export function readBundledOverride(place: Place): BundledOverride {
     'title',
     'publicName',
     'description',
+    'confirm',
     'enabled',
   ]);
   const at = (name: string): Place => memberAt(place, name);
@@ -45,12 +48,13 @@ export function readBundledOverride(place: Place): BundledOverride {
   const title = isGiven(at('title')) ? fitTextAt(at('title'), titleFault) : undefined;
   const publicName = isGiven(at('publicName')) ? fitTextAt(at('publicName'), publicNameFault) : undefined;
   const description = isGiven(at('description')) ? readDescription(at('description')) : undefined;
+  const confirm = isGiven(at('confirm')) ? readConfirm(at('confirm')) : undefined;
   const isDisabled = !flagAt(at('enabled'), true);
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
-  if (hints.length === 0 && !isNamed && !isDisabled)
+  if (hints.length === 0 && !isNamed && confirm === undefined && !isDisabled)
     complainAt(
       place,
-      'it says nothing of its tool: it must have hints, a title, a publicName, a description, or enabled false',
+      'it says nothing of its tool: it must have hints, a title, a publicName, a description, confirm, or enabled false',
     );
   return {
     server: textAt(at('server')),
@@ -60,6 +64,7 @@ export function readBundledOverride(place: Place): BundledOverride {
     ...(title !== undefined && { title }),
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description }),
+    ...(confirm !== undefined && { confirm }),
     ...(isDisabled && { isDisabled }),
   };
 }
@@ -118,6 +123,19 @@ function readDescription(place: Place): DescriptionOverride {
   return {
     text: fitTextAt(memberAt(place, 'text'), descriptionFault),
     seen: fitTextAt(memberAt(place, 'seen'), aspectFault),
+  };
+}
+
+function readConfirm(place: Place): ConfirmOverride {
+  onlyMembers(place, ['value', 'digest', 'seen']);
+  const at = (member: string): Place => memberAt(place, member);
+  const value = fitTextAt(at('value'), (given) =>
+    CONFIRMS.some((known) => known === given) ? undefined : `it must be one of ${CONFIRMS.join(', ')}`,
+  );
+  return {
+    value: CONFIRMS.find((known) => known === value) ?? 'always',
+    digest: fitTextAt(at('digest'), digestFault),
+    seen: readSeen(at('seen')),
   };
 }
 

@@ -23,6 +23,14 @@ export interface DescriptionOverride {
   readonly seen: string;
 }
 
+/** An operator's choice of how often calls must be confirmed, for the definition that they saw. */
+export interface ConfirmOverride {
+  readonly value: Confirm;
+  /** SHA-256 of that definition. */
+  readonly digest: string;
+  readonly seen: Aspects;
+}
+
 /** A fault of an operator's description or name for a tool, as the end of a sentence. */
 export function descriptionFault(text: string): string | undefined {
   return text === '' || text.length > MAX_DESCRIPTION_LENGTH
@@ -67,7 +75,7 @@ export interface ToolRecord {
   readonly publicName?: string | undefined;
   readonly description?: DescriptionOverride | undefined;
   /** How often its calls must be confirmed. Absent: by preference. */
-  readonly confirm?: Confirm | undefined;
+  readonly confirm?: ConfirmOverride | undefined;
   /** Whether it is hidden from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
@@ -84,7 +92,12 @@ export function isInForce(hint: Hint, override: Override, now: Circumstances): b
   return isAlike(override, now);
 }
 
-function isAlike(override: Override, { aspects, prose }: Circumstances): boolean {
+/** Whether the choice applies to a definition: one that lowers caution is for the behaviour that its author saw. */
+export function isConfirmInForce(confirm: ConfirmOverride, now: Circumstances): boolean {
+  return confirm.value === 'always' || now.isOwn || confirm.digest === now.digest || isAlike(confirm, now);
+}
+
+function isAlike(override: Pick<Override, 'seen'>, { aspects, prose }: Circumstances): boolean {
   if (override.seen === undefined) return false;
   const [seen, now] = [override.seen, aspects()];
   const isSameTarget = now.target === '' || seen.target === now.target;
@@ -112,18 +125,20 @@ export function reviewed(
     ]),
   );
   const accepted = volatility !== undefined && isVolatile({ volatility });
-  const { description } = record;
+  const { description, confirm } = record;
   const seen = description && { description: { ...description, seen: aspects().prose } };
   return {
     ...record,
     ...seen,
+    ...(confirm && { confirm: { ...confirm, digest, seen: aspects() } }),
     overrides,
     ...(accepted && { volatility: { ...volatility, isAccepted: true } }),
   };
 }
 
 /** Whether the definition is already reviewed. */
-export function isReviewed({ overrides, drift }: ToolRecord, digest: string): boolean {
+export function isReviewed({ overrides, confirm, drift }: ToolRecord, digest: string): boolean {
+  if (confirm !== undefined && confirm.digest !== digest) return false;
   return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
 }
 

@@ -88,6 +88,7 @@ function decisionOn(given: Circumstances): Decision {
   if (allowing.length > 0) return { kind: 'allow', reasons: allowing };
   if (tool.server === undefined) return { kind: 'allow', reasons: [{ code: 'own_tool' }] };
   const { confirm } = tool;
+  if (confirm === 'suspended') return { kind: 'ask', per: 'call', reasons: [{ code: 'confirm_suspended' }] };
   return confirm === undefined
     ? confirmed(preferences.confirm, { code: 'default_confirm', confirm: preferences.confirm })
     : confirmed(confirm, { code: 'tool_confirm', confirm });

@@ -31,8 +31,8 @@ export interface PolicyTool {
   /** Digest of its definition. */
   readonly digest: string;
   readonly hints: ResolvedHints;
-  /** What an operator set for it. Undefined: by preference. */
-  readonly confirm?: Confirm | undefined;
+  /** What an operator set for it. Suspended: for another definition. Undefined: by preference. */
+  readonly confirm?: Confirm | 'suspended' | undefined;
 }
 
 export type Effect = 'allow' | 'ask' | 'refuse';
@@ -58,6 +58,7 @@ export type PolicyReason =
   | { readonly code: 'unannotated' }
   | { readonly code: 'session_labels' }
   | { readonly code: 'tool_confirm'; readonly confirm: Confirm }
+  | { readonly code: 'confirm_suspended' }
   | { readonly code: 'default_confirm'; readonly confirm: Confirm }
   | { readonly code: 'own_tool' }
   | { readonly code: 'preferences_unknown' };

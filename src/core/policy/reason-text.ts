@@ -20,6 +20,8 @@ export function policyReasonText(reason: PolicyReason): string {
       return 'it could carry data out of a session that has read untrusted content and private data';
     case 'tool_confirm':
       return `an operator set "confirm" of this tool to ${JSON.stringify(reason.confirm)}`;
+    case 'confirm_suspended':
+      return 'its definition has changed since an operator set "confirm", and waits for a review';
     case 'default_confirm':
       return `"policy.confirm" is ${JSON.stringify(reason.confirm)}`;
     case 'own_tool':

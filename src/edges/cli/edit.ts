@@ -1,3 +1,4 @@
+import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -13,15 +14,16 @@ export interface EditOptions extends JsonOptions {
   readonly name?: string;
   readonly title?: string;
   readonly description?: string;
+  readonly confirm?: string;
   readonly reason?: string;
 }
 
 /** `assay edit`: the operator's name, title and description of a tool. An empty text restores the server's. */
 export async function editTool(runtime: Runtime, tool: string, options: EditOptions): Promise<number> {
-  const { name, title, description, reason } = options;
-  const isNothing = name === undefined && title === undefined && description === undefined;
+  const { name, title, description, confirm, reason } = options;
+  const isNothing = [name, title, description, confirm].every((given) => given === undefined);
   const wrong: Refusal | undefined = isNothing
-    ? { code: 'ARGUMENTS_INVALID', reason: 'say what to change: --name, --title or --description' }
+    ? { code: 'ARGUMENTS_INVALID', reason: 'say what to change: --name, --title, --description or --confirm' }
     : (argumentFault('--name', name ? publicNameFault(name) : undefined) ??
       argumentFault('--description', description ? descriptionFault(description) : undefined));
   if (wrong !== undefined) return printComplaint(wrong);
@@ -37,6 +39,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
       name: restored(name),
       title: restored(title),
       description: restored(description),
+      confirm: confirmIn(confirm),
       reason,
     };
     const edited = await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject });
@@ -51,10 +54,17 @@ function restored(text: string | undefined): string | null | undefined {
   return text === '' ? null : text;
 }
 
-function show({ name, namespacedName, title, description, original }: ToolView): void {
+/** `session` is a synonym of `first`, and `default` returns to the preference. */
+function confirmIn(given: string | undefined): Confirm | null | undefined {
+  if (given === undefined) return undefined;
+  return CONFIRMS.find((known) => known === (given === 'session' ? 'first' : given)) ?? null;
+}
+
+function show({ name, namespacedName, title, description, confirm, original }: ToolView): void {
   print(`Clients see ${quoted(namespacedName)} as ${quoted(name)}.`);
   if (title !== undefined) print(`Title: ${printable(title)}`);
   if (description !== undefined) print(`Description: ${printable(description)}`);
+  if (confirm !== undefined) print(`Confirm: ${confirm}`);
   if (original?.description !== undefined && original.description !== description)
     printError(`Its server says: ${printable(original.description)}`);
 }

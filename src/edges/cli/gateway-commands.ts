@@ -80,10 +80,16 @@ function hintsCommand(runtime: Runtime, done: Done): Command {
 function editCommand(runtime: Runtime, done: Done): Command {
   return new Command('edit')
     .argument('<tool>', 'public or namespaced name of the tool')
-    .description('override the name, title or description of a tool')
+    .description('override the name, title or description of a tool, or how often it is confirmed')
     .option('--name <name>', 'new name, without the server prefix; "" restores the original')
     .option('--title <text>', 'new title; "" restores the original')
     .option('--description <text>', 'new description; "" restores the original')
+    .addOption(
+      new Option(
+        '--confirm <when>',
+        'how often its calls must be confirmed; "default" restores policy.confirm',
+      ).choices([...['always', 'first', 'session', 'never', 'default']]),
+    )
     .option('--reason <text>', 'reason for the change, shown to later reviewers')
     .option('--json', 'print JSON')
     .action(async (tool: string, options: EditOptions) => {

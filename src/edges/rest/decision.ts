@@ -32,7 +32,10 @@ const DECISION = z
       }),
     ),
     rules: z.array(z.object({ rule: z.string(), effect: EFFECT, applies: z.boolean() })),
-    confirm: z.enum(CONFIRMS).optional(),
+    confirm: z
+      .enum([...CONFIRMS, 'suspended'])
+      .optional()
+      .openapi({ description: 'What was set for the tool.' }),
     preferences: z
       .looseObject({ approvals: z.enum(['client', 'gateway']) })
       .optional()

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { WARNINGS } from './route.ts';
@@ -69,6 +70,15 @@ const LINT = z
   })
   .openapi('LintFinding');
 
+export const CONFIRM_INPUT: z.ZodType<Confirm | 'session' | 'suspended' | null | undefined> = z
+  .enum([...CONFIRMS, 'session', 'suspended'])
+  .nullable()
+  .optional()
+  .openapi({
+    description:
+      'How often its calls must be confirmed; first and session: once per session. null: by policy.confirm. suspended changes nothing.',
+  });
+
 export const TOOL: z.ZodObject = z
   .object({
     id: z.string().openapi({ description: 'The same after refresh, restart and new registration.' }),
@@ -88,6 +98,10 @@ export const TOOL: z.ZodObject = z
         description:
           'What its server says where you replaced its name or description. needsReview: the server has changed its texts since.',
       }),
+    confirm: z
+      .enum([...CONFIRMS, 'suspended'])
+      .optional()
+      .openapi({ description: 'suspended: it was set for another definition, and waits for a review.' }),
     enabled: z.boolean(),
     state: z
       .enum(['enabled', 'disabled', 'withheld'])

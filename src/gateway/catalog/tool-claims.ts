@@ -2,7 +2,7 @@ import { aspectsOf } from '../../core/hints/aspects.ts';
 import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import type { ProsePolicy } from '../../core/hints/drift.ts';
-import type { Circumstances, ToolRecord } from '../../core/hints/tool-record.ts';
+import { type Circumstances, isConfirmInForce, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { PolicyTool } from '../../core/policy/policy.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -114,8 +114,10 @@ export class ToolClaims {
     const known = this.#policyTools.get(definition);
     if (known?.spec === spec && known.revision === this.#revision) return known.tool;
     const hints = this.resolvedOf(spec, definition);
-    const { confirm } = this.toolRecordOf(spec, definition) ?? {};
-    const tool = { server: spec.name, name, digest: digestOf(definition), hints, confirm };
+    const set = this.toolRecordOf(spec, definition)?.confirm;
+    const isInForce = set === undefined || isConfirmInForce(set, this.circumstancesOf(spec, definition));
+    const confirm = isInForce ? set?.value : 'suspended';
+    const tool: PolicyTool = { server: spec.name, name, digest: digestOf(definition), hints, confirm };
     this.#policyTools.set(definition, { spec, revision: this.#revision, tool });
     return tool;
   }

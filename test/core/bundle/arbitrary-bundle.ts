@@ -1,3 +1,4 @@
+import { CONFIRMS } from '../../../src/core/confirm.ts';
 import fc from 'fast-check';
 import type { SettingValue } from '../../../src/core/record.ts';
 import type { Bundle, BundledEntry, BundledOverride } from '../../../src/core/bundle/bundle.ts';
@@ -45,14 +46,23 @@ const toolOverride: fc.Arbitrary<BundledOverride> = fc
     name: text,
     overrides: fc.uniqueArray(fc.tuple(fc.constantFrom(...HINTS), override), { selector: ([hint]) => hint }),
     title: fc.option(fc.string({ minLength: 1, maxLength: 20 }), { nil: undefined }),
+    confirm: fc.option(
+      fc.record({
+        value: fc.constantFrom(...CONFIRMS),
+        digest: text.map(sha256),
+        seen: fc.record({ behaviour: text, target: text, prose: text }),
+      }),
+      { nil: undefined },
+    ),
     isDisabled: fc.boolean(),
   })
-  .map(({ overrides, title, isDisabled, ...of }) => ({
+  .map(({ overrides, title, confirm, isDisabled, ...of }) => ({
     ...of,
     overrides: Object.fromEntries(
       [...overrides].sort(([one], [other]) => HINTS.indexOf(one) - HINTS.indexOf(other)),
     ),
     ...(title !== undefined && { title }),
+    ...(confirm !== undefined && { confirm }),
     ...((isDisabled || (overrides.length === 0 && title === undefined)) && { isDisabled: true }),
   }));
 

@@ -141,6 +141,11 @@ describe('the ten rules of docs/POLICY.md', () => {
   });
 });
 
+it('a `confirm` for another definition asks at each call', () => {
+  const tool = toolSaying(WRITES, 'trusted', { confirm: 'suspended' });
+  expect(decided(tool, { preferences: { confirm: 'never' } })).toBe('ask call: confirm_suspended');
+});
+
 describe('a rule', () => {
   const ask = (rule: Omit<PolicyRule, 'effect'>): Given => ({
     rules: [{ effect: 'refuse', ...rule }],

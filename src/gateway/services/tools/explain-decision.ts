@@ -31,7 +31,7 @@ export interface DecisionView {
   /** All rules, with whether each applies to this call. */
   readonly rules: readonly { readonly rule: string; readonly effect: Effect; readonly applies: boolean }[];
   /** What was set for the tool. */
-  readonly confirm?: Confirm | undefined;
+  readonly confirm?: Confirm | 'suspended' | undefined;
   readonly preferences?: PolicyPreferences | undefined;
 }
 

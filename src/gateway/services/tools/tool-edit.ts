@@ -1,8 +1,10 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { riskText } from '../../../core/hints/drift-text.ts';
+import type { Confirm } from '../../../core/confirm.ts';
 import { digestOfJson } from '../../../core/digest.ts';
 import { type Hint, HINTS, isContradiction, type DeclaredHints } from '../../../core/hints/hint.ts';
 import {
+  isConfirmInForce,
   isInForce,
   type Circumstances,
   type Override,
@@ -22,6 +24,8 @@ export interface ToolPatch {
   /** In place of the server's name. */
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
+  /** Null: by preference. */
+  readonly confirm?: Confirm | null | undefined;
   readonly enabled?: boolean | undefined;
   /** For later readers. */
   readonly reason?: string | undefined;
@@ -71,10 +75,11 @@ export function withPatch(record: ToolRecord, options: PatchOptions): Result<Too
   const isOld = contradicts(record.overrides, declared) && !asksForOne(patch);
   if (patch.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
-  const { title: _, isDisabled: __, publicName: ___, description: ____, ...rest } = record;
+  const { title: _, isDisabled: __, publicName: ___, description: ____, confirm: _____, ...rest } = record;
   const title = titleWith(record, patch);
   const publicName = patch.name === undefined ? record.publicName : (patch.name ?? undefined);
   const description = descriptionWith(record, options);
+  const confirm = confirmWith(record, options);
   const isDisabled = patch.enabled === undefined ? record.isDisabled : !patch.enabled;
   const changed: ToolRecord = {
     ...rest,
@@ -82,6 +87,7 @@ export function withPatch(record: ToolRecord, options: PatchOptions): Result<Too
     ...(title !== undefined && { title }),
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description }),
+    ...(confirm !== undefined && { confirm }),
     ...(isDisabled === true && { isDisabled }),
   };
   return ok(isSame(record, changed) ? record : changed);
@@ -150,6 +156,14 @@ function descriptionWith(
   return patch.description === null ? undefined : { text: patch.description, seen: now.aspects().prose };
 }
 
+/** Repeating a choice that is in force changes nothing. */
+function confirmWith({ confirm }: ToolRecord, { patch, now }: PatchOptions): ToolRecord['confirm'] {
+  if (patch.confirm === undefined) return confirm;
+  if (patch.confirm === null) return undefined;
+  const isRepeated = confirm?.value === patch.confirm && isConfirmInForce(confirm, now);
+  return isRepeated ? confirm : { value: patch.confirm, digest: now.digest, seen: now.aspects() };
+}
+
 function isSame(one: ToolRecord, other: ToolRecord): boolean {
   return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
 }
@@ -160,6 +174,7 @@ export function auditedTool({
   title,
   publicName,
   description,
+  confirm,
   isDisabled,
   drift,
 }: ToolRecord): Readonly<Record<string, unknown>> {
@@ -169,6 +184,7 @@ export function auditedTool({
     ...(title !== undefined && { title }),
     ...(publicName !== undefined && { name: publicName }),
     ...(description !== undefined && { description: description.text }),
+    ...(confirm !== undefined && { confirm: confirm.value }),
     enabled: isDisabled !== true,
     ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
   };

@@ -12,6 +12,7 @@ import type { DriftSeverity } from '../../../core/hints/drift.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
 import type { Declared } from '../../../core/hints/declared.ts';
+import type { PolicyTool } from '../../../core/policy/policy.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { JsonChange } from '../../../core/json-changes.ts';
 import {
@@ -68,6 +69,8 @@ export interface ToolView extends Partial<RestFacts> {
   readonly description?: string | undefined;
   /** What the server says of it where an operator replaced that, and whether it has changed since. */
   readonly original?: OriginalView | undefined;
+  /** How often its calls must be confirmed, if an operator set that. Suspended: for another definition. */
+  readonly confirm?: PolicyTool['confirm'];
   readonly enabled: boolean;
   /** Whether clients get it. Withheld: no client can read its definition. */
   readonly state: ToolState;
@@ -128,6 +131,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
   const digest = digestOf(definition);
   const drift = claims.driftOf(spec, definition);
   const rest = restToolOf(spec, definition);
+  const { confirm } = claims.policyToolOf(spec, name, definition);
   return {
     id,
     name: key,
@@ -144,6 +148,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
       declared,
       prose: () => claims.circumstancesOf(spec, definition).aspects().prose,
     }),
+    ...(confirm !== undefined && { confirm }),
     enabled: record?.isDisabled !== true,
     ...servingOf(entry),
     source: definition.facts?.kind ?? 'mcp',
