@@ -121,7 +121,7 @@ export async function answerRequest(
 ): Promise<void> {
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {
-    const reason = 'a request with this id is under way';
+    const reason = 'a request with this id is in progress';
     answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason }));
     return;
   }

@@ -53,6 +53,8 @@ export async function runStdioServer(options: StdioServerOptions): Promise<void>
 /** The client before it has introduced itself. */
 const LOCAL_CALLER = { clientInfo: undefined, logLevel: undefined } as const;
 
+const ID_IN_USE: Refusal = { code: 'MESSAGE_INVALID', reason: 'a request with this id is in progress' };
+
 class StdioServer {
   readonly #options: StdioServerOptions;
   readonly #output: StdioOutput;
@@ -218,11 +220,7 @@ class StdioServer {
     if (this.#inFlight.size >= limit)
       return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
     const cancellation = this.#inFlight.begin(message.idText);
-    if (cancellation === undefined)
-      return refusal(message.idText, caller.era, {
-        code: 'MESSAGE_INVALID',
-        reason: 'a request with this id is under way',
-      });
+    if (cancellation === undefined) return refusal(message.idText, caller.era, ID_IN_USE);
     const place = this.#openRequests.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
@@ -247,22 +245,13 @@ class StdioServer {
   #listen(message: RequestMessage): Outcome | undefined {
     const { view, settings } = this.#options;
     const { idText } = message;
-    if (this.#subscriptions.has(idText))
-      return refusal(idText, 'modern', {
-        code: 'MESSAGE_INVALID',
-        reason: 'a request with this id is under way',
-      });
+    if (this.#subscriptions.has(idText)) return refusal(idText, 'modern', ID_IN_USE);
     const limit = settings['limits.requestsPerClient'];
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.notify(bytes);
-    const opened = Subscription.open({
-      view,
-      subject: LOCAL_USER.subject,
-      message,
-      quota: this.#quota,
-      send,
-    });
+    const { subject } = LOCAL_USER;
+    const opened = Subscription.open({ view, subject, message, quota: this.#quota, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
