@@ -136,10 +136,7 @@ class StdioServer {
   }
 
   #receiveOneWay(message: Exclude<Message, RequestMessage>): void {
-    if (message.kind === 'response') {
-      this.#legacy?.forwarded.hear(message);
-      return;
-    }
+    if (message.kind === 'response') return this.#legacy?.forwarded.hear(message);
     const legacy = this.#legacy;
     if (legacy === undefined) rules.handleCancelled(message, this.#inFlight);
     else
