@@ -123,6 +123,26 @@ test('a large function is cut at its functions, and what is still too large at l
   expect(Math.max(...all.chunks.map(({ content }) => content.length))).toBeLessThanOrEqual(8_000);
 });
 
+test('a symbol is named by one identifier: patterns are blocks, quotes go, and what is before a dot is the parent', async () => {
+  const javascript = [
+    'const {\n  one,\n  two,\n} = load();',
+    'Point.origin = {\n  x: 0,\n  y: 0,\n};',
+    `exports.handlers = {\n${'  x: 1,\n'.repeat(60)}  'on-change': () => {\n    act();\n  },\n};`,
+  ].join('\n');
+  const names = async (text: string, language: 'javascript' | 'python'): Promise<readonly unknown[]> =>
+    (await chunkSource({ text, language })).chunks.flatMap(({ kind, parent, symbol }) =>
+      symbol === null ? [] : [[kind, parent, symbol]],
+    );
+  expect(await names(javascript, 'javascript')).toEqual([
+    ['constant', 'Point', 'origin'],
+    ['constant', null, 'handlers'],
+    ['method', 'handlers', 'on-change'],
+  ]);
+  expect(await names('Model.fields = [\n  1,\n]\na, b = (\n  1,\n  2)\n', 'python')).toEqual([
+    ['constant', 'Model', 'fields'],
+  ]);
+});
+
 test('text made to be hard to parse is given up, and the next one is parsed', async () => {
   expect(await parse('bash', '<'.repeat(20_000), 20)).toBeUndefined();
   const { chunks } = await chunkSource({ text: 'f() { :; }', language: 'bash' });

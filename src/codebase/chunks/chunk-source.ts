@@ -6,7 +6,7 @@ import { parse } from './parsers.ts';
 import { RULES } from './symbol-rules.ts';
 
 /** Raised whenever the chunks of a text change: the index is then built anew. */
-export const CHUNKER_VERSION: number = 1;
+export const CHUNKER_VERSION: number = 2;
 
 export const LIMITS: SymbolLimits = { maxLines: 60, maxCharacters: 8_000 };
 

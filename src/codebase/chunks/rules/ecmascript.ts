@@ -32,7 +32,7 @@ function assigned(target: Node | null, value: Node | null, whole: Node): Descrip
   if (callable !== undefined) return { kind: 'function', name, owner, body };
   if (value.type === 'class') return { kind: 'class', name, owner, body };
   const large = constant(whole, name, value);
-  return large && { ...large, owner };
+  return large && { ...large, owner: owner ?? large.owner };
 }
 
 /** The function that a value is, or that is passed to the call that it is: `memo(function () { … })`. */
@@ -67,7 +67,12 @@ function memberValue(node: Node): Description | undefined {
   const value = node.childForFieldName('value');
   if (value === null || !JS_FUNCTIONS.has(value.type)) return undefined;
   const name = fieldText(node, 'name') ?? fieldText(node, 'property') ?? fieldText(node, 'key');
-  return { kind: 'method', name, body: value.childForFieldName('body') };
+  return { kind: 'method', name: name && unquoted(name), body: value.childForFieldName('body') };
+}
+
+/** `'on-change': () => …` is found by `on-change`. */
+function unquoted(name: string): string {
+  return /^(['"])([^'"\\]+)\1$/.exec(name)?.[2] ?? name;
 }
 
 function defaultExport(node: Node): Description {

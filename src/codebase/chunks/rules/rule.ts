@@ -54,9 +54,15 @@ export function constant(
   name: string | null | undefined,
   value: Node | null,
 ): Description | undefined {
-  if (name === null || name === undefined || lineCount(node) < CONSTANT_LINES) return undefined;
-  return { kind: 'constant', name, body: value };
+  if (lineCount(node) < CONSTANT_LINES || !DOTTED_NAME.test(name ?? '')) return undefined;
+  const parts = (name ?? '').split(SEPARATOR);
+  const last = parts.pop() ?? '';
+  return { kind: 'constant', name: last, owner: parts.length === 0 ? null : parts.join('.'), body: value };
 }
+
+/** `x`, `$x`, `@x`, `Point.ORIGIN` or `Point::ORIGIN`. A pattern of several names is not one. */
+const DOTTED_NAME = /^@{0,2}[\p{L}_$][\p{L}\p{M}\p{N}_$]*(?:(?:[.]|::)[\p{L}_$][\p{L}\p{M}\p{N}_$]*)*$/u;
+const SEPARATOR = /[.]|::/;
 
 export function lineCount({ startPosition, endPosition }: Node): number {
   return endPosition.row - startPosition.row + 1;
