@@ -103,17 +103,15 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
     call: async ({ name, args, onProgress }) => {
       const named = name.includes('.') ? await report({ isFresh: false }) : undefined;
       if (named?.ok === false) return refused(named.error);
-      const publicName =
-        named === undefined ? name : publicNameOf(name, named.value.tools, named.value.known);
+      const publicName = named && publicNameOf(name, named.value.tools, named.value.known);
       const send = (): Promise<ServeAnswer> =>
         client.request({
           method: 'tools/call',
-          params: { name: publicName, arguments: args, _meta: { progressToken: 0 } },
+          params: { name: publicName ?? name, arguments: args, _meta: { progressToken: 0 } },
           onNotification: (note) => onProgress(progressText(note)),
         });
       let answered = await send();
-      // The gateway may not know yet what another command added just before. It does after a report.
-      if (answered.kind === 'error' && refusalCodeIn(answered.error) === 'TOOL_UNKNOWN') {
+      if (answered.kind === 'error' && mayBeNew(answered.error)) {
         await report({ isFresh: true });
         answered = await send();
       }
@@ -142,6 +140,11 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
     },
     close: () => cleanup.close(),
   };
+}
+
+/** Whether the server may be one that another command added just before. After a report the gateway knows its tools. */
+function mayBeNew(error: JsonObject): boolean {
+  return ['TOOL_UNKNOWN', 'SERVER_UNAVAILABLE'].includes(refusalCodeIn(error) ?? '');
 }
 
 async function explainThrough(

@@ -277,7 +277,10 @@ describe('assay openapi', () => {
     const keyed = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'Authorization' } } };
     const colon = await documentedApi(PETS, { ...KEYED, components: keyed });
     expect((await run(colon.path, '--name', 'colon', '--credential', 'key=id:secret')).code).toBe(0);
-    await runAssay(['call', 'colon_list_pets', '{}', '--config', config, '--home', home], { env: LOOPBACK });
+    const done = await runAssay(['call', 'colon_list_pets', '{}', '--config', config, '--home', home], {
+      env: LOOPBACK,
+    });
+    expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(colon.seen.at(-1)).toMatchObject({ line: 'GET /pets', key: 'id:secret' });
   });
 

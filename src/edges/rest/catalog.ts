@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { lintLevelIn } from '../../core/hints/lint-levels.ts';
 import { ok } from '../../core/result.ts';
+import { within } from '../../gateway/services/servers/refreshed.ts';
 import { gatewayStatus } from '../../gateway/services/gateway-status.ts';
 import { catalogReport } from '../../gateway/services/tools/catalog-report.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -41,7 +42,7 @@ export function catalogRoutes(deps: AdminDeps): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
 }
 
-function catalogRoute({ catalog, records, lintLevels }: AdminDeps): Route {
+function catalogRoute({ catalog, gateways, lintLevels }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -59,8 +60,8 @@ function catalogRoute({ catalog, records, lintLevels }: AdminDeps): Route {
         ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
       };
       // Another command may have added a server just before.
-      await records.readAgain();
-      await catalog.listed(catalog.servers, 'tools');
+      await gateways.readAgain();
+      await within(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
       return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
     },
   );
@@ -94,7 +95,7 @@ const STATUS = z
   })
   .openapi('Status');
 
-function statusRoute({ catalog, records, toolsets, instructions, running }: AdminDeps): Route {
+function statusRoute({ catalog, gateways, toolsets, instructions, running }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -104,7 +105,7 @@ function statusRoute({ catalog, records, toolsets, instructions, running }: Admi
       answer: { about: 'The status.', schema: STATUS },
     },
     async () => {
-      await records.readAgain();
+      await gateways.readAgain();
       return ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) });
     },
   );

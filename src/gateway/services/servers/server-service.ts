@@ -58,6 +58,12 @@ export class ServerService {
     return gatewayViews(this.#options);
   }
 
+  /** Reads what other processes have stored. If that fails, the servers known so far stay. */
+  async readAgain(): Promise<void> {
+    await this.#options.records.readAgain();
+    await this.#options.registered.settled();
+  }
+
   /** By id or by name. Error: SERVER_UNKNOWN. */
   find(idOrName: string): Result<GatewayView, Refusal> {
     const all = this.all();
