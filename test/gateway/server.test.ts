@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import type { Cause } from '../../src/core/cause.ts';
-import { err } from '../../src/core/result.ts';
+import { err, ok } from '../../src/core/result.ts';
+import type { Link } from '../../src/gateway/ports/link.ts';
+import { listLink } from './list-link.ts';
 import { listed, standing } from './listed-server.ts';
 
 it('the link of a server that stands is there at once; of one that was stopped it never will be', async () => {
@@ -26,6 +28,19 @@ it('a server that could not be started says why to all that wait for it', async 
   const waits = [server.waitUntilReady(new Cancellation()), server.waitUntilReady(new Cancellation())];
   const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause } };
   expect(await Promise.all(waits)).toEqual([refusal, refusal]);
+  await server.stop();
+});
+
+it('what a server can do is known as soon as its tools are listed, before its other lists are', async () => {
+  const capabilities = { tools: {}, prompts: {}, tasks: { requests: { tools: { call: {} } } } };
+  const link = listLink(() => '{"tools":[]}');
+  const never = new Promise<never>(() => undefined);
+  const send: Link['send'] = (request) =>
+    request.message.method === 'prompts/list' ? never : link.send(request);
+  const server = listed('a', {}, { connect: () => Promise.resolve(ok({ ...link, capabilities, send })) });
+  server.start();
+  await server.settled('tools');
+  expect([server.link, server.capabilities, server.era]).toEqual([undefined, capabilities, 'legacy']);
   await server.stop();
 });
 

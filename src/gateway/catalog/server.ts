@@ -118,7 +118,7 @@ export class Server {
     return this.#link;
   }
 
-  /** As last declared. Undefined if the server was never ready, so that it may have any. */
+  /** As last declared. Undefined if the server was never connected, so that it may have any. */
   get capabilities(): Capabilities | undefined {
     return this.#capabilities;
   }
@@ -246,6 +246,9 @@ export class Server {
     this.#opened = link;
     // The entry may have changed meanwhile.
     link.adopt?.(this.#spec);
+    // Tools can be called as soon as they are listed, which may be before the other lists are read.
+    this.#capabilities = link.capabilities;
+    this.#era = link.era;
     this.instructions.connected(this.#spec, link.instructions);
     const early = await Promise.race([
       this.lists.readFirst(link),
@@ -257,8 +260,6 @@ export class Server {
   }
 
   #stand(link: Link): void {
-    this.#capabilities = link.capabilities;
-    this.#era = link.era;
     this.#link = link;
     this.#remember(link);
     this.#become({ kind: 'ready', nowMs: performance.now() });
