@@ -142,9 +142,9 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
   };
 }
 
-/** Whether the server may be one that another command added just before. After a report the gateway knows its tools. */
-function mayBeNew(error: JsonObject): boolean {
-  return ['TOOL_UNKNOWN', 'SERVER_UNAVAILABLE'].includes(refusalCodeIn(error) ?? '');
+/** Nothing was called, and another command may have added the server just before. A report waits for its tools. */
+function mayBeNew({ data }: JsonObject): boolean {
+  return isJsonObject(data) && (data['code'] === 'TOOL_UNKNOWN' || data['causeCode'] === 'SERVER_NOT_READY');
 }
 
 async function explainThrough(

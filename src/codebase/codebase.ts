@@ -114,7 +114,7 @@ export class Codebase {
     await Promise.all([this.#indexer.close(), this.#vectors?.close()]);
   }
 
-  /** Has a connection of its own, since the request to the service takes its time. Undefined if there is no index. */
+  /** Opens its own connection, because the embedding service may take long. Undefined if there is no index. */
   async #nearest(
     project: ProjectId,
     { query: text, signal, ...filter }: CodeSearch,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
+import { startMade } from '../fixtures/http-made.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -58,6 +59,25 @@ describe('commands beside a running serve', () => {
       ]);
     }
     expect(starts()).toEqual(before);
+  });
+
+  it('never repeat a call that the server has received', async () => {
+    const made = await startMade({
+      era: 'legacy',
+      own: ({ incoming, response }) => {
+        if (incoming.method !== 'tools/call') return false;
+        response.writeHead(500).end();
+        return true;
+      },
+    });
+    const home = tempDir();
+    const config = writeConfig({ made: { type: 'http', url: made.url } });
+    const gateway = await startGateway({ home, config });
+    await gateway.settled();
+    const { code, stderr } = await runAssay(['call', 'made_echo', '{}', '--config', config, '--home', home]);
+    await made.close();
+    expect([code, stderr]).toEqual([4, expect.stringContaining('500')]);
+    expect(made.countOf('tools/call')).toBe(1);
   });
 
   it('use no gateway of another config or another version, and say so at debug', async () => {

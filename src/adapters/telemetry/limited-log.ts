@@ -35,7 +35,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
     buckets.set(key, bucket);
     return bucket;
   };
-  // At the level of the lines: where that is hidden, nobody misses them.
+  // At the level of the dropped lines, so it is hidden if they are.
   const tell = (bucket: Bucket, level: keyof Log, server: string): void => {
     if (bucket.leftOut > 0)
       log[level]('lines of a server were left out of the log: it writes too many', {

@@ -8,7 +8,7 @@ export interface ChunkJob {
   /** Relative to the repository. */
   readonly path: string;
   readonly absolutePath: string;
-  /** SHA-256 of the file as it was indexed: if it still is that, it is not cut again. */
+  /** SHA-256 of the indexed file. An unchanged file is not cut again. */
   readonly knownHash: string | undefined;
   /** False once parsing the file has ended a thread. */
   readonly mayParse: boolean;

@@ -20,7 +20,7 @@ export interface ProcessedFile {
 }
 
 export interface ProcessOptions {
-  /** SHA-256 of a file as it was indexed. What still has it is not cut again. */
+  /** SHA-256 of an indexed file. An unchanged file is not cut again. */
   readonly knownHash?: (file: FoundFile) => string | undefined;
   readonly signal?: AbortSignal;
 }

@@ -43,7 +43,7 @@ export interface Client {
   readonly shape: EntryShape;
   /** How entries refer to environment variables, other than by `${NAME}`. */
   readonly references?: 'dollar' | 'braces';
-  /** Unit of the key `timeout`. Undefined if that is no time limit of calls. */
+  /** Unit of the key `timeout`. Undefined if the key does not limit calls. */
   readonly timeout?: 's' | 'ms';
   /** Path of a list with the names of servers that are switched off. */
   readonly offList?: readonly string[];
