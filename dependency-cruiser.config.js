@@ -155,6 +155,24 @@ export default {
       to: {},
     },
     {
+      name: 'pages',
+      severity: 'error',
+      comment:
+        'The admin pages know of Assay what its REST API says: src/edges/rest/contract, which imports nothing.',
+      from: { path: '^web/src/' },
+      to: {
+        pathNot:
+          '^(?:web/src/|src/edges/rest/contract/|(?:node_modules/)?(?:react|react-dom|@types/react(?:-dom)?|@tanstack/[^/]+|@mantine/core|lucide-react)(?:/|$))',
+      },
+    },
+    {
+      name: 'contract',
+      severity: 'error',
+      comment: 'What the admin pages import must not bring the server along.',
+      from: { path: '^src/edges/rest/contract/' },
+      to: { pathNot: '^src/edges/rest/contract/' },
+    },
+    {
       name: 'only-src',
       severity: 'error',
       comment: 'What ships imports from src/ and from npm alone.',
@@ -180,7 +198,7 @@ export default {
       name: 'kebab-case',
       severity: 'error',
       from: {},
-      to: { path: '^src/.*[A-Z_][^/]*[.]tsx?$' },
+      to: { path: '^(?:web/)?src/.*[A-Z_][^/]*[.]tsx?$' },
     },
     {
       name: 'found',

@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-export const EXTRAS = ['start', 'list', 'idle', 'growth', 'lock', 'toolsets', 'hints', 'sources'] as const;
+export const EXTRAS = [
+  'start',
+  'list',
+  'idle',
+  'growth',
+  'lock',
+  'toolsets',
+  'hints',
+  'policy',
+  'sources',
+] as const;
 
 export type Extra = (typeof EXTRAS)[number];
 

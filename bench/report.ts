@@ -12,6 +12,7 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import type { CallPair } from './call-pairs.ts';
 import type { LockRound } from './lock.ts';
 import type { StartRound } from './start.ts';
 import { median } from './statistics.ts';
@@ -79,7 +80,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, sources } = results;
+  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, policy, sources } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -122,6 +123,11 @@ function notesOf(results: Results): readonly string[] {
       const pages = `a page of 50 of ${wholeNumber(found.tools)} tools ${twoDigits(found.pageP50Ms)} ms (p50), ${twoDigits(found.pageP99Ms)} ms (p99), by effective hints ${twoDigits(found.filteredP50Ms)} ms (p50)`;
       const refresh = `a refresh of ${wholeNumber(found.refreshedTools)} tools ${twoDigits(found.refreshP50Ms)} ms (p50)`;
       return `${pages}; ${refresh}; overrides on ${wholeNumber(found.overrides)} tools`;
+    }),
+    told('policy', policy, ({ rules, decided, recorded }) => {
+      const perSecond = (pairs: readonly CallPair[]): string =>
+        wholeNumber(median(pairs.map(({ onePerSecond }) => onePerSecond)) ?? NaN);
+      return `${perSecond(decided)} calls/s with ${wholeNumber(rules)} rules, ${perSecond(recorded)} with the record of calls, too`;
     }),
     told(
       'sources',

@@ -6,6 +6,7 @@ import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
 import type { HintCost } from './hints.ts';
+import type { PolicyCost } from './policy.ts';
 import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
@@ -38,6 +39,7 @@ export interface Results {
   readonly lock: Finding<Lock>;
   readonly toolsets: Finding<ToolsetCost>;
   readonly hints: Finding<HintCost>;
+  readonly policy: Finding<PolicyCost>;
   readonly sources: Finding<SourceCost>;
 }
 

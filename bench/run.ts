@@ -9,6 +9,7 @@ import { LoadProcess } from './load-process.ts';
 import { measureGrowth, measureIdle } from './memory.ts';
 import { type Extra, EXTRAS, type Options, readOptions } from './options.ts';
 import { FULL, type Plan, QUICK } from './plan.ts';
+import { measurePolicy } from './policy.ts';
 import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
@@ -110,6 +111,7 @@ async function measureExtras(
     lock: await ifWanted('lock', () => measureLock(place, { load, roundCount: plan.lockRounds })),
     toolsets: await ifWanted('toolsets', () => measureToolsets(place, { load, plan })),
     hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
+    policy: await ifWanted('policy', () => measurePolicy(place, { load, plan })),
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';

@@ -93,7 +93,17 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ start, list, idle, growth, lock, toolsets, hints, sources }: Results): readonly Goal[] {
+function otherGoals({
+  start,
+  list,
+  idle,
+  growth,
+  lock,
+  toolsets,
+  hints,
+  policy,
+  sources,
+}: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
@@ -174,6 +184,20 @@ function otherGoals({ start, list, idle, growth, lock, toolsets, hints, sources 
       bound: 0.95,
       unit: '×',
       cell: cellOfFinding(hints, ({ rounds }) => callsRatio(rounds)),
+    },
+    {
+      what: 'calls/s with rules and nothing asked, of without rules (100 B, c=64)',
+      sign: '≥',
+      bound: 0.95,
+      unit: '×',
+      cell: cellOfFinding(policy, ({ decided }) => callsRatio(decided)),
+    },
+    {
+      what: 'calls/s with the record of calls, of without (100 B, c=64)',
+      sign: '≥',
+      bound: 0.95,
+      unit: '×',
+      cell: cellOfFinding(policy, ({ recorded }) => callsRatio(recorded)),
     },
     {
       what: 'calls/s of a REST tool, of a call through the ceiling (100 B, c=64)',

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 import ts from 'typescript';
+import { buildPages } from './build-pages.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const KYSELY_FOLDER = join(ROOT, 'node_modules', 'kysely');
@@ -114,3 +115,5 @@ for (const file of [
   'NOTICE',
 ])
   copyFileSync(join(SWAGGER_UI, file), join(PAGE, file));
+
+await buildPages();

@@ -7,6 +7,11 @@ const needs = [
     debianPackage: 'procps',
     why: 'tests of processes look for children that were left alive',
   },
+  {
+    command: 'chromium',
+    debianPackage: 'chromium',
+    why: 'tests of the admin pages use a real browser',
+  },
 ];
 
 const missing = needs.filter((need) => !isInstalled(need.command));

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Diagnosis } from '../core/finding.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
@@ -79,9 +81,11 @@ function stopOnSignal({ cleanup }: Environment): void {
 }
 
 export function openStoreForCommand(options: AppOptions): Promise<Result<OpenStore, Refusal>> {
-  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async ({ store, cleanup }) => {
+  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
+    const { store, cleanup, home } = environment;
     const opened = await store.open();
-    return opened.ok ? ok({ store: opened.value, close: () => cleanup.close() }) : opened;
+    const serveUrl = async (): Promise<string | undefined> => (await findServe(join(home, SERVE_FILE)))?.url;
+    return opened.ok ? ok({ store: opened.value, serveUrl, close: () => cleanup.close() }) : opened;
   });
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { mintToken, secretDigest } from '../adapters/auth/mint-token.ts';
+import { SessionGate, type SessionGateOptions } from '../adapters/auth/session-gate.ts';
 import { TokenGate, type TokenGateOptions } from '../adapters/auth/token-gate.ts';
 import { basesOf, type ProtectedResource } from '../core/protected-resource.ts';
 import type { ReachRules } from '../core/reach.ts';
@@ -10,6 +11,7 @@ import type { Settings } from '../core/settings.ts';
 import { LOCAL_USER } from '../core/subject.ts';
 import { parseToken, steadyClock, tokenState } from '../core/token.ts';
 import type { Gate, Log } from '../gateway/ports/link.ts';
+import type { PageSessions } from '../gateway/ports/page-sessions.ts';
 import type { Store, StoredToken } from '../gateway/ports/store.ts';
 import { createToken, revokeToken } from '../gateway/services/tokens.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
@@ -21,6 +23,7 @@ interface Place {
 }
 
 interface OpenGate extends Gate {
+  readonly sessions: PageSessions;
   close(): void;
 }
 
@@ -59,7 +62,8 @@ export async function openGate({
   clock = steadyClock(),
   rules,
   ...options
-}: Omit<TokenGateOptions, 'maxFailures'> & {
+}: Omit<TokenGateOptions, 'maxFailures' | 'store'> & {
+  readonly store: TokenGateOptions['store'] & SessionGateOptions['store'];
   readonly settings: Settings;
   readonly resource: ProtectedResource | undefined;
   readonly clock?: () => number;
@@ -67,7 +71,11 @@ export async function openGate({
 }): Promise<OpenGate> {
   const maxFailures = settings['limits.tokenFailures'];
   const own = await TokenGate.open({ ...options, maxFailures });
-  if (resource === undefined) return steady(own, clock);
+  const withSessions = (tokens: Gate): OpenGate => {
+    const sessions = new SessionGate({ ...options, tokens, maxFailures, nowMs: clock });
+    return withPages({ tokens, sessions, clock, close: () => own.close() });
+  };
+  if (resource === undefined) return withSessions(own);
   const { openIssuerKeys } = await import('../adapters/auth/issuer-keys.ts');
   const { openJwtCheck } = await import('../adapters/auth/jwt-check.ts');
   const { IssuerGate } = await import('../adapters/auth/issuer-gate.ts');
@@ -75,30 +83,36 @@ export async function openGate({
   const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'], rules });
   const check = await openJwtCheck(keys, resource);
   const gate = new IssuerGate({ ...options, issuer, check, own, maxFailures });
-  return steady(
-    {
-      admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
-      isHolder: (holder, scope, nowMs) => gate.isHolder(holder, scope, nowMs),
-      onTokens: (listener) => gate.onTokens(listener),
-      refresh: () => gate.refresh(),
-      revoke: (id, nowMs) => gate.revoke(id, nowMs),
-      isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
-      close: () => own.close(),
-    },
-    clock,
-  );
+  return withSessions(gate);
 }
 
-/** Keeps time from going backwards for the gate, even if the system clock does. */
-function steady(gate: OpenGate, clock: () => number): OpenGate {
+interface GateParts {
+  readonly tokens: Gate;
+  readonly sessions: SessionGate;
+  readonly clock: () => number;
+  readonly close: () => void;
+}
+
+/** Adds sessions of browsers, and keeps time from going backwards for both, even if the system clock does. */
+function withPages({ tokens, sessions, clock, close }: GateParts): OpenGate {
   return {
-    admit: (authorization, address) => gate.admit(authorization, address, clock()),
-    isHolder: (holder, scope) => gate.isHolder(holder, scope, clock()),
-    onTokens: (listener) => gate.onTokens(listener),
-    refresh: () => gate.refresh(),
-    revoke: (id) => gate.revoke(id, clock()),
-    isFitForNetwork: () => gate.isFitForNetwork(clock()),
-    close: () => gate.close(),
+    admit: (authorization, address) => tokens.admit(authorization, address, clock()),
+    isHolder: (holder, scope) =>
+      holder.sessionId === undefined
+        ? tokens.isHolder(holder, scope, clock())
+        : sessions.isHolder(holder, scope),
+    onTokens: (listener) => {
+      const endings = [tokens.onTokens(listener), sessions.onSessions(listener)];
+      return () => endings.forEach((end) => end());
+    },
+    refresh: () => tokens.refresh(),
+    revoke: (id) => tokens.revoke(id, clock()),
+    isFitForNetwork: () => tokens.isFitForNetwork(clock()),
+    sessions,
+    close: () => {
+      sessions.close();
+      close();
+    },
   };
 }
 

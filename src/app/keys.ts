@@ -2,12 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyPlace } from '../adapters/auth/encryption-key.ts';
 import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
 import { signedTaskIds } from '../adapters/auth/task-ids.ts';
+import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { type CallDeps, callDeps, type LivePolicy } from '../gateway/catalog/call-deps.ts';
+import { type CallDeps, callDeps, type CallDepsOptions } from '../gateway/catalog/call-deps.ts';
+import { Approvals } from '../gateway/catalog/approvals.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
 import { type Environment, type HomeStore, setting } from './environment.ts';
@@ -37,11 +39,27 @@ export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>)
   return { home, given: setting(around.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 
+/** Approvals of calls, which are kept in the store of the home. */
+export function openApprovals(
+  { store, telemetry, options, cleanup }: Environment,
+  settings: Settings,
+): Approvals {
+  const approvals = new Approvals({
+    openStore: () => store.open(),
+    limits: settings,
+    nowMs: () => Date.now(),
+    shownArguments: (text) => shownArguments(text, telemetry.mask),
+    isUsersClient: options.transport === 'pipe',
+  });
+  cleanup.defer(() => approvals.close());
+  return approvals;
+}
+
 /** What server requests need. The ciphers are loaded on first use. */
 export function callDepsWith(
   { log, store }: Pick<Environment, 'log' | 'store'>,
   settings: Settings,
-  policy: LivePolicy | undefined,
+  given: Pick<CallDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals'>,
 ): CallDeps {
   let sealer: Promise<Sealer> | undefined;
   const load = async (): Promise<Sealer> => {
@@ -53,7 +71,8 @@ export function callDepsWith(
   return callDeps({
     replica,
     limits: settings,
-    policy,
+    ...given,
+    retries: { log },
     sealer: {
       seal: async (text, sealing) => (await loaded()).seal(text, sealing),
       open: async (sealed, opening) => (await loaded()).open(sealed, opening),

@@ -13,16 +13,21 @@ import { err, ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Approvals } from '../gateway/catalog/approvals.ts';
 import { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import { Catalog, type Plan } from '../gateway/catalog/catalog.ts';
+import type { SessionLabels } from '../gateway/catalog/session-labels.ts';
+import type { TokenPreferences } from '../gateway/services/token-preferences.ts';
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { Log } from '../gateway/ports/link.ts';
 import type { Era } from '../protocol/eras.ts';
+import { openCallLog } from './call-log.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
-import { callDepsWith, openCredentials, openTaskIds } from './keys.ts';
+import { callDepsWith, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import type { ViewOptions } from '../core/command-options.ts';
+import { openLabels, openTokenPreferences } from './open-policy.ts';
 import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
 import { openRecords, type Records, reviewing } from './records.ts';
 import { connectAll, reachIn } from './sources.ts';
@@ -49,6 +54,10 @@ export interface OpenCatalog {
 export interface ConfiguredCatalog extends OpenCatalog {
   readonly records: Records;
   readonly policy: CallPolicy;
+  readonly labels: SessionLabels;
+  readonly approvals: Approvals;
+  readonly tokenPreferences: TokenPreferences;
+  readonly identify: TokenPreferences['identify'];
 }
 
 export interface CatalogOptions {
@@ -94,6 +103,8 @@ export async function openCatalog(
     file: config.settings,
     rules: config.rules,
   });
+  const labels = openLabels(environment, policy, isStored || !options.isQuiet);
+  const approvals = openApprovals(environment, settings);
   const isAbsent = absence !== undefined;
   const follow = options.isQuiet
     ? undefined
@@ -104,11 +115,22 @@ export async function openCatalog(
     rules,
     records,
     policy,
+    labels,
+    approvals,
     follow,
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
   });
-  return ok({ ...opened, records, policy, fileSettings: config.settings, configPath: config.path });
+  return ok({
+    ...opened,
+    ...openTokenPreferences(environment, { isStored, records, file: config.settings }),
+    records,
+    policy,
+    labels,
+    approvals,
+    fileSettings: config.settings,
+    configPath: config.path,
+  });
 }
 
 function hasSources({ records }: Records): boolean {
@@ -161,6 +183,8 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   readonly records?: Records;
   /** If undefined, nothing is decided here. */
   readonly policy?: CallPolicy;
+  readonly labels?: SessionLabels;
+  readonly approvals?: Approvals;
 }
 
 type OpenPlan = Pick<OpenCatalog, 'environment' | 'catalog' | 'settings' | 'rules' | 'start' | 'close'>;
@@ -169,6 +193,9 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const { home, log, telemetry, cleanup } = environment;
   const { settings, rules, isRecorded, records } = given;
   const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log });
+  // Where nothing is decided, another process decides on the calls and records them.
+  const callLog = given.policy && openCallLog(environment, settings);
+  if (isRecorded) callLog?.start();
   const isPersonal = given.isPersonal?.(settings);
   const credentials = openCredentials(environment, { isPersonal, rules });
   const servers = upstream({
@@ -190,7 +217,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     limits: settings,
     chance: Math.random,
     telemetry,
-    calls: callDepsWith(environment, settings, given.policy),
+    calls: callDepsWith(environment, settings, { ...given, callLog }),
     sole: given.sole,
     tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
     credentials,

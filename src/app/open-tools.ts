@@ -201,7 +201,7 @@ async function openHere(
             name,
             listing.entries.map((one) => ({ name: one.key, namespacedName: nameIn(one) })),
           )
-        : ok(explainDecision(entry, opened.value.policy, caller));
+        : ok(await explainDecision(entry, opened.value, caller));
     },
     started: async (server) => (await startServers(catalog, [server], () => undefined))[0],
     close,

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { mintToken } from '../adapters/auth/mint-token.ts';
+import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
@@ -49,6 +49,7 @@ const RUNTIME: Runtime = {
   readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
   mintToken,
+  mintSession,
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options),
   examine: async (options) => (await import('./commands.ts')).examineForCommand(options),

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mintToken } from '../adapters/auth/mint-token.ts';
+import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import {
   announceServe,
   findServe,
@@ -14,6 +15,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
+import { LOCAL_USER } from '../core/subject.ts';
 import { type MintedToken, steadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
@@ -21,6 +23,7 @@ import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts'
 import type { OtherPaths } from '../edges/mcp/request-path.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
+import { createSignInLink } from '../gateway/services/sign-in-links.ts';
 import type { RunningStatus } from '../gateway/services/gateway-status.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
@@ -78,6 +81,11 @@ async function serveFrom(
     url,
     needsToken: isPersonal,
     adminTokenPath,
+    signInLink: () => {
+      const base = settings['auth.publicUrl'] || url;
+      const by = LOCAL_USER.subject;
+      return createSignInLink(base, { store, mint: mintSession, nowMs: Date.now(), by });
+    },
     equipped: () => shown.toolsets.equipped,
     hasModes: settings.enableConfigToolsMenu,
     close,
@@ -155,6 +163,7 @@ async function openServer(
   listening.server = server.value;
   cleanup.defer(() => server.value.close());
   place.value?.listensAt(server.value.url);
+  opened.approvals.pageUrl = `${settings['auth.publicUrl'] || server.value.url}/admin/approvals`;
   return ok({ url: server.value.url, ownToken, adminTokenPath });
 }
 
@@ -219,6 +228,7 @@ function openRest(around: RestSurroundings): OtherPaths {
     return openAdmin({ ...depsOf(around), ending: ending.signal });
   };
   return {
+    sessions: around.gate.sessions,
     answer: async (request, response, admitted) => {
       opening ??= open();
       await (await opening).answer(request, response, admitted);
@@ -244,6 +254,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     records: records.records,
     preferences: { env: around.env, file: fileSettings, running: settings },
     asset,
+    pageFile,
   };
 }
 
@@ -253,4 +264,13 @@ const ASSETS = join(import.meta.dirname, 'swagger-ui');
 async function asset(name: string): Promise<string | undefined> {
   const text = await readText(join(ASSETS, name));
   return text.ok ? text.value : undefined;
+}
+
+const PAGES = join(import.meta.dirname, 'admin');
+
+function pageFile(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  return readFile(join(PAGES, name)).then(
+    (bytes) => new Uint8Array(bytes),
+    () => undefined, // an unknown name, or a build without pages
+  );
 }

@@ -23,7 +23,10 @@ import type { AppOptions } from '../core/command-options.ts';
 import { reachFaultsBy } from './sources.ts';
 import { pathFacts } from '../platform/machine.ts';
 
-type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
+type Services = Pick<
+  OpenServices,
+  'labels' | 'tokenPreferences' | 'tools' | 'gateways' | 'local' | 'modules'
+>;
 
 /** The services by which operators view and change sources and tools. */
 export function servicesOf({
@@ -33,13 +36,18 @@ export function servicesOf({
   environment,
   rules,
   policy,
+  labels,
+  tokenPreferences,
+  identify,
 }: ConfiguredCatalog): Services {
   const { mask } = environment.telemetry;
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
-  const tools = new ToolService({ catalog, ...records, policy, levels, mask, nowMs });
+  const tools = new ToolService({ catalog, ...records, policy, labels, identify, levels, mask, nowMs });
   return {
+    labels,
+    tokenPreferences,
     tools,
     gateways: new ServerService({ catalog, ...records, ...reaches, mask, nowMs }),
     local: new CustomToolService({

@@ -13,7 +13,7 @@ export interface AuditEvent {
 }
 
 export interface AuditTarget {
-  readonly kind: 'tool' | 'gateway' | 'toolset' | 'token' | 'preference';
+  readonly kind: 'tool' | 'gateway' | 'toolset' | 'token' | 'session' | 'preference' | 'subject' | 'approval';
   readonly id: string;
   /** Display name. */
   readonly name: string;

@@ -29,9 +29,27 @@ function keepNumbers(_key: string, value: unknown, context?: { readonly source?:
   return isLong && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
 }
 
+/** The same, but each number that a double would not write back as it stands becomes a raw JSON object. */
+export function writtenJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: MAY_CHANGE.test(text) ? JSON.parse(text, keepNotation) : JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A fraction, an exponent, a negative zero or more digits than a double holds. */
+const MAY_CHANGE = /\d[.eE]|-0|\d{16}/;
+
+function keepNotation(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = typeof value === 'number' ? context?.source : undefined;
+  return source === undefined || source === JSON.stringify(value) ? value : JSON.rawJSON(source);
+}
+
 /**
  * Canonical JSON (RFC 8785) of a value from `exactJson`: independent of whitespace, member order and the notation of
  * strings and numbers. Unlike the RFC, long integers keep their digits instead of being rounded to the nearest double.
+ * Of a value from `writtenJson`, numbers keep their notation.
  */
 export function canonicalJson(value: unknown): string {
   if (JSON.isRawJSON(value)) return value.rawJSON;
@@ -42,7 +60,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** Whether a value from `exactJson` is an object. */
+/** Whether a value from `exactJson` or `writtenJson` is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return isJsonObject(value) && !JSON.isRawJSON(value);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, exactJson, hasTwins } from './canonical-json.ts';
+import { canonicalJson, exactJson, hasTwins, writtenJson } from './canonical-json.ts';
 
 /** The first `length` hexadecimal digits of the SHA-256 of a text. */
 export function shortHash(text: string, length: number): string {
@@ -13,8 +13,11 @@ export function sha256(text: string): string {
 
 /** SHA-256 of the canonical form of a JSON text, in hexadecimal. Undefined if the text is not JSON. */
 export function digestOfJson(text: string): string | undefined {
+  return digestOfRead(exactJson(text));
+}
+
+function digestOfRead(read: { readonly value: unknown } | undefined): string | undefined {
   try {
-    const read = exactJson(text);
     return read === undefined ? undefined : sha256(canonicalJson(read.value));
   } catch {
     // Nested too deeply for the stack.
@@ -28,4 +31,12 @@ export function digestOfJson(text: string): string | undefined {
  */
 export function digestOfDefinition(text: string): string {
   return (hasTwins(text) ? undefined : digestOfJson(text)) ?? sha256(text);
+}
+
+/**
+ * The same for arguments of a call, but numbers count as written: an approval of 0.1 is none of
+ * 0.10000000000000000555, which a double rounds to 0.1 and a server may not.
+ */
+export function digestOfArguments(text: string): string {
+  return (hasTwins(text) ? undefined : digestOfRead(writtenJson(text))) ?? sha256(text);
 }

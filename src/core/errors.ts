@@ -1,7 +1,8 @@
 import { causeJson } from './cause-text.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
-import { bounded, sentenceOf } from './sentences.ts';
+import { bounded } from './bounded-refusal.ts';
+import { sentenceOf } from './sentences.ts';
 
 /** How a refusal is reported on each of the three surfaces. */
 interface Faces {
@@ -52,6 +53,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   HOST_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   ORIGIN_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   TOKEN_REQUIRED: { rpc: INVALID_REQUEST, http: 401, exit: EXIT.usage },
+  LINK_UNUSABLE: { rpc: INVALID_REQUEST, http: 401, exit: EXIT.usage },
   ISSUER_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   HTTP_METHOD_UNKNOWN: { rpc: INVALID_REQUEST, http: 405, exit: EXIT.usage },
   MEDIA_TYPE_UNKNOWN: { rpc: INVALID_REQUEST, http: 415, exit: EXIT.usage },
@@ -80,6 +82,12 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   STATE_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   CALL_REFUSED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
   APPROVAL_REQUIRED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
+  APPROVAL_DENIED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
+  APPROVALS_FULL: { rpc: INTERNAL, http: 200, rest: 429, exit: EXIT.unavailable },
+  APPROVAL_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: EXIT.usage },
+  APPROVAL_CLOSED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
+  APPROVAL_OWN: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.usage },
+  APPROVAL_ONCE_ONLY: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   CALL_EXPIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CALL_ELSEWHERE: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CANCELLED: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.failed },
@@ -101,7 +109,9 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   STORE_MOVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   REVOCATION_UNSAVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   TOKEN_EXISTS: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  LABELS_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   TOKEN_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
+  CALL_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   SCOPE_MISSING: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   TOO_MANY_FAILURES: { rpc: INVALID_REQUEST, http: 429, exit: EXIT.unavailable },
   CLIENT_BUSY: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
@@ -190,7 +200,12 @@ export function rpcErrorOf(
 }
 
 /** Refusals that are about what a model wants to do, and not about its request. */
-const FOR_MODELS: ReadonlySet<RefusalCode> = new Set(['CALL_REFUSED', 'APPROVAL_REQUIRED']);
+const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
+  'CALL_REFUSED',
+  'APPROVAL_REQUIRED',
+  'APPROVAL_DENIED',
+  'APPROVALS_FULL',
+]);
 
 /** Member of `_meta` of a tool's result that holds the refusal, with the code. */
 const REFUSAL_MEMBER = 'assay/refusal';

@@ -18,6 +18,7 @@ export interface LimitSettings {
   readonly 'limits.requestsPerServer': number;
   readonly 'limits.queuePerServer': number;
   readonly 'limits.backlogBytes': number;
+  readonly 'limits.retries': number;
   readonly 'limits.unreadBytes': number;
   readonly 'limits.unreadMs': number;
   readonly 'limits.headersMs': number;
@@ -25,6 +26,8 @@ export interface LimitSettings {
   readonly 'limits.idleConnectionMs': number;
   readonly 'limits.tokenFailures': number;
   readonly 'limits.questionMs': number;
+  readonly 'limits.approvalMs': number;
+  readonly 'limits.approvalWaitMs': number;
   readonly 'limits.suspendedCalls': number;
   readonly 'limits.processesPerServer': number;
   readonly 'limits.linksPerServer': number;
@@ -111,6 +114,13 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     about:
       'Maximum size in bytes of the requests queued for one server, including data that it has not read yet; more are refused.',
   },
+  'limits.retries': {
+    env: 'ASSAY_LIMITS_RETRIES',
+    changedBy: 'admin',
+    kind: whole(3, 0, 10),
+    about:
+      'How often a call is sent again after its connection was lost, if its tool is read-only or idempotent by an override or a trusted hint. Other calls are never repeated.',
+  },
   'limits.unreadBytes': {
     env: 'ASSAY_LIMITS_UNREAD_BYTES',
     changedBy: 'admin',
@@ -156,6 +166,20 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     kind: whole(600_000, 1, MAX_TIMER_MS),
     about:
       'Time in ms that a client has to answer a request from a server; after that, the server gets an error.',
+  },
+  'limits.approvalMs': {
+    env: 'ASSAY_LIMITS_APPROVAL_MS',
+    changedBy: 'admin',
+    kind: whole(30 * 60_000, 1_000, 24 * HOUR_MS),
+    about:
+      'Time in ms in which a call that waits for approval can be approved. An approval for one call can be used for the same time.',
+  },
+  'limits.approvalWaitMs': {
+    env: 'ASSAY_LIMITS_APPROVAL_WAIT_MS',
+    changedBy: 'admin',
+    kind: whole(45_000, 0, HOUR_MS),
+    about:
+      'Time in ms that a call waits for approval in the inbox before it is answered with what to do. Keep it below the time limit of your clients, which is often 60 s.',
   },
   'limits.suspendedCalls': {
     env: 'ASSAY_LIMITS_SUSPENDED_CALLS',

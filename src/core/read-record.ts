@@ -130,6 +130,8 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     confirm: optional(
       members<NonNullable<Tool['confirm']>>({ value: oneOf(...CONFIRMS), digest: text, seen }),
     ),
+    cacheMs: optional(members<NonNullable<Tool['cacheMs']>>({ value: number, digest: text, seen })),
+    tags: optional(members<NonNullable<Tool['tags']>>({ value: list(text), digest: text, seen })),
     isDisabled: optional(flag),
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),
@@ -180,4 +182,8 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
   }),
   equipped: members<RecordBodies['equipped']>({ toolset: optional(text), equippings: number }),
   setting: scalar,
+  token_preferences: members<RecordBodies['token_preferences']>({
+    preferences: (value, at) =>
+      isJsonObject(value) ? first(Object.values(value), (one) => scalar(one, at)) : `${at} is no object`,
+  }),
 };

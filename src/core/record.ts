@@ -18,6 +18,8 @@ export interface RecordBodies {
   readonly equipped: EquippedRecord;
   /** The record id is the setting's key. */
   readonly setting: SettingValue;
+  /** The record id is the token's id, or `local`. */
+  readonly token_preferences: TokenPreferencesRecord;
 }
 
 export type RecordKind = keyof RecordBodies;
@@ -36,6 +38,7 @@ export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {
   toolset: 1,
   equipped: 1,
   setting: 1,
+  token_preferences: 1,
 };
 
 export const EQUIPPED_ID = 'equipped';
@@ -80,6 +83,11 @@ export interface EquippedRecord {
   readonly toolset?: string | undefined;
   /** Incremented each time a toolset is equipped or unequipped, even if nothing changes. */
   readonly equippings: number;
+}
+
+/** Known by the token's id, so that a later token of the same name inherits nothing. */
+export interface TokenPreferencesRecord {
+  readonly preferences: Readonly<Record<string, SettingValue>>;
 }
 
 export type SettingValue = string | number | boolean;

@@ -1,5 +1,14 @@
+import type { ApprovalRefusal } from './approval.ts';
 import type { Cause } from './cause.ts';
-import type { HintWarning, PolicyReason } from './policy/policy.ts';
+
+/** A call of a tool that its server may have carried out, although there is no result. */
+export interface SentCall {
+  readonly effect: 'unknown';
+  /** How often it was sent. */
+  readonly times: number;
+  /** Whether the tool is read-only or idempotent, so that the call can be repeated. */
+  readonly mayRepeat: boolean;
+}
 
 /**
  * Every error that Assay itself returns, by code. Codes are permanent: clients and scripts may rely on them. Errors of
@@ -32,6 +41,7 @@ export type Refusal =
       /** A phrase: why the given token is invalid, if that may be disclosed. ASCII without quotes. */
       readonly reason?: string;
     }
+  | { readonly code: 'LINK_UNUSABLE' }
   | { readonly code: 'ISSUER_UNAVAILABLE'; readonly issuer: string; readonly waitSeconds: number }
   | { readonly code: 'HTTP_METHOD_UNKNOWN'; readonly method: string; readonly allowed: string }
   | { readonly code: 'MEDIA_TYPE_UNKNOWN'; readonly type: string }
@@ -59,11 +69,22 @@ export type Refusal =
       readonly cause: Cause;
       /** Status of an HTTP server that did not answer with MCP. */
       readonly httpStatus?: number;
+      readonly sent?: SentCall;
     }
-  | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: Cause }
+  | {
+      readonly code: 'SERVER_ENDED';
+      readonly server: string;
+      readonly cause: Cause;
+      readonly sent?: SentCall;
+    }
   | { readonly code: 'SERVER_MESSAGE_INVALID'; readonly server: string; readonly reason: string }
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: Cause }
-  | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
+  | {
+      readonly code: 'SERVER_TIMEOUT';
+      readonly server: string;
+      readonly limitMs: number;
+      readonly sent?: SentCall;
+    }
   | { readonly code: 'SERVER_ASKS'; readonly server: string; readonly reason: string }
   | {
       readonly code: 'QUESTION_UNANSWERED';
@@ -73,14 +94,7 @@ export type Refusal =
     }
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
-  | { readonly code: 'CALL_REFUSED'; readonly tool: string; readonly reasons: readonly PolicyReason[] }
-  | {
-      readonly code: 'APPROVAL_REQUIRED';
-      readonly tool: string;
-      readonly reasons: readonly PolicyReason[];
-      /** Empty if operators do not want them shown. */
-      readonly warnings: readonly HintWarning[];
-    }
+  | ApprovalRefusal
   | { readonly code: 'CALL_EXPIRED' }
   | { readonly code: 'CALL_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }
@@ -135,7 +149,9 @@ export type Refusal =
       readonly name: string;
       readonly reason: string;
     }
+  | { readonly code: 'LABELS_UNKNOWN'; readonly subject: string }
   | { readonly code: 'TOKEN_UNKNOWN'; readonly name: string }
+  | { readonly code: 'CALL_UNKNOWN'; readonly id: number | string }
   | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
   | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
   | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
@@ -172,7 +188,8 @@ export type Refusal =
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
-  | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  /** `toolset`: pinned the definition. Undefined if it changed while a call waited. */
+  | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset?: string }
   | { readonly code: 'TOOL_DRIFTED'; readonly tool: string }
   | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }

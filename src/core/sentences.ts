@@ -1,8 +1,8 @@
-import { type Cause, mapTexts } from './cause.ts';
+import { APPROVAL_SENTENCES } from './approval-sentences.ts';
+import { bounded } from './bounded-refusal.ts';
 import { causeText } from './cause-text.ts';
 import { counted } from './counted.ts';
-import { isJsonObject } from './json-object.ts';
-import { policyReasonText, warningText } from './policy/reason-text.ts';
+import { sentCallText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { CUSTOM_SERVER } from './server-spec.ts';
@@ -12,33 +12,9 @@ export function sentenceOf(refusal: Refusal): string {
   return printable(SENTENCES[refusal.code](bounded(refusal) as never));
 }
 
-/** An enumeration value such as `config_file` in readable form. */
+/** `config_file` in readable form. */
 export function inWords(value: string): string {
   return value.replaceAll('_', ' ');
-}
-
-const MAX_TEXT_LENGTH = 200;
-const MAX_TEXTS = 50;
-
-/** Truncates texts, since their length is controlled by the peer. */
-export function bounded(refusal: Refusal): Refusal {
-  const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(key, value)] as const);
-  return Object.fromEntries(entries) as unknown as Refusal; // the same members, of the same types
-}
-
-function boundedValue(key: string, value: unknown): unknown {
-  if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // its only type
-  if (Array.isArray(value)) return value.slice(0, MAX_TEXTS).map((one) => boundedValue('', one));
-  if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, boundedValue(name, one)]));
-  return typeof value === 'string' ? boundedText(value) : value;
-}
-
-/** Never cuts inside a surrogate pair: many parsers reject half of one. */
-export function boundedText(text: string): string {
-  return text.length > MAX_TEXT_LENGTH
-    ? `${text.slice(0, MAX_TEXT_LENGTH).replace(/[\ud800-\udbff]$/, '')}…`
-    : text;
 }
 
 type Sentences = { [C in RefusalCode]: (refusal: Extract<Refusal, { code: C }>) => string };
@@ -67,11 +43,15 @@ const SENTENCES: Sentences = {
   HEADER_INVALID: (r) => `The ${r.header} header is not valid: ${r.reason}.`,
   HOST_FORBIDDEN: (r) =>
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
-  ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
+  ORIGIN_FORBIDDEN: (r) =>
+    r.origin === ''
+      ? 'The session cookie is accepted only from the admin pages themselves. Other programs send a token.'
+      : `Requests from the origin ${quote(r.origin)} are not allowed.`,
   TOKEN_REQUIRED: (r) =>
     r.reason === undefined
       ? 'A valid token is needed: send the header "Authorization: Bearer <token>". `assay token create NAME` makes one.'
       : `The token is not valid: ${r.reason}. Send a valid one in the header "Authorization: Bearer <token>".`,
+  LINK_UNUSABLE: () => 'This sign-in link has expired or was used. Create another with `assay token link`.',
   ISSUER_UNAVAILABLE: (r) =>
     `The token cannot be verified now: the keys of its issuer ${quote(r.issuer)} could not be fetched. Try again in ${r.waitSeconds} s.`,
   HTTP_METHOD_UNKNOWN: (r) =>
@@ -100,25 +80,23 @@ const SENTENCES: Sentences = {
   SUBSCRIPTION_LIMIT: (r) =>
     `This client would exceed the maximum of ${r.limit} resource subscriptions. End some, or raise limits.subscriptionsPerClient.`,
   CURSOR_INVALID: () => 'The cursor is no longer valid. Start the list again, without a cursor.',
-  SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.`,
+  SERVER_UNAVAILABLE: (r) =>
+    `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
   SERVER_MESSAGE_INVALID: (r) =>
     `Server ${quote(r.server)} sent an ambiguous response, which was not relayed: ${r.reason}. JSON readers would disagree on its content. The call may have had its effect; report this to the author of the server.`,
   SERVER_ENDED: (r) =>
-    `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}. The call may have had its effect; it was not repeated.`,
+    `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
   SERVER_UNREACHED: (r) =>
     `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
-    `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. To allow more time, set "timeoutMs".`,
+    `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled.${sentCallText(r.sent)} To allow more time, set "timeoutMs".`,
   SERVER_ASKS: (r) => `Server ${quote(r.server)} asks for input in the middle of the call, ${r.reason}.`,
   QUESTION_UNANSWERED: (r) =>
     `Server ${quote(r.server)} asked ${quote(r.method)} in the middle of the call, and the client did not answer it: ${r.reason}.`,
   CLIENT_SILENT: (r) => `The request of the server was not answered: ${r.reason}.`,
   STATE_INVALID: (r) =>
     `Invalid params: params.requestState: ${r.reason}. Send the request again without it to start over.`,
-  CALL_REFUSED: (r) =>
-    `The call of ${quote(r.tool)} was refused, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
-  APPROVAL_REQUIRED: (r) =>
-    `The call of ${quote(r.tool)} needs approval, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}.${r.warnings.length === 0 ? '' : ` Note: ${r.warnings.map(warningText).join('; ')}.`} Tell the user. An operator can allow such calls with a rule; \`assay policy test\` explains the decision.`,
+  ...APPROVAL_SENTENCES,
   CALL_EXPIRED: () =>
     'The call that waited for this answer has ended: it was already answered, took too long, or its server is gone. Send the request again without requestState to start over.',
   CALL_ELSEWHERE: () =>
@@ -153,6 +131,10 @@ const SENTENCES: Sentences = {
     `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
   TOKEN_EXISTS: (r) =>
     `A token named ${quote(r.name)} already exists. Choose another name, or revoke that one.`,
+  LABELS_UNKNOWN: (r) =>
+    `The caller ${quote(r.subject)} has no labels. \`assay policy labels\` lists all who do.`,
+  CALL_UNKNOWN: (r) =>
+    `No recorded call has the id ${quote(String(r.id))}. It may have been removed by age; \`assay activity\` lists the latest.`,
   TOKEN_UNKNOWN: (r) => `No valid token is named ${quote(r.name)}. \`assay token list\` lists all tokens.`,
   SCOPE_MISSING: (r) =>
     r.scope === 'execute'
@@ -233,7 +215,9 @@ const SENTENCES: Sentences = {
   HINTS_CONTRADICT: (r) =>
     `Together with the hints from its source, this would give ${quote(r.tool)} both readOnlyHint true and destructiveHint true. A read-only tool cannot be destructive: set one of them to false. Defaults do not count.`,
   TOOL_CHANGED: (r) =>
-    `The tool ${quote(r.tool)} is withheld: its definition has changed since the toolset ${quote(r.toolset)} pinned it. An operator can review the change with \`assay toolset review ${r.toolset}\` and accept it with \`assay toolset accept\`.`,
+    r.toolset === undefined
+      ? `The call of ${quote(r.tool)} was not sent and had no effect: while it waited, the definition of the tool changed or its server started again. List the tools, then send the call again if it still fits.`
+      : `The tool ${quote(r.tool)} is withheld: its definition has changed since the toolset ${quote(r.toolset)} pinned it. An operator can review the change with \`assay toolset review ${r.toolset}\` and accept it with \`assay toolset accept\`.`,
   TOOL_DRIFTED: (r) =>
     `The tool ${quote(r.tool)} is withheld: its definition has changed in a dangerous way. An operator can review and accept the change with \`assay review\`.`,
   REF_UNKNOWN: (r) =>
@@ -278,9 +262,7 @@ function fieldErrorsIn(fieldErrors: readonly FieldError[]): string {
 }
 
 /** Untrusted text within a sentence: on one line, escaped, already truncated. */
-function quote(text: string): string {
-  return JSON.stringify(text);
-}
+const quote: (text: string) => string = JSON.stringify;
 
 function faultsText(faults: readonly { readonly field: string; readonly reason: string }[]): string {
   return faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ');

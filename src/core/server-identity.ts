@@ -38,6 +38,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
     one.trust === other.trust &&
+    one.tags?.join('\n') === other.tags?.join('\n') &&
     isSameFilter(one.toolFilter, other.toolFilter) &&
     one.isFromConfig === other.isFromConfig &&
     isAlike(one.transport, other.transport)

@@ -89,6 +89,8 @@ export interface ServerSpec {
   readonly isolation: 'session' | 'shared';
   /** Whether its hints may lower caution. Undefined if not configured. */
   readonly trust?: boolean | undefined;
+  /** The operator's tags of all its tools. */
+  readonly tags?: readonly string[] | undefined;
   /** Which of its tools are offered. Undefined: all. */
   readonly toolFilter?: ToolFilter | undefined;
   /** True if it comes from the config file, absent if registered at runtime. Local tools have their own. */

@@ -3,14 +3,16 @@ import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth
 import type { ProsePolicy } from './hints/drift.ts';
 import type { LintLevel } from './hints/lint.ts';
 import type { ModelRights } from './toolset.ts';
+import { ACTIVITY_SETTINGS, type ActivitySettings } from './activity/activity-settings.ts';
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
 import { POLICY_SETTINGS, type PolicySettings } from './policy/policy-settings.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
+const DAY_MS = 86_400_000;
 
 /** The effective value of every setting. */
-export interface Settings extends LimitSettings, PolicySettings {
+export interface Settings extends ActivitySettings, LimitSettings, PolicySettings {
   readonly 'mcp.access': 'open' | 'token';
   readonly 'mcp.sse': boolean;
   readonly 'auth.issuer': string;
@@ -24,6 +26,8 @@ export interface Settings extends LimitSettings, PolicySettings {
   readonly 'toolsets.modelsMayChange': ModelRights;
   readonly 'notes.review': 'auto' | 'always' | 'never';
   readonly 'servers.refreshMs': number;
+  readonly 'cache.ttlMs': number;
+  readonly 'cache.maxBytes': number;
   readonly 'drift.prose': ProsePolicy;
   readonly 'lint.contradiction': LintLevel;
   readonly 'lint.notBoolean': LintLevel;
@@ -120,7 +124,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: { type: 'choice', of: ['auto', 'always', 'never'], defaultValue: 'auto' },
     about:
-      'Whether notes written by models are withheld from models until an operator accepts them. auto: yes if clients use tokens.',
+      'Whether notes written by models are withheld from models until an operator accepts them. auto: yes if clients use tokens. A note by a model whose caller has seen untrusted content always waits.',
   },
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',
@@ -128,6 +132,19 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(300_000, 0, MAX_TIMER_MS),
     about:
       'Interval in ms for reading the lists of servers again, in addition to when a server reports a change. 0: never.',
+  },
+  'cache.ttlMs': {
+    env: 'ASSAY_CACHE_TTL_MS',
+    changedBy: 'admin',
+    kind: whole(0, 0, DAY_MS),
+    about:
+      'How long in ms results are used again for the same call of the same subject, for tools that are read-only, idempotent and closed-world by overrides or trusted hints. 0: never. A tool may have a time of its own.',
+  },
+  'cache.maxBytes': {
+    env: 'ASSAY_CACHE_MAX_BYTES',
+    changedBy: 'admin',
+    kind: whole(32 * 1024 * 1024, 0, 9_999_999_999),
+    about: 'Maximum size in bytes of all cached results; the least recently used are dropped.',
   },
   'drift.prose': {
     env: 'ASSAY_DRIFT_PROSE',
@@ -181,6 +198,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
       'Whether sources may connect to private networks (10/8, 172.16/12, 192.168/16 and so on) if the URL comes from an operator, or from a document or server that itself has no public address.',
   },
   ...POLICY_SETTINGS,
+  ...ACTIVITY_SETTINGS,
   ...LIMIT_SETTINGS,
 };
 

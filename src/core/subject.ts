@@ -9,16 +9,18 @@ export interface Identity {
   readonly scopes: readonly Scope[];
   /** Id of the Assay token used. Absent for an issuer's tokens: they are short-lived, so only the subject matters. */
   readonly tokenId?: string;
+  /** Id of the browser session used at the admin pages. */
+  readonly sessionId?: string;
   /** Paths that are allowed, including everything below them. Undefined if unrestricted. */
   readonly within?: readonly string[];
 }
 
 /** The credential under which something long-lived was opened; it ends when the credential does. */
-export type Holder = Pick<Identity, 'subject' | 'tokenId'>;
+export type Holder = Pick<Identity, 'subject' | 'tokenId' | 'sessionId'>;
 
 /** Whether both are the same credential: another token of the same name is not. */
 export function isSameHolder(one: Holder, other: Holder): boolean {
-  return one.subject === other.subject && one.tokenId === other.tokenId;
+  return one.subject === other.subject && one.tokenId === other.tokenId && one.sessionId === other.sessionId;
 }
 
 /** A caller without a token where none is needed: stdio, the command line, or open access. */

@@ -147,6 +147,14 @@ export function retried(
   return again.kind === 'request' ? again : undefined;
 }
 
+/** The same request as it was before a client answered a question. */
+export function withoutRetry(message: RequestMessage): RequestMessage {
+  const { bytes, params } = message;
+  if (params === undefined) return message;
+  const plain = readServerMessage(splice(bytes, removals(params, isOfRetry)));
+  return plain.kind === 'request' ? plain : message;
+}
+
 function insertionIn(params: JsonObject, text: string): ReturnType<typeof insertion> {
   const isBare = holdsOnly(params, isOfRetry);
   return { ...insertion(params, text), text: isBare ? text : `${text},` };

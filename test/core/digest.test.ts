@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { digestOfDefinition, digestOfJson, sha256, shortHash } from '../../src/core/digest.ts';
+import {
+  digestOfArguments,
+  digestOfDefinition,
+  digestOfJson,
+  sha256,
+  shortHash,
+} from '../../src/core/digest.ts';
 
 it('a short hash is the beginning of the SHA-256', () => {
   expect(shortHash('abc', 8)).toBe('ba7816bf');
@@ -47,5 +53,27 @@ describe('the digest of a definition in which a key stands twice', () => {
     expect(digestOfDefinition(twice)).not.toBe(digestOfDefinition(`${twice} `));
     const once = '{"name":"t","description":"\\"a\\":1,\\"a\\":2"}';
     expect(digestOfDefinition(once)).toBe(digestOfDefinition(` ${once}`));
+  });
+});
+
+describe('the digest of arguments', () => {
+  it.each([
+    ['0.1', '0.10000000000000000555'],
+    ['90071992547409931', '90071992547409940'],
+    ['1e400', '1e401'],
+    ['1e400', 'null'],
+    ['1e-400', '0'],
+    ['-0', '0'],
+    ['9007199254740991.1', '9007199254740991'],
+  ])('differs for %s and %s', (one, other) => {
+    expect(digestOfArguments(`{"n":[${one}]}`)).not.toBe(digestOfArguments(`{"n":[${other}]}`));
+  });
+
+  it('does not depend on space, the order of members or the way in which a string is written', () => {
+    expect(digestOfArguments('{"a":0.5,"b":"é"}')).toBe(digestOfArguments(' {"b" : "\\u00e9", "a":0.5}'));
+  });
+
+  it('is that of the bytes if a key stands twice or the text is no JSON', () => {
+    for (const text of ['{"a":1,"a":2}', '{"a":1']) expect(digestOfArguments(text)).toBe(sha256(text));
   });
 });

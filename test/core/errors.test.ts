@@ -30,6 +30,7 @@ const REFUSALS: Examples = {
   HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
   ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],
   TOKEN_REQUIRED: ['-32600 401 2', {}],
+  LINK_UNUSABLE: ['-32600 401 2', {}],
   ISSUER_UNAVAILABLE: ['-32603 503 4', { issuer: HOSTILE, waitSeconds: 5 }],
   HTTP_METHOD_UNKNOWN: ['-32600 405 2', { method: HOSTILE, allowed: 'POST' }],
   MEDIA_TYPE_UNKNOWN: ['-32600 415 2', { type: HOSTILE }],
@@ -80,7 +81,9 @@ const REFUSALS: Examples = {
   REVOCATION_UNSAVED: ['-32603 503 4', { kind: 'tool', name: HOSTILE, reason: 'the disk is full' }],
   STORE_DAMAGED: ['-32603 503 3', { path: HOSTILE, keptAs: HOSTILE, reason: 'it is no database' }],
   TOKEN_EXISTS: ['-32602 409 2', { name: HOSTILE }],
+  LABELS_UNKNOWN: ['-32602 404 2', { subject: HOSTILE }],
   TOKEN_UNKNOWN: ['-32602 404 2', { name: HOSTILE }],
+  CALL_UNKNOWN: ['-32602 404 2', { id: HOSTILE }],
   SCOPE_MISSING: ['-32600 403 2', { scope: 'mcp' }],
   TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
   CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
@@ -134,9 +137,22 @@ const REFUSALS: Examples = {
     {
       tool: HOSTILE,
       reasons: [{ code: 'destructive', origin: 'default' }],
-      warnings: [{ hint: 'openWorldHint', value: true, origin: 'declared_by_server', isContradicted: true }],
+      warnings: [
+        {
+          hint: 'openWorldHint',
+          value: true,
+          origin: 'declared_by_server',
+          contradictedMs: 1_795_132_800_000,
+        },
+      ],
     },
   ],
+  APPROVAL_DENIED: ['-32602 200 1', { tool: HOSTILE, reason: HOSTILE }],
+  APPROVALS_FULL: ['-32603 200 4', { limit: 100 }],
+  APPROVAL_UNKNOWN: ['-32602 200 2', { id: HOSTILE }],
+  APPROVAL_CLOSED: ['-32602 200 2', { id: HOSTILE, state: 'expired' }],
+  APPROVAL_OWN: ['-32602 200 2', { id: HOSTILE, subject: HOSTILE }],
+  APPROVAL_ONCE_ONLY: ['-32602 200 2', { id: HOSTILE, tool: HOSTILE }],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
@@ -224,8 +240,21 @@ describe('a refusal', () => {
     );
     expect(
       sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: { code: 'PROCESS_EXITED', exitCode: 7 } }),
-    ).toBe(
-      'Server "s" ended before it responded: exited with code 7. The call may have had its effect; it was not repeated.',
+    ).toBe('Server "s" ended before it responded: exited with code 7.');
+  });
+
+  it('says whether a call without a result can be repeated', () => {
+    const lost: Refusal = { code: 'SERVER_ENDED', server: 's', cause: { code: 'CONNECTION_CLOSED' } };
+    const start =
+      'Server "s" ended before it responded: it closed the connection. It is unknown whether the call took effect.';
+    const told = (times: number, mayRepeat: boolean): string =>
+      sentenceOf({ ...lost, sent: { effect: 'unknown', times, mayRepeat } });
+    expect(told(1, false)).toBe(
+      `${start} It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.`,
+    );
+    expect(told(1, true)).toBe(`${start} You can safely repeat it: the tool is read-only or idempotent.`);
+    expect(told(4, true)).toBe(
+      `${start} It was sent 4 times. You can safely repeat it: the tool is read-only or idempotent.`,
     );
   });
 

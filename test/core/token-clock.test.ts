@@ -33,7 +33,14 @@ it('a token that has expired stays expired when the clock of the machine is set 
   const { text, id, hash } = mintToken();
   const kept = token(id, { hash, expiresMs: wallMs + HOUR_MS });
   const gate = await openGate({
-    store: { tokens: () => Promise.resolve(ok([kept])), onChange: () => () => undefined },
+    store: {
+      tokens: () => Promise.resolve(ok([kept])),
+      sessions: () => Promise.resolve(ok([])),
+      addSession: () => Promise.resolve(ok(true)),
+      useSession: () => Promise.resolve(ok(undefined)),
+      removeSessions: () => Promise.resolve(ok(undefined)),
+      onChange: () => () => undefined,
+    },
     operatorToken: undefined,
     ownToken: mintToken(),
     log: { debug() {}, info() {}, warn() {}, error() {} },

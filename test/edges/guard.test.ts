@@ -182,7 +182,7 @@ describe('a header that a decision rests on', () => {
   });
 
   it('is known as such: no other header is read where requests come in, but lists, what is compared with a body and what is only logged', async () => {
-    const lists = ['accept', 'if-match', 'if-none-match'];
+    const lists = ['accept-encoding', 'accept', 'if-match', 'if-none-match'];
     const compared = ['mcp-method', 'mcp-name'];
     const onlyLogged = ['user-agent'];
     const read = new Set<string>();

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, type Result } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
-import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import { mintSession, mintToken } from '../../src/adapters/auth/mint-token.ts';
 import type { OpenServices, OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
+import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
 import { openServicesForCommand } from '../../src/app/services.ts';
@@ -86,6 +87,11 @@ const CASES: readonly Case[] = [
         { name: 'ci', scopes: ['mcp'], lifetimeMs: undefined },
         { store, mint: mintToken, ...BY, nowMs: Date.now() },
       ),
+  ],
+  [
+    'token link',
+    ({ store }) =>
+      createSignInLink('http://127.0.0.1:1', { store, mint: mintSession, ...BY, nowMs: Date.now() }),
   ],
   ['token revoke', ({ store }) => revokeToken('ci', { store, ...BY, nowMs: Date.now() })],
 ];

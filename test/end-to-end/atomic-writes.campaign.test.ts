@@ -5,9 +5,12 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
 import { Faults, MAX_WRITES } from '../support/nth-write.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
+import { bearer } from '../support/tokens.ts';
+import { approval, APPROVAL_LIMITS, tryStore, valueOf } from '../support/store-values.ts';
 import { DATABASES } from '../support/stores.ts';
 
 /** A request that changes something, and the actions that its audit entries tell of. */
@@ -137,12 +140,30 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'POST /gateways/{id}/instructions/review',
     () => ({ path: '/gateways/plain/instructions/review', actions: [] }),
   ],
+  [
+    'POST /approvals/{id}/approve',
+    () => ({ path: '/approvals/one/approve', body: { scope: 'always' }, actions: ['approval.approve'] }),
+  ],
+  [
+    'POST /approvals/{id}/deny',
+    () => ({ path: '/approvals/two/deny', body: { reason: 'no' }, actions: ['approval.deny'] }),
+  ],
+  ['DELETE /approvals/{id}', () => ({ path: '/approvals/one', actions: ['approval.revoke'] })],
   ['DELETE /gateways/{id}', () => ({ path: '/gateways/more', actions: ['gateway.delete'] })],
   ['POST /tokens', () => ({ path: '/tokens', body: { name: 'more' }, actions: ['token.create'] })],
+  [
+    'PATCH /tokens/{id}/preferences',
+    ({ ids }) => ({
+      path: `/tokens/${ids.get('POST /tokens')}/preferences`,
+      body: { 'policy.confirm': 'never' },
+      actions: ['token.preferences'],
+    }),
+  ],
   [
     'DELETE /tokens/{id}',
     ({ ids }) => ({ path: `/tokens/${ids.get('POST /tokens')}`, actions: ['token.revoke'] }),
   ],
+  ['DELETE /labels/{subject}', () => ({ path: '/labels/operator', actions: ['labels.clear'] })],
   [
     'PUT /preferences',
     () => ({
@@ -176,11 +197,30 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
   ],
 ]);
 
-const SHOWN = ['/tools', '/toolsets', '/tokens', '/preferences', '/activity', '/functions'];
+const SHOWN = [
+  '/approvals',
+  '/tools',
+  '/toolsets',
+  '/tokens',
+  '/labels',
+  '/preferences',
+  '/activity',
+  '/functions',
+];
 
 async function shown(admin: AdminClient): Promise<string> {
   const answers = await Promise.all(SHOWN.map(async (path) => [path, (await admin.get(path)).text]));
   return JSON.stringify(answers);
+}
+
+/** Calls of different tools that wait for approval. */
+async function requestApprovals(
+  place: Parameters<typeof tryStore>[0],
+  ids: readonly string[],
+): Promise<void> {
+  const store = valueOf(await tryStore(place));
+  for (const id of ids) valueOf(await store.requestApproval(approval(id), APPROVAL_LIMITS));
+  await store.close();
 }
 
 async function mutatingRoutes(admin: AdminClient): Promise<readonly string[]> {
@@ -217,11 +257,14 @@ describe.each(DATABASES)('a request that changes something, in %s', (database, n
       };
       const assay = await startGateway({ servers: { plain: fixture('plain') }, home: place.home, env });
       const admin = adminClient(assay, ADMIN);
+      await requestApprovals(place, ['one', 'two']);
       const folder = tempDir();
       writeFileSync(join(folder, 'm.mjs'), 'export default [];\n');
       const world: World = { admin, folder, ids: new Map() };
       expect((await mutatingRoutes(admin)).toSorted()).toEqual([...CASES.keys()].toSorted());
       await admin.get('/tools');
+      // A tool without hints labels whoever calls it.
+      await (await openSession(assay.url, { headers: bearer(ADMIN) })).call('plain_label');
       // What a server tells models is kept when it is first seen.
       const seen = async (): Promise<string> => verdictOf(await admin.get('/gateways/plain/instructions'));
       await expect.poll(seen, { timeout: patient(10_000), interval: 20 }).toBe('200');

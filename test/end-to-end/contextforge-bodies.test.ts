@@ -38,7 +38,8 @@ describe('a gateway', () => {
       visibility: 'public',
     });
     expect(verdictOf(made)).toBe('201');
-    expect(warned(made.json())).toEqual(['ignored /description', 'ignored /tags', 'ignored /visibility']);
+    expect(warned(made.json())).toEqual(['ignored /description', 'ignored /visibility']);
+    expect(at(made.json(), 'tags')).toEqual(['a']);
     expect(at(made.json(), 'headers')).toEqual(['Authorization']);
     expect(made.text).not.toContain('a-token-of-theirs');
   });

@@ -214,6 +214,10 @@ describe('a document in the config file', () => {
       notes: [{ name: 'limit', note: 'Ask for ten at a time.' }],
     });
     expect([noted.isError, noted.text]).toEqual([false, expect.any(String)]);
+    // The clients of this file have read results of open-world tools.
+    const id = (await toolsOf(common.admin, 'server=pets')).get('list_pets')?.['id'];
+    const accepted = { note: 'Ask for ten at a time.' };
+    expect((await common.admin.put(`/tools/${String(id)}/notes/care/limit`, accepted)).status).toBe(200);
     await model.call('exit-configuration-mode');
     await until('the tools of the toolset are listed', async () =>
       (await model.tools()).includes('pets_list_pets') ? true : undefined,

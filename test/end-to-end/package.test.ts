@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -32,12 +32,23 @@ describe('the package', () => {
       'CHANGELOG.md',
       'dist/main.js',
       'dist/define-tool.d.ts',
+      ...['', '.gz', '.br'].map((encoding) => `dist/admin/index.html${encoding}`),
     ];
     expect(needed.filter((file) => !files.includes(file))).toEqual([]);
     const ours = /^(dist\/.*\.js|dist\/define-tool\.d\.ts|[A-Z]+(\.md)?|package\.json)$/;
     const page = /^dist\/swagger-ui\/(swagger-ui\.css|swagger-ui-bundle\.js\.LICENSE\.txt|LICENSE|NOTICE)$/;
-    expect(files.filter((file) => !ours.test(file) && !page.test(file))).toEqual([]);
+    const admin = /^dist\/admin\/(index\.html|assets\/[\w-]+\.(js|css|svg))(\.gz|\.br)?$/;
+    expect(files.filter((file) => !ours.test(file) && !page.test(file) && !admin.test(file))).toEqual([]);
     expect(files.filter((file) => page.test(file))).toHaveLength(4);
+  });
+
+  it('has admin pages whose scripts, 200 kB compressed at most, are files of their own', () => {
+    const page = readFileSync(join(ROOT, 'dist/admin/index.html'), 'utf8');
+    expect(page).not.toMatch(/<script(?![^>]*\bsrc="\/admin\/assets\/)|<style|\bon\w+=|https?:/);
+    const scripts = [...page.matchAll(/"\/admin\/(assets\/[\w-]+\.js)"/g)].map(([, name = '']) => name);
+    const sizes = scripts.map((name) => statSync(join(ROOT, 'dist/admin', `${name}.gz`)).size);
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(200 * 1024);
   });
 
   it('imports nothing before it has looked at the version of Node', () => {

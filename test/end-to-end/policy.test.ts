@@ -26,7 +26,9 @@ const policy = (...rules: readonly JsonObject[]): JsonObject => ({ policy: { rul
 let assay: Gateway;
 let admin: AdminClient;
 const home = tempDir();
-const config = writeConfig(SERVERS, policy(NO_COUNTING));
+/** Calls that wait for approval are answered at once. */
+const ANSWERED: JsonObject = { settings: { 'limits.approvalWaitMs': 0 } };
+const config = writeConfig(SERVERS, { ...ANSWERED, ...policy(NO_COUNTING) });
 
 beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
@@ -129,8 +131,8 @@ describe('a preference in the store', () => {
     expect(await decisions('ask')).toBe(1);
     await set({ approvals: 'gateway' });
     const answer = await session.ask('tools/call', { name: 'plain_add', arguments: { a: 1, b: 2 } });
-    expect(textOf(answer)).toBe(
-      'The call of "plain_add" needs approval, and it had no effect: it may make destructive changes (the default, as nobody states it), and such calls are always confirmed. Note: it may make destructive changes (the default, as nobody states it); it may reach outside (the default, as nobody states it). Tell the user. An operator can allow such calls with a rule; `assay policy test` explains the decision.',
+    expect(textOf(answer)).toMatch(
+      /^The call of "plain_add" needs approval, and it had no effect: it may make destructive changes \(the default, as nobody states it\), and such calls are always confirmed\. Note: it may make destructive changes \(the default, as nobody states it\); it may reach outside \(the default, as nobody states it\)\. Ask the user to approve it with `assay approvals approve [0-9a-f]{12}`, then send the same call again\.$/,
     );
     expect(at(answer, 'result', '_meta', 'assay/refusal', 'code')).toBe('APPROVAL_REQUIRED');
     await set({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });
@@ -140,10 +142,13 @@ describe('a preference in the store', () => {
 
   it('holds for `assay stdio` and `assay call` too', async () => {
     await set({ approvals: 'gateway' });
-    const model = await overStdio({ servers: SERVERS, home, view: { all: true } }, 'legacy');
+    const model = await overStdio(
+      { servers: SERVERS, home, config: ANSWERED, view: { all: true } },
+      'legacy',
+    );
     expect((await model.call('plain_add', { a: 1, b: 2 })).text).toMatch(/needs approval/);
     await model.client.close();
-    const other = writeConfig(SERVERS);
+    const other = writeConfig(SERVERS, ANSWERED);
     const { code, stderr } = await runAssay(['call', 'plain_add', '{}', '--config', other, '--home', home]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('needs approval')]);
     await set({ approvals: null });
@@ -169,7 +174,7 @@ describe('an edit of the rules', () => {
   it('takes effect at once; a wrong rule changes nothing, and the log says where it is', async () => {
     const client = await openSession(assay.url);
     const save = (more: object): void =>
-      writeFileSync(config, JSON.stringify({ mcpServers: SERVERS, ...more }));
+      writeFileSync(config, JSON.stringify({ mcpServers: SERVERS, ...ANSWERED, ...more }));
     save(policy({ effect: 'refuze', tool: 'plain.*' }));
     await until('the log says what is wrong', () =>
       assay.stderr().includes('policy.rules[0].effect: it must be one of allow, ask, refuse')

@@ -4,7 +4,7 @@ import { adminClient, verdictOf } from '../support/admin.ts';
 import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, listAt, textAt, type JsonObject } from '../support/json.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
@@ -73,7 +73,7 @@ it('clients see the name and description of the operator, calls arrive, and a ch
   await model.client.close();
 });
 
-it('an operator’s confirm decides on calls, is exported, and waits for a review when the tool behaves differently', async () => {
+it('an operator’s confirm and time of the cache are exported, and wait for a review when the tool behaves differently', async () => {
   const home = tempDir();
   const annotations = { readOnlyHint: false, destructiveHint: false };
   const act = toolNamed('act', { annotations });
@@ -91,11 +91,18 @@ it('an operator’s confirm decides on calls, is exported, and waits for a revie
   expect(at(set.json(), 'confirm')).toBe('first');
   const never = await admin.put('/tools/filed_act', { confirm: 'never' });
   expect([at(never.json(), 'confirm'), await decision()]).toEqual(['never', 'allow tool_confirm']);
-  expect(verdictOf(await admin.put('/tools/filed_act', { confirm: 'sometimes' }))).toMatch(/^422/);
+  const cached = await admin.put('/tools/filed_act', { cacheMs: 60_000 });
+  expect(cached.json()).toMatchObject({ confirm: 'never', cacheMs: 60_000 });
+  for (const wrong of [{ confirm: 'sometimes' }, { cacheMs: -1 }, { cacheMs: 86_400_001 }, { cacheMs: 0.5 }])
+    expect(verdictOf(await admin.put('/tools/filed_act', wrong))).toMatch(/^422/);
 
   const bundle = (await admin.get('/export')).json();
-  expect(at(bundle, 'overrides', 0, 'confirm', 'value')).toBe('never');
-  await admin.put('/tools/filed_act', { confirm: null });
+  expect(at(bundle, 'overrides', 0)).toMatchObject({
+    confirm: { value: 'never' },
+    cacheMs: { value: 60_000 },
+  });
+  const reset = await admin.put('/tools/filed_act', { confirm: null, cacheMs: null });
+  expect(reset.json()).not.toHaveProperty('cacheMs');
   expect(await decision()).toBe('ask default_confirm');
   expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toMatch(/^20/);
   expect(await decision()).toBe('allow tool_confirm');
@@ -105,7 +112,57 @@ it('an operator’s confirm decides on calls, is exported, and waits for a revie
   await until('the confirm is suspended', async () =>
     (await decision()) === 'ask confirm_suspended' ? true : undefined,
   );
-  expect(at((await admin.get('/tools/filed_act')).json(), 'confirm')).toBe('suspended');
-  expect((await admin.post('/tools/filed_act/review', {})).json()).toMatchObject({ confirm: 'never' });
+  const suspended = { confirm: 'suspended', cacheMs: 'suspended' };
+  expect((await admin.get('/tools/filed_act')).json()).toMatchObject(suspended);
+  const accepted = { confirm: 'never', cacheMs: 60_000 };
+  expect((await admin.post('/tools/filed_act/review', {})).json()).toMatchObject(accepted);
   expect(await decision()).toBe('allow tool_confirm');
+});
+
+it('an operator’s tags are met by rules, are exported, and allow nothing after a change until a review', async () => {
+  const home = tempDir();
+  const act = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
+  const server = filedServer([act]);
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  const rules = [
+    { effect: 'allow', tag: 'known' },
+    { effect: 'refuse', tag: ['payment', 'pay-*'] },
+    { effect: 'ask', name: 'of the server', tag: 'outside' },
+  ];
+  const assay = await startGateway({
+    servers: { filed: { ...server.entry, trust: true, tags: ['outside'] } },
+    settings: { policy: { rules } },
+    home,
+  });
+  const admin = adminClient(assay, token);
+  await assay.settled();
+  const decision = async (): Promise<string> => {
+    const view = (await admin.get('/tools/filed_act/decision')).json();
+    return `${String(at(view, 'decision'))} ${String(at(view, 'reasons', 0, 'rule'))}`;
+  };
+  const patch = (tags: Json): ReturnType<typeof admin.ask> =>
+    admin.ask('PATCH', '/tools/filed_act', { body: { tags } });
+  expect(at((await admin.get('/gateways/filed')).json(), 'tags')).toEqual(['outside']);
+  expect(await decision()).toBe('ask of the server');
+  expect(at((await patch(['payment', 'payment'])).json(), 'tags')).toEqual(['payment']);
+  expect(await decision()).toBe('refuse #2');
+  for (const wrong of [['x'.repeat(51)], [''], Array.from({ length: 21 }, (_, no) => `t${no}`), 'payment'])
+    expect(verdictOf(await patch(wrong))).toBe('422 BODY_INVALID');
+
+  const bundle = (await admin.get('/export')).json();
+  expect(at(bundle, 'overrides', 0, 'tags', 'value')).toEqual(['payment']);
+  expect((await patch(null)).json()).not.toHaveProperty('tags');
+  expect(await decision()).toBe('ask of the server');
+  expect(verdictOf(await admin.post('/import', { bundle, apply: true }))).toMatch(/^20/);
+  expect(await decision()).toBe('refuse #2');
+
+  await patch(['known']);
+  const about = async (): Promise<Json | undefined> =>
+    at((await admin.get('/tools/filed_act/decision')).json(), 'rules', 0, 'applies');
+  expect(await about()).toBe(true);
+  server.have([{ ...act, inputSchema: { type: 'object', properties: { force: { type: 'boolean' } } } }]);
+  await until('the tag allows nothing', async () => ((await about()) === false ? true : undefined));
+  expect(at((await admin.get('/tools/filed_act')).json(), 'tags')).toEqual(['known']);
+  await admin.post('/tools/filed_act/review', {});
+  expect(await about()).toBe(true);
 });

@@ -67,6 +67,12 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
         'gen_ai.operation.name': 'execute_tool',
         'jsonrpc.request.id': 'seven',
         'assay.server': 'plain',
+        'assay.tool.read_only_hint': false,
+        'assay.tool.destructive_hint': true,
+        'assay.tool.idempotent_hint': false,
+        'assay.tool.open_world_hint': true,
+        'assay.decision': 'ask',
+        'assay.decision.reason': 'destructive',
         'network.transport': 'tcp',
         'network.protocol.name': 'http',
       },
@@ -85,6 +91,8 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     expect(at(prompt, 'attributes', 'mcp.protocol.version')).toBe('2025-11-25');
     expect(at(resource, 'name')).toBe('resources/read');
     expect(at(resource, 'attributes', 'mcp.resource.uri')).toBe('plain://plain/readme');
+    // What calls no tool is not decided on.
+    expect(at(resource, 'attributes', 'assay.decision')).toBeUndefined();
     expect(at(resource, 'parent')).toBeUndefined();
     expect(at(resource, 'traceId')).not.toBe(TRACE);
   });

@@ -41,6 +41,7 @@ describe('a server that hangs up and lives on', () => {
       server: 'deaf',
       cause: 'closed its stdout without ending',
       causeCode: 'STDOUT_CLOSED',
+      sent: { effect: 'unknown', times: 1, mayRepeat: false },
     });
     expect(await pipe.call('deaf_hear')).toBe('yes');
   });
@@ -55,6 +56,7 @@ describe('a server that hangs up and lives on', () => {
       server: 'deaf',
       cause: 'closed its stdin without ending',
       causeCode: 'STDIN_CLOSED',
+      sent: { effect: 'unknown', times: 1, mayRepeat: false },
     });
     expect(await pipe.call('deaf_hear')).toBe('yes');
   });

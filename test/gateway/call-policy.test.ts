@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
-import type { SettingValue } from '../../src/core/record.ts';
+import type { RecordBodies, SettingValue } from '../../src/core/record.ts';
 import { err } from '../../src/core/result.ts';
 import { CallPolicy, type CallPolicyOptions } from '../../src/gateway/catalog/call-policy.ts';
 import type { RecordsChange } from '../../src/gateway/catalog/record-replica.ts';
+import { type Identity, LOCAL_USER } from '../../src/core/subject.ts';
 import { callerWith, claimsOf, shownDecision, toolWith } from '../core/policy/tools.ts';
 
 const TOOL = toolWith(claimsOf({ readOnlyHint: false, destructiveHint: false }, 'trusted'));
@@ -13,10 +14,12 @@ const shown = (policy: CallPolicy): string =>
 function openRecords(isRead: boolean): {
   readonly records: CallPolicyOptions['records'];
   readonly take: (settings: Readonly<Record<string, SettingValue>>) => void;
+  readonly prefer: (id: string, preferences: Readonly<Record<string, SettingValue>> | undefined) => void;
   readonly read: () => void;
   readonly reads: () => number;
 } {
   let settings = new Map<string, SettingValue>();
+  const ofTokens = new Map<string, RecordBodies['token_preferences']>();
   let isKnown = isRead;
   let reads = 0;
   let tell: (change: RecordsChange) => void = () => undefined;
@@ -30,6 +33,9 @@ function openRecords(isRead: boolean): {
         return Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'it is away' }));
       },
       settings: () => settings,
+      get: (kind, id) =>
+        (kind === 'token_preferences' ? ofTokens.get(id) : undefined) as
+          RecordBodies[typeof kind] | undefined,
       onChange: (listener) => {
         tell = listener;
         return () => undefined;
@@ -41,6 +47,12 @@ function openRecords(isRead: boolean): {
       settings = new Map(Object.entries(given));
       const records = [...settings].map(([id, body]) => ({ kind: 'setting', id, body }) as const);
       tell({ records, isFirst });
+    },
+    prefer: (id, preferences) => {
+      const body = preferences && { preferences };
+      if (body === undefined) ofTokens.delete(id);
+      else ofTokens.set(id, body);
+      tell({ records: [{ kind: 'token_preferences', id, body }], isFirst: false });
     },
     read: () => {
       isKnown = true;
@@ -116,4 +128,40 @@ it('the same rules again keep what was decided', () => {
   expect(policy.current).toBe(current);
   expect(policy.followRules([{ effect: 'refuse' }])).toBe(true);
   expect(shown(policy)).toBe('client refuse: rule');
+});
+
+it('preferences of a token count for its calls alone, over the stored ones and below those that are fixed', () => {
+  const { records, take, prefer } = openRecords(true);
+  const file = new Map([['policy.unannotated', 'ask']]);
+  const policy = new CallPolicy({ ...SOURCES, file, records, rules: [] });
+  const CI = { subject: 'ci', tokenId: 'c1', scopes: [] } as const;
+  const by = (identity: Identity): string =>
+    shownDecision(policy.of(identity).decide({ ...callerWith({ identity }), tool: TOOL }));
+  prefer('c1', { 'policy.confirm': 'never', approvals: 'gateway', 'policy.unannotated': 'refuse' });
+  expect([by(CI), by(LOCAL_USER), by({ ...CI, tokenId: 'c2' })]).toEqual([
+    'allow: default_confirm',
+    'ask session: default_confirm',
+    'ask session: default_confirm',
+  ]);
+  expect(policy.of(CI)).toBe(policy.of(CI));
+  expect(policy.sourceOf(CI)?.preferences).toMatchObject({ approvals: 'client', unannotated: 'ask' });
+  take({ 'policy.confirm': 'always', approvals: 'gateway' });
+  expect([by(CI), by(LOCAL_USER)]).toEqual(['allow: default_confirm', 'ask call: default_confirm']);
+  expect(policy.of(CI)).toMatchObject({ approvals: 'gateway', outbound: 'ask' });
+  prefer('c1', { 'policy.confirm': 'first', 'policy.outbound': 'refuse' });
+  prefer('local', { 'policy.confirm': 'never' });
+  expect([by(CI), by(LOCAL_USER)]).toEqual(['ask session: default_confirm', 'allow: default_confirm']);
+  expect(policy.of(CI).outbound).toBe('refuse');
+  prefer('c1', undefined);
+  expect(by(CI)).toBe('ask call: default_confirm');
+});
+
+it('preferences of a token do not count before the store was read', () => {
+  const { records, prefer } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
+  prefer('c1', { 'policy.confirm': 'never' });
+  const identity: Identity = { subject: 'ci', tokenId: 'c1', scopes: [] };
+  expect(shownDecision(policy.of(identity).decide({ ...callerWith({ identity }), tool: TOOL }))).toBe(
+    'refuse: preferences_unknown',
+  );
 });

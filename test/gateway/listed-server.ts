@@ -55,7 +55,7 @@ export function template(uriTemplate: string): Json {
   return { name: 't', uriTemplate };
 }
 
-export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter'>> {
+export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter' | 'trust'>> {
   readonly connect?: Connect;
   readonly limits?: Partial<Settings>;
 }
@@ -71,6 +71,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
       prefix: given.prefix ?? true,
       isolation: 'shared',
       toolFilter: given.toolFilter,
+      ...(given.trust !== undefined && { trust: given.trust }),
     },
     {
       connect: given.connect ?? (() => new Promise(() => {})),

@@ -6,11 +6,13 @@ import { answerOwn } from '../../src/gateway/relay/own-call.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
 import { answer } from '../../src/gateway/relay/pipeline.ts';
 import { digestOf } from '../../src/gateway/catalog/definition-facts.ts';
+import type { LiveLabels } from '../../src/gateway/catalog/call-deps.ts';
 import type { ConfigurationTool } from '../../src/gateway/catalog/configuration-tool.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
-import type { Connect } from '../../src/gateway/ports/link.ts';
+import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import type { Meter } from '../../src/gateway/ports/telemetry.ts';
-import { ownRequest } from '../../src/protocol/message.ts';
+import { err } from '../../src/core/result.ts';
+import { ownRequest, readServerMessage } from '../../src/protocol/message.ts';
 import { definition, inventoryOf, listed, NOTHING_ASKS, standing, tool } from './listed-server.ts';
 
 const READER: Identity = { subject: 'reader', scopes: ['mcp'], tokenId: 't1' };
@@ -52,7 +54,16 @@ interface Opened {
   readonly decisions: readonly string[];
 }
 
-async function open(given: Partial<Policy>): Promise<Opened> {
+interface More {
+  readonly labels?: LiveLabels;
+  /** What the server does at a call of a tool. Lists nothing by default. */
+  readonly send?: Link['send'];
+}
+
+async function open(
+  given: Partial<Policy>,
+  { labels = NOTHING_ASKS.labels, send }: More = {},
+): Promise<Opened> {
   const sent: string[] = [];
   const recorded: string[] = [];
   const decisions: string[] = [];
@@ -66,8 +77,9 @@ async function open(given: Partial<Policy>): Promise<Opened> {
       value: {
         ...inner,
         send(request) {
-          if (request.message.method === 'tools/call') sent.push(request.message.method);
-          return inner.send(request);
+          if (request.message.method !== 'tools/call') return inner.send(request);
+          sent.push(request.message.method);
+          return (send ?? inner.send)(request);
         },
       },
     };
@@ -78,6 +90,9 @@ async function open(given: Partial<Policy>): Promise<Opened> {
   server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
   const meter: Omit<Meter, 'expose'> = {
     decided: (decision) => decisions.push(decision),
+    repeated: () => undefined,
+    cached: () => undefined,
+    unrecorded: () => undefined,
     of: (name, method) => ({
       begin: () => 0,
       end: (ending) => recorded.push(`${name} ${method} ${ending}`),
@@ -85,7 +100,7 @@ async function open(given: Partial<Policy>): Promise<Opened> {
   };
   const view: View = new View({
     endpoint: 'all',
-    calls: { ...NOTHING_ASKS, policy: { current: { ...NO_POLICY, ...given } } },
+    calls: { ...NOTHING_ASKS, labels, policy: { current: { ...NO_POLICY, ...given } } },
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
@@ -243,7 +258,7 @@ describe('a call that needs approval', () => {
 
   it.each([true, false])('reaches nothing where Assay confirms; with warnings: %s', async (showWarnings) => {
     const { view, sent } = await open({ decide: () => ASK, approvals: 'gateway', showWarnings });
-    const warning = { hint: 'openWorldHint', value: true, origin: 'default', isContradicted: false };
+    const warning = { hint: 'openWorldHint', value: true, origin: 'default' };
     const destroys = { ...warning, hint: 'destructiveHint' };
     const refusal = {
       code: 'APPROVAL_REQUIRED',
@@ -253,6 +268,43 @@ describe('a call that needs approval', () => {
     };
     expect(await callTool(view, 's_read')).toEqual({ kind: 'refused', refusal });
     expect(sent).toEqual([]);
+  });
+});
+
+describe('a refused call', () => {
+  const NOTE = Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"do this"}}');
+
+  it.each([
+    ['labels its caller if its client got a message of the server', true],
+    ['labels nobody otherwise', false],
+  ])('%s', async (_, isTold) => {
+    const steps: string[] = [];
+    let save: (() => void) | undefined;
+    const labels: LiveLabels = {
+      ...NOTHING_ASKS.labels,
+      add(subject, seenLabels, source) {
+        steps.push(`${subject} ${[...seenLabels].join()} ${source}`);
+        return new Promise((resolve) => {
+          save = () => resolve(void steps.push('saved'));
+        });
+      },
+    };
+    const { view } = await open(
+      { outbound: 'ask' },
+      {
+        labels,
+        send(request) {
+          const note = readServerMessage(NOTE);
+          if (isTold && note.kind === 'notification') request.onNotification?.(note, NOTE);
+          return Promise.resolve(err({ code: 'SERVER_TIMEOUT', server: 's', limitMs: 1 }));
+        },
+      },
+    );
+    const answered = callTool(view, 's_read').then(({ kind }) => steps.push(kind));
+    if (isTold) await expect.poll(() => save !== undefined).toBe(true);
+    save?.();
+    await answered;
+    expect(steps).toEqual(isTold ? ['reader saw-untrusted s.read', 'saved', 'refused'] : ['refused']);
   });
 });
 

@@ -5,8 +5,9 @@ import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
+import type { ApprovalLimits, StoredApproval } from '../../src/gateway/ports/approvals.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
-import type { Store, StoredCredential, StoredToken } from '../../src/gateway/ports/store.ts';
+import type { Store, StoredCredential, StoredSession, StoredToken } from '../../src/gateway/ports/store.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { EQUIPPED_ID, type SettingValue } from '../../src/core/record.ts';
 import type {
@@ -49,6 +50,21 @@ export function token(id: string, more: Partial<StoredToken> = {}): StoredToken 
     createdMs: 1_790_000_000_123,
     expiresMs: undefined,
     revokedMs: undefined,
+    ...more,
+  };
+}
+
+export function session(id: string, more: Partial<StoredSession> = {}): StoredSession {
+  return {
+    id,
+    kind: 'session',
+    hash: 'ab'.repeat(32),
+    subject: 'anna \u0000',
+    scopes: ['read'],
+    credential: 'token 1',
+    createdMs: 10,
+    usedMs: 100,
+    expiresMs: 1_000,
     ...more,
   };
 }
@@ -168,3 +184,28 @@ export async function recordsIn(store: RecordStore): Promise<readonly RecordChan
     .filter(({ body }) => body !== undefined)
     .map(({ revision: _, ...record }): RecordChange => record);
 }
+
+/** A call of a tool of this name that waits for approval for an hour from now on. */
+export function approval(id: string, more: Partial<StoredApproval> = {}): StoredApproval {
+  const nowMs = Date.now();
+  return {
+    id,
+    binding: { subject: 'ci', session: '', toolKey: id, digest: 'd', argumentsHash: 'a' },
+    request: {
+      ...{ tool: id, namespacedName: `s.${id}`, server: 's', arguments: '{}', isShortened: false },
+      ...{ reasons: [], warnings: [], hints: [], scopes: ['once', 'session', 'always'] },
+    },
+    state: 'pending',
+    createdMs: nowMs,
+    expiresMs: nowMs + 3_600_000,
+    answer: undefined,
+    ...more,
+  };
+}
+
+export const APPROVAL_LIMITS: ApprovalLimits = {
+  nowMs: Date.now(),
+  pendingPerSubject: 3,
+  total: 10,
+  keepMs: 1_000,
+};

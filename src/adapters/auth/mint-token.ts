@@ -1,14 +1,24 @@
 import { hash, randomBytes } from 'node:crypto';
-import { tokenText, type MintedToken } from '../../core/token.ts';
+import { sessionText } from '../../core/page-session.ts';
+import { tokenText, type MintedToken, type TokenParts } from '../../core/token.ts';
 
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 
 /** Creates a token with 256 random bits. */
 export function mintToken(): MintedToken {
+  return mint(tokenText);
+}
+
+/** Creates the code of a sign-in link, or a session, with 256 random bits. */
+export function mintSession(): MintedToken {
+  return mint(sessionText);
+}
+
+function mint(textOf: (parts: TokenParts) => string): MintedToken {
   const id = randomBytes(ID_BYTES).toString('hex');
   const secret = base62(randomBytes(SECRET_BYTES));
-  return { text: tokenText({ id, secret }), id, hash: secretDigest(secret).toString('hex') };
+  return { text: textOf({ id, secret }), id, hash: secretDigest(secret).toString('hex') };
 }
 
 /**

@@ -14,8 +14,9 @@ import {
 import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports/link.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
-import { atMost, pause as sleep } from '../../platform/turns.ts';
+import { atMost } from '../../platform/turns.ts';
 import { Failures } from './failures.ts';
+import { LookUps } from './look-ups.ts';
 import { secretDigest } from './mint-token.ts';
 
 export interface TokenGateOptions {
@@ -42,9 +43,6 @@ interface Known {
 
 /** Maximum wait in ms for the store before an unknown token is refused. */
 const MAX_LOOK_UP_MS = 2_000;
-const LOOK_UP_INTERVAL_MS = 100;
-/** After a lookup, the next one is delayed by this multiple of its duration. */
-const REST_SHARE = 10;
 /** A token from a request, and the address it came from. */
 interface PresentedToken {
   readonly given: string;
@@ -220,39 +218,6 @@ export class TokenGate implements Gate {
     const own = ownOf(this.#options.ownToken);
     const all = this.#named === undefined ? [...known, own] : [...known, own, this.#named];
     return new Map(all.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
-  }
-}
-
-/**
- * Reads on demand. Callers that wait for a read share it, and reads are spaced out, so that a flood of invalid tokens
- * takes at most a tenth of the store's time.
- */
-class LookUps {
-  readonly #read: () => Promise<void>;
-  #next: Promise<void> | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #notBeforeMs = 0;
-
-  constructor(read: () => Promise<void>) {
-    this.#read = read;
-  }
-
-  /** Resolves after a read that started after this call. */
-  next(): Promise<void> {
-    this.#next ??= this.#begin();
-    return this.#next;
-  }
-
-  async #begin(): Promise<void> {
-    await this.#running;
-    const waitMs = this.#notBeforeMs - performance.now();
-    if (waitMs > 0) await sleep(waitMs);
-    this.#next = undefined;
-    const startMs = performance.now();
-    this.#running = this.#read();
-    await this.#running;
-    const endMs = performance.now();
-    this.#notBeforeMs = endMs + Math.max(LOOK_UP_INTERVAL_MS, REST_SHARE * (endMs - startMs));
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type ServerSpec,
   type Transport,
 } from '../../core/server-spec.ts';
+import { isTagList, MAX_TAGS } from '../../core/tags.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type Complaints, quoted } from './complaints.ts';
@@ -40,6 +41,7 @@ export function readServer(
   const isolation = optionAt(entry, 'isolation', ISOLATION);
   const toolFilter = optionAt(entry, 'tools', TOOL_FILTER);
   const trust = optionAt(entry, 'trust', BOOLEAN);
+  const tags = optionAt(entry, 'tags', TAGS);
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
@@ -52,6 +54,7 @@ export function readServer(
     isolation: isolation ?? sourceKind(transport).isolation,
     isFromConfig: true,
     ...(trust !== undefined && { trust }),
+    ...(tags !== undefined && tags.length > 0 && { tags }),
     ...(toolFilter !== undefined && { toolFilter }),
   };
 }
@@ -113,6 +116,13 @@ const ISOLATION: Option<ServerSpec['isolation']> = {
   wanted: '"session" or "shared"',
   read: ({ value }) => (isIsolation(value) ? value : undefined),
 };
+const TAGS: Option<readonly string[]> = {
+  wanted: `a list of at most ${MAX_TAGS} tags of 1 to 50 characters`,
+  read: (node) => {
+    const value: unknown = getNodeValue(node);
+    return isTagList(value) ? value : undefined;
+  },
+};
 /** A list alone is a list of allowed tools, as some clients write it. */
 const TOOL_FILTER: Option<ToolFilter> = {
   wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * stands for any characters`,
@@ -129,6 +139,7 @@ const COMMON_KEYS: readonly string[] = [
   'timeoutMs',
   'isolation',
   'trust',
+  'tags',
   'tools',
 ];
 

@@ -70,7 +70,7 @@ export class BuiltInLink implements Link {
   async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server } = this.#options;
     if (request.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
-    if (this.#ending !== undefined) return err({ code: 'SERVER_ENDED', server, cause: this.#ending });
+    if (this.#ending !== undefined) return err({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
     const { method } = request.message;
     if (method === 'tools/call') return this.#call(request);
     if (method === 'tools/list') return this.#list(request);

@@ -3,12 +3,16 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 type Listener = (parts: readonly StorePart[]) => void;
 
 /** All parts of a store, reported when it is unknown which ones changed. */
-const ALL_PARTS: Readonly<Record<StorePart, true>> = {
+export const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   tokens: true,
+  sessions: true,
   keys: true,
   credentials: true,
+  labels: true,
   records: true,
   audit: true,
+  calls: true,
+  approvals: true,
 };
 
 export function isPart(text: string | undefined): text is StorePart {

@@ -101,7 +101,56 @@ const MIGRATIONS: readonly Migration[] = [
     await createRecords(trx, dialect);
     await createAudit(trx, dialect);
   },
+  createSessions,
+  createCalls,
+  createLabels,
+  createApprovals,
 ];
+
+async function createApprovals({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_approvals')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('session', 'text', (column) => column.notNull())
+    .addColumn('tool_key', 'text', (column) => column.notNull())
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('arguments_hash', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('created_ms', whole, (column) => column.notNull())
+    .addColumn('expires_ms', whole)
+    .addColumn('scope', 'text')
+    .addColumn('answered_ms', whole)
+    .addColumn('answered_by_json', 'text')
+    .addColumn('reason_json', 'text')
+    .addColumn('request_json', 'text', (column) => column.notNull())
+    .execute();
+  await schema
+    .createIndex('assay_approvals_tool')
+    .on('assay_approvals')
+    .columns(['tool_key', 'digest'])
+    .execute();
+  await schema
+    .createIndex('assay_approvals_created')
+    .on('assay_approvals')
+    .columns(['created_ms', 'id'])
+    .execute();
+}
+
+/** The version of the tables that this program writes. */
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+
+async function createLabels({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_labels')
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('label', 'text', (column) => column.notNull())
+    .addColumn('source_json', 'text', (column) => column.notNull())
+    .addColumn('since_ms', whole, (column) => column.notNull())
+    .addColumn('seen_ms', whole, (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_labels_key', ['subject_json', 'label'])
+    .execute();
+}
 
 async function createRecords(trx: Trx, { whole }: Dialect): Promise<void> {
   await trx.schema
@@ -159,4 +208,50 @@ async function createAudit(trx: Trx, { whole }: Dialect): Promise<void> {
     .addColumn('last_event', whole, (column) => column.notNull())
     .execute();
   await trx.insertInto('assay_audit_state').values({ id: 1, last_event: 0 }).execute();
+}
+
+async function createSessions({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_sessions')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('scopes_json', 'text', (column) => column.notNull())
+    .addColumn('credential', 'text', (column) => column.notNull())
+    .addColumn('created_ms', whole, (column) => column.notNull())
+    .addColumn('used_ms', whole, (column) => column.notNull())
+    .addColumn('expires_ms', whole, (column) => column.notNull())
+    .execute();
+}
+
+async function createCalls(trx: Trx, { whole }: Dialect): Promise<void> {
+  await trx.schema
+    .createTable('assay_calls')
+    .addColumn('id', whole, (column) => column.primaryKey())
+    .addColumn('chain', 'text', (column) => column.notNull())
+    .addColumn('seq', whole, (column) => column.notNull())
+    .addColumn('previous', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .addColumn('at_ms', whole, (column) => column.notNull())
+    .addColumn('subject_json', 'text')
+    .addColumn('server_json', 'text')
+    .addColumn('tool_json', 'text')
+    .addColumn('decision', 'text')
+    .addColumn('outcome', 'text')
+    .addColumn('entry_json', 'text', (column) => column.notNull())
+    .execute();
+  await trx.schema
+    .createIndex('assay_calls_chain')
+    .unique()
+    .on('assay_calls')
+    .columns(['chain', 'seq'])
+    .execute();
+  await trx.schema
+    .createTable('assay_call_state')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('last_call', whole, (column) => column.notNull())
+    .addColumn('pruned_call', whole, (column) => column.notNull())
+    .execute();
+  await trx.insertInto('assay_call_state').values({ id: 1, last_call: 0, pruned_call: 0 }).execute();
 }

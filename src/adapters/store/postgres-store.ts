@@ -132,6 +132,10 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   credentials: 3,
   records: 4,
   audit: 5,
+  sessions: 6,
+  calls: 7,
+  labels: 8,
+  approvals: 9,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

@@ -59,7 +59,11 @@ function textOf(store: string, all: readonly RecordChange[]): string {
   const name = equipped?.kind === 'equipped' ? equipped.body?.toolset : undefined;
   const records = all
     .filter(
-      ({ kind, id, body }) => body !== undefined && kind !== 'setting' && (kind !== 'toolset' || id === name),
+      ({ kind, id, body }) =>
+        body !== undefined &&
+        kind !== 'setting' &&
+        kind !== 'token_preferences' &&
+        (kind !== 'toolset' || id === name),
     )
     .map(({ kind, id, body }) => ({ kind, version: RECORD_VERSIONS[kind], id, body }));
   return `${JSON.stringify({ format: FORMAT, store, records })}\n`;

@@ -2,15 +2,26 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { AcceptedDefinition, Commit, Committed } from '../../gateway/ports/records.ts';
+import type { ApprovalStore, StoredApproval } from '../../gateway/ports/approvals.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
+import {
+  changeApproval,
+  findGrant,
+  insertApproval,
+  readApprovals,
+  requestApproval,
+} from './approval-rows.ts';
 import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
 import { readAuditEvents, writeAuditEvents } from './audit-rows.ts';
+import { readCalls, writeCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
+import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
 import { StoreMoved } from './open-files.ts';
 import { readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
+import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
 /** A store without change notifications: each call is one transaction. */
@@ -45,6 +56,15 @@ function callsOf(transactions: Transactions): StoreCalls {
         (trx) => markRevoked(trx, idOrName, revokedMs),
         ({ id, name }) => (event === undefined ? [] : [{ ...event, target: { kind: 'token', id, name } }]),
       ),
+    sessions: () => read(readSessions),
+    addSession: (added, event) =>
+      write(
+        'sessions',
+        async (trx) => ok(await writeSession(trx, added)),
+        (isAdded) => (isAdded ? [event] : []),
+      ),
+    useSession: (id, usedMs) => write('sessions', (trx) => markUsed(trx, id, usedMs)),
+    removeSessions: (which, event) => write('sessions', (trx) => deleteSessions(trx, which), always(event)),
     keys: (purpose) => read((trx) => readKeys(trx, purpose)),
     ensureKey: (key) => ensureKey(transactions, key),
     addKey: (key) => write('keys', (trx) => writeKey(trx, key)),
@@ -54,13 +74,49 @@ function callsOf(transactions: Transactions): StoreCalls {
     leaseCredential: (key, request) =>
       write('credentials', async (trx) => ok(await takeLease(trx, key, request))),
     removeCredential: (key) => write('credentials', async (trx) => ok(await deleteCredential(trx, key))),
+    labels: (subject) => read((trx) => readLabels(trx, subject)),
+    saveLabels: (changes) => write('labels', (trx) => writeLabels(trx, changes)),
+    clearLabels: (subject, event) =>
+      write(
+        'labels',
+        async (trx) => ok(await deleteLabels(trx, subject)),
+        (hadAny) => (hadAny ? [event] : []),
+      ),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
     acceptFirst: (definitions) => acceptFirst(transactions, definitions),
     accepted: (id) => read((trx) => readAccepted(trx, id)),
+    ...approvalCallsOf(transactions),
     auditEvents: (query) => read((trx) => readAuditEvents(trx, query)),
+    addCalls: (batch, retention) =>
+      write('calls', async (trx) => ok(await writeCalls(trx, batch, retention))),
+    calls: (query) => read((trx) => readCalls(trx, query)),
   };
+}
+
+function approvalCallsOf({ read, write }: Transactions): ApprovalStore {
+  return {
+    requestApproval: (wanted, limits) => write('approvals', (trx) => requestApproval(trx, wanted, limits)),
+    addApproval: (answered, limits, event) =>
+      write(
+        'approvals',
+        (trx) => insertApproval(trx, answered, limits),
+        (isAdded) => (isAdded && event !== undefined ? [event] : []),
+      ),
+    changeApproval: (change, event) =>
+      write(
+        'approvals',
+        async (trx) => ok(await changeApproval(trx, change)),
+        (changed) => (changed === undefined || event === undefined ? [] : [auditOf(changed, event)]),
+      ),
+    findGrant: (binding, nowMs) => read((trx) => findGrant(trx, binding, nowMs)),
+    approvals: (query) => read((trx) => readApprovals(trx, query)),
+  };
+}
+
+function auditOf({ id, request }: StoredApproval, event: Omit<AuditEvent, 'target'>): AuditEvent {
+  return { ...event, target: { kind: 'approval', id, name: request.namespacedName } };
 }
 
 async function ensureKey({ read, write }: Transactions, key: StoredKey): Promise<Result<StoredKey, Refusal>> {

@@ -42,16 +42,30 @@ export class SqliteStore implements Store {
   readonly addToken: Store['addToken'] = (...args) => this.#call('addToken', ...args);
   readonly tokens: Store['tokens'] = () => this.#call('tokens');
   readonly revokeToken: Store['revokeToken'] = (...args) => this.#call('revokeToken', ...args);
+  readonly sessions: Store['sessions'] = () => this.#call('sessions');
+  readonly addSession: Store['addSession'] = (...args) => this.#call('addSession', ...args);
+  readonly useSession: Store['useSession'] = (...args) => this.#call('useSession', ...args);
+  readonly removeSessions: Store['removeSessions'] = (...args) => this.#call('removeSessions', ...args);
   readonly addKey: Store['addKey'] = (key) => this.#call('addKey', key);
   readonly saveCredential: Store['saveCredential'] = (...args) => this.#call('saveCredential', ...args);
   readonly leaseCredential: Store['leaseCredential'] = (...args) => this.#call('leaseCredential', ...args);
   readonly removeCredential: Store['removeCredential'] = (key) => this.#call('removeCredential', key);
+  readonly labels: Store['labels'] = (subject) => this.#call('labels', subject);
+  readonly saveLabels: Store['saveLabels'] = (changes) => this.#call('saveLabels', changes);
+  readonly clearLabels: Store['clearLabels'] = (...args) => this.#call('clearLabels', ...args);
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
   readonly acceptFirst: Store['acceptFirst'] = (definitions) => this.#call('acceptFirst', definitions);
   readonly accepted: Store['accepted'] = (id) => this.#call('accepted', id);
+  readonly requestApproval: Store['requestApproval'] = (...args) => this.#call('requestApproval', ...args);
+  readonly addApproval: Store['addApproval'] = (...args) => this.#call('addApproval', ...args);
+  readonly changeApproval: Store['changeApproval'] = (...args) => this.#call('changeApproval', ...args);
+  readonly findGrant: Store['findGrant'] = (...args) => this.#call('findGrant', ...args);
+  readonly approvals: Store['approvals'] = (query) => this.#call('approvals', query);
   readonly auditEvents: Store['auditEvents'] = (query) => this.#call('auditEvents', query);
+  readonly addCalls: Store['addCalls'] = (...args) => this.#call('addCalls', ...args);
+  readonly calls: Store['calls'] = (query) => this.#call('calls', query);
 
   readonly keys: Store['keys'] = async (purpose) => {
     const found = await this.#call('keys', purpose);

@@ -1,5 +1,8 @@
 import type { AuditTarget } from '../../core/audit-event.ts';
-import type { StorePart } from '../../gateway/ports/store.ts';
+import type { Decision } from '../../core/policy/policy.ts';
+import type { StoredSession, StorePart } from '../../gateway/ports/store.ts';
+import type { ApprovalScope } from '../../core/approval.ts';
+import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
@@ -11,15 +14,21 @@ export interface Tables {
   /** SQLite only: a counter of writes to each part, from which other processes detect them. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
   readonly assay_tokens: TokenRow;
+  readonly assay_sessions: SessionRow;
   readonly assay_keys: KeyRow;
   readonly assay_credentials: CredentialRow;
+  readonly assay_labels: LabelRow;
   readonly assay_records: RecordRow;
   /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
   readonly assay_accepted: AcceptedRow;
+  readonly assay_approvals: ApprovalRow;
   readonly assay_audit: AuditRow;
   /** A single row for all audit events. */
   readonly assay_audit_state: AuditStateRow;
+  readonly assay_calls: CallRow;
+  /** A single row for all calls. */
+  readonly assay_call_state: CallStateRow;
 }
 
 export interface TokenRow {
@@ -30,6 +39,18 @@ export interface TokenRow {
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly revoked_ms: number | null;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly kind: StoredSession['kind'];
+  readonly hash: string;
+  readonly subject_json: string;
+  readonly scopes_json: string;
+  readonly credential: string;
+  readonly created_ms: number;
+  readonly used_ms: number;
+  readonly expires_ms: number;
 }
 
 export interface KeyRow {
@@ -52,6 +73,16 @@ export interface CredentialRow {
   /** The only process that may use the refresh token, and until when. */
   readonly lease_holder: string | null;
   readonly lease_until_ms: number | null;
+}
+
+/** One of up to two rows of a subject. */
+export interface LabelRow {
+  readonly subject_json: string;
+  /** A `SessionLabel`, or a label written by a newer Assay. */
+  readonly label: string;
+  readonly source_json: string;
+  readonly since_ms: number;
+  readonly seen_ms: number;
 }
 
 export interface RecordRow {
@@ -79,6 +110,25 @@ export interface AcceptedRow {
   readonly text_json: string;
 }
 
+export interface ApprovalRow {
+  readonly id: string;
+  readonly subject_json: string;
+  /** Empty for clients without sessions. */
+  readonly session: string;
+  readonly tool_key: string;
+  readonly digest: string;
+  readonly arguments_hash: string;
+  readonly state: StoredApprovalState;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  /** Null until it was answered, and if it was denied. */
+  readonly scope: ApprovalScope | null;
+  readonly answered_ms: number | null;
+  readonly answered_by_json: string | null;
+  readonly reason_json: string | null;
+  readonly request_json: string;
+}
+
 export interface AuditRow {
   readonly id: number;
   readonly at_ms: number;
@@ -96,4 +146,28 @@ export interface AuditStateRow {
   readonly id: number;
   /** The last id assigned to any event. */
   readonly last_event: number;
+}
+
+export interface CallRow {
+  readonly id: number;
+  readonly chain: string;
+  readonly seq: number;
+  readonly previous: string;
+  readonly hash: string;
+  readonly at_ms: number;
+  /** What queries filter by. Null for entries that are about no single call. */
+  readonly subject_json: string | null;
+  readonly server_json: string | null;
+  readonly tool_json: string | null;
+  readonly decision: Decision['kind'] | null;
+  readonly outcome: string | null;
+  readonly entry_json: string;
+}
+
+export interface CallStateRow {
+  readonly id: number;
+  /** The last id assigned to any entry. */
+  readonly last_call: number;
+  /** All entries up to this id were removed. */
+  readonly pruned_call: number;
 }

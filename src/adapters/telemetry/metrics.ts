@@ -1,6 +1,6 @@
 import { METHODS } from '../../protocol/eras.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
-import { METRICS, samplesOf, type Metric, type Sample } from './samples.ts';
+import { METRICS, samplesOf, type Metric, type Retries, type Sample } from './samples.ts';
 import { MethodTally } from './tally.ts';
 
 /** Sampling interval in ms for the event loop delay; Node's default of 10 would wake an idle process too often. */
@@ -13,15 +13,29 @@ const LOOP_SAMPLE_MS = 100;
 export function openMeter(version: string): Meter {
   const tallies = new Tallies();
   const decisions = { allow: 0, ask: 0, refuse: 0 };
+  const retries = new Map<string, Retries>();
+  const cached = new Map<string, number>();
+  let unrecorded = 0;
   let writing: Promise<Write> | undefined;
   return {
     of: (server, method) => tallies.of(server, method),
     decided: (decision) => {
       decisions[decision] += 1;
     },
+    repeated: (server, isAnswered) => {
+      const counted = retries.get(server) ?? { answered: 0, failed: 0 };
+      counted[isAnswered ? 'answered' : 'failed'] += 1;
+      retries.set(server, counted);
+    },
+    cached: (server) => cached.set(server, (cached.get(server) ?? 0) + 1),
+    unrecorded: (calls) => {
+      unrecorded += calls;
+    },
     expose: async (readings) => {
       const write = await (writing ??= openWriter());
-      return write(samplesOf({ version, readings, tallies: tallies.all(), decisions }));
+      return write(
+        samplesOf({ version, readings, tallies: tallies.all(), decisions, retries, cached, unrecorded }),
+      );
     },
   };
 }

@@ -36,6 +36,24 @@ export const METRICS: readonly Metric[] = [
     help: 'Decisions on calls of tools: allow, ask or refuse. With approvals "client", what is asked for is carried out, as the client has asked.',
   },
   {
+    name: 'assay_retries_total',
+    type: 'counter',
+    labels: ['server', 'outcome'],
+    help: 'Requests that were sent to the server again after it was not reached or the connection was lost: answered, or failed again.',
+  },
+  {
+    name: 'assay_cached_calls_total',
+    type: 'counter',
+    labels: ['server'],
+    help: 'Calls of tools that were answered from the cache of results, without the server.',
+  },
+  {
+    name: 'assay_unrecorded_calls_total',
+    type: 'counter',
+    labels: [],
+    help: 'Calls of tools that are missing in the call record, as the store did not take them in time.',
+  },
+  {
     name: 'assay_queue_length',
     type: 'gauge',
     labels: ['server'],
@@ -89,16 +107,27 @@ export interface Sample {
   readonly metricName?: string;
 }
 
+/** Requests that were sent again to one server, by outcome. */
+export interface Retries {
+  answered: number;
+  failed: number;
+}
+
 export interface SampleSources {
   readonly version: string;
   readonly readings: Readings;
   readonly tallies: readonly MethodTally[];
   readonly decisions: Readonly<Record<Decision['kind'], number>>;
+  /** By server. */
+  readonly retries: ReadonlyMap<string, Readonly<Retries>>;
+  /** Calls answered from the cache, by server. */
+  readonly cached: ReadonlyMap<string, number>;
+  readonly unrecorded: number;
 }
 
 /** The lines of each metric, by metric name. */
 export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
-  const { version, readings, tallies, decisions } = sources;
+  const { version, readings, tallies, decisions, retries, cached, unrecorded } = sources;
   const { servers, states } = readings;
   const inFlight = (server: string): number =>
     tallies.reduce((sum, tally) => (tally.server === server ? sum + tally.inFlight : sum), 0);
@@ -115,6 +144,17 @@ export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly 
       'assay_decisions_total',
       Object.entries(decisions).map(([decision, value]) => ({ labels: { decision }, value })),
     ],
+    [
+      'assay_retries_total',
+      [...retries].flatMap(([server, counted]) =>
+        Object.entries(counted).map(([outcome, value]: [string, number]) => ({
+          labels: { server, outcome },
+          value,
+        })),
+      ),
+    ],
+    ['assay_cached_calls_total', [...cached].map(([server, value]) => ({ labels: { server }, value }))],
+    ['assay_unrecorded_calls_total', [{ labels: {}, value: unrecorded }]],
     ['assay_queue_length', ofServers(({ waiting }) => waiting)],
     ['assay_server_up', ofServers(({ state }) => Number(state === 'up'))],
     [

@@ -1,4 +1,5 @@
 import type { Attributes, Span as OtelSpan, SpanStatusCode } from '@opentelemetry/api';
+import type { Decision } from '../../core/policy/policy.ts';
 import type { Span, TracedEnd, TracedRequest, Tracer } from '../../gateway/ports/telemetry.ts';
 
 export interface TracerOptions {
@@ -76,13 +77,32 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** The session id is left out, because it grants access to the session. */
-function attributesOf({ server, method, id, target, version }: TracedRequest): Attributes {
+function attributesOf({ server, method, id, target, version, hints, decision }: TracedRequest): Attributes {
   return {
+    ...(hints === undefined ? {} : hintAttributes(hints)),
+    ...(decision === undefined ? {} : decisionAttributes(decision)),
     'mcp.method.name': method,
     'jsonrpc.request.id': id,
     'assay.server': server,
     ...(method === 'tools/call' ? { 'gen_ai.operation.name': 'execute_tool' } : {}),
     ...(target === undefined ? {} : { [NAMED[method] ?? 'mcp.resource.uri']: target }),
     ...(version === undefined ? {} : { 'mcp.protocol.version': version }),
+  };
+}
+
+function hintAttributes(hints: NonNullable<TracedRequest['hints']>): Attributes {
+  return {
+    'assay.tool.read_only_hint': hints.readOnlyHint,
+    'assay.tool.destructive_hint': hints.destructiveHint,
+    'assay.tool.idempotent_hint': hints.idempotentHint,
+    'assay.tool.open_world_hint': hints.openWorldHint,
+  };
+}
+
+function decisionAttributes({ kind, reasons }: Decision): Attributes {
+  const [reason] = reasons;
+  return {
+    'assay.decision': kind,
+    ...(reason === undefined ? {} : { 'assay.decision.reason': reason.code }),
   };
 }

@@ -59,7 +59,7 @@ export class Conversation {
         return;
       }
       if (this.#ending !== undefined) {
-        this.#fail(pending, this.#ending);
+        pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
       // A stdio server would drop a line it cannot parse and never answer.

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
-import { boundedText } from '../../core/sentences.ts';
+import { boundedText } from '../../core/bounded-refusal.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import {

@@ -1,6 +1,12 @@
 import { HINTS } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { ConfirmOverride, DescriptionOverride, Override } from '../hints/tool-record.ts';
+import type {
+  CacheOverride,
+  ConfirmOverride,
+  DescriptionOverride,
+  Override,
+  TagsOverride,
+} from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
@@ -39,6 +45,8 @@ export interface BundledOverrideJson {
   readonly publicName?: string;
   readonly description?: DescriptionOverride;
   readonly confirm?: ConfirmOverride;
+  readonly cacheMs?: CacheOverride;
+  readonly tags?: TagsOverride;
   readonly enabled?: false;
 }
 
@@ -104,6 +112,8 @@ export function bundledOverrideJson({
   publicName,
   description,
   confirm,
+  cacheMs,
+  tags,
   isDisabled,
 }: BundledOverride): BundledOverrideJson {
   const hints = HINTS.flatMap((hint) => {
@@ -119,6 +129,8 @@ export function bundledOverrideJson({
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description: { text: description.text, seen: description.seen } }),
     ...(confirm !== undefined && { confirm }),
+    ...(cacheMs !== undefined && { cacheMs }),
+    ...(tags !== undefined && { tags }),
     ...(isDisabled === true && { enabled: false }),
   };
 }

@@ -2,17 +2,21 @@ import { CONFIRMS } from '../confirm.ts';
 import { type Hint, HINTS, isContradiction, type TrustRecord } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
 import {
+  type CacheOverride,
   type ConfirmOverride,
   descriptionFault,
+  MAX_CACHE_MS,
   type DescriptionOverride,
   type Override,
   publicNameFault,
+  type TagsOverride,
 } from '../hints/tool-record.ts';
 import {
   complainAt,
   fitTextAt,
   flagAt,
   isGiven,
+  itemsAt,
   memberAt,
   membersAt,
   type Place,
@@ -20,6 +24,7 @@ import {
   timeMsAt,
 } from '../json-place.ts';
 import type { Refusal } from '../refusal.ts';
+import { MAX_TAGS, tagFault } from '../tags.ts';
 import { namespacedNameOf } from '../tool-ref.ts';
 import type { BundledOverride } from './bundle.ts';
 import { onlyMembers } from './read-sealed.ts';
@@ -40,6 +45,8 @@ export function readBundledOverride(place: Place): BundledOverride {
     'publicName',
     'description',
     'confirm',
+    'cacheMs',
+    'tags',
     'enabled',
   ]);
   const at = (name: string): Place => memberAt(place, name);
@@ -49,12 +56,15 @@ export function readBundledOverride(place: Place): BundledOverride {
   const publicName = isGiven(at('publicName')) ? fitTextAt(at('publicName'), publicNameFault) : undefined;
   const description = isGiven(at('description')) ? readDescription(at('description')) : undefined;
   const confirm = isGiven(at('confirm')) ? readConfirm(at('confirm')) : undefined;
+  const cacheMs = isGiven(at('cacheMs')) ? readCache(at('cacheMs')) : undefined;
+  const tags = isGiven(at('tags')) ? readTags(at('tags')) : undefined;
   const isDisabled = !flagAt(at('enabled'), true);
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
-  if (hints.length === 0 && !isNamed && confirm === undefined && !isDisabled)
+  const hasChoice = confirm !== undefined || cacheMs !== undefined || tags !== undefined;
+  if (hints.length === 0 && !isNamed && !hasChoice && !isDisabled)
     complainAt(
       place,
-      'it says nothing of its tool: it must have hints, a title, a publicName, a description, confirm, or enabled false',
+      'it says nothing of its tool: it must have hints, a title, a publicName, a description, confirm, cacheMs, tags, or enabled false',
     );
   return {
     server: textAt(at('server')),
@@ -65,6 +75,8 @@ export function readBundledOverride(place: Place): BundledOverride {
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description }),
     ...(confirm !== undefined && { confirm }),
+    ...(cacheMs !== undefined && { cacheMs }),
+    ...(tags !== undefined && { tags }),
     ...(isDisabled && { isDisabled }),
   };
 }
@@ -137,6 +149,33 @@ function readConfirm(place: Place): ConfirmOverride {
     digest: fitTextAt(at('digest'), digestFault),
     seen: readSeen(at('seen')),
   };
+}
+
+function readCache(place: Place): CacheOverride {
+  onlyMembers(place, ['value', 'digest', 'seen']);
+  const at = (member: string): Place => memberAt(place, member);
+  return {
+    value: readCacheMs(at('value')),
+    digest: fitTextAt(at('digest'), digestFault),
+    seen: readSeen(at('seen')),
+  };
+}
+
+function readCacheMs(place: Place): number {
+  const { value } = place;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_CACHE_MS)
+    return value;
+  complainAt(place, `it must be a whole number from 0 to ${MAX_CACHE_MS}`);
+  return 0;
+}
+
+function readTags(place: Place): TagsOverride {
+  onlyMembers(place, ['value', 'digest', 'seen']);
+  const at = (member: string): Place => memberAt(place, member);
+  const value = itemsAt(at('value')).map((item) => fitTextAt(item, tagFault));
+  if (value.length === 0 || value.length > MAX_TAGS)
+    complainAt(at('value'), `it must have 1 to ${MAX_TAGS} tags`);
+  return { value, digest: fitTextAt(at('digest'), digestFault), seen: readSeen(at('seen')) };
 }
 
 function readSeen(place: Place): Aspects {

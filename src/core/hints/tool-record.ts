@@ -23,13 +23,25 @@ export interface DescriptionOverride {
   readonly seen: string;
 }
 
-/** An operator's choice of how often calls must be confirmed, for the definition that they saw. */
-export interface ConfirmOverride {
-  readonly value: Confirm;
+/** An operator's choice for calls of a tool with the definition that they saw. */
+export interface CallChoice<T> {
+  readonly value: T;
   /** SHA-256 of that definition. */
   readonly digest: string;
   readonly seen: Aspects;
 }
+
+/** How often calls must be confirmed. */
+export type ConfirmOverride = CallChoice<Confirm>;
+
+/** How long in ms results may be used again; 0: not at all. */
+export type CacheOverride = CallChoice<number>;
+
+/** Tags. Where they raise caution they always apply. */
+export type TagsOverride = CallChoice<readonly string[]>;
+
+/** A day. */
+export const MAX_CACHE_MS = 86_400_000;
 
 /** A fault of an operator's description or name for a tool, as the end of a sentence. */
 export function descriptionFault(text: string): string | undefined {
@@ -76,6 +88,9 @@ export interface ToolRecord {
   readonly description?: DescriptionOverride | undefined;
   /** How often its calls must be confirmed. Absent: by preference. */
   readonly confirm?: ConfirmOverride | undefined;
+  /** How long in ms its results are used again. Absent: by the settings. */
+  readonly cacheMs?: CacheOverride | undefined;
+  readonly tags?: TagsOverride | undefined;
   /** Whether it is hidden from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
@@ -94,7 +109,21 @@ export function isInForce(hint: Hint, override: Override, now: Circumstances): b
 
 /** Whether the choice applies to a definition: one that lowers caution is for the behaviour that its author saw. */
 export function isConfirmInForce(confirm: ConfirmOverride, now: Circumstances): boolean {
-  return confirm.value === 'always' || now.isOwn || confirm.digest === now.digest || isAlike(confirm, now);
+  return confirm.value === 'always' || wasSeen(confirm, now);
+}
+
+/** The same for the time that results are kept. */
+export function isCacheInForce(cache: CacheOverride, now: Circumstances): boolean {
+  return cache.value === 0 || wasSeen(cache, now);
+}
+
+/** Whether tags may lower caution for a definition. */
+export function areTagsInForce(tags: TagsOverride, now: Circumstances): boolean {
+  return wasSeen(tags, now);
+}
+
+function wasSeen(choice: CallChoice<unknown>, now: Circumstances): boolean {
+  return now.isOwn || choice.digest === now.digest || isAlike(choice, now);
 }
 
 function isAlike(override: Pick<Override, 'seen'>, { aspects, prose }: Circumstances): boolean {
@@ -125,20 +154,26 @@ export function reviewed(
     ]),
   );
   const accepted = volatility !== undefined && isVolatile({ volatility });
-  const { description, confirm } = record;
+  const { description, confirm, cacheMs, tags } = record;
   const seen = description && { description: { ...description, seen: aspects().prose } };
   return {
     ...record,
     ...seen,
     ...(confirm && { confirm: { ...confirm, digest, seen: aspects() } }),
+    ...(cacheMs && { cacheMs: { ...cacheMs, digest, seen: aspects() } }),
+    ...(tags && { tags: { ...tags, digest, seen: aspects() } }),
     overrides,
     ...(accepted && { volatility: { ...volatility, isAccepted: true } }),
   };
 }
 
 /** Whether the definition is already reviewed. */
-export function isReviewed({ overrides, confirm, drift }: ToolRecord, digest: string): boolean {
-  if (confirm !== undefined && confirm.digest !== digest) return false;
+export function isReviewed(
+  { overrides, confirm, cacheMs, tags, drift }: ToolRecord,
+  digest: string,
+): boolean {
+  if ([confirm, cacheMs, tags].some((choice) => choice !== undefined && choice.digest !== digest))
+    return false;
   return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
 }
 
@@ -155,8 +190,9 @@ export function volatilityAfter(
 
 /** Whether the record is empty and need not be stored. */
 export function isSilent(record: ToolRecord): boolean {
-  const { overrides, title, publicName, description, confirm, isDisabled, drift, volatility } = record;
+  const { overrides, title, publicName, description, isDisabled, drift, volatility } = record;
+  const hasChoice = [record.confirm, record.cacheMs, record.tags].some((choice) => choice !== undefined);
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
-  const isPlain = !isNamed && confirm === undefined && isDisabled !== true && drift === undefined;
+  const isPlain = !isNamed && !hasChoice && isDisabled !== true && drift === undefined;
   return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
 }

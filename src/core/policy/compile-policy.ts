@@ -9,6 +9,7 @@ import type {
   PolicyReason,
   PolicyTool,
 } from './policy.ts';
+import { OUTBOUND_TAG } from './session-labels.ts';
 import { type CompiledRule, compileRule, type PolicyRule, trustedValue } from './rule.ts';
 
 export interface PolicySource {
@@ -27,10 +28,13 @@ type ToolPolicy = (caller: PolicyCaller) => Decision;
 export function compilePolicy({ preferences, rules }: PolicySource): Policy {
   const compiled = rules.map(compileRule);
   const byTool = new WeakMap<PolicyTool, ToolPolicy>();
-  const { approvals, showWarnings } = preferences;
+  const { approvals, approver, showWarnings, outbound } = preferences;
   return {
     approvals,
+    approver,
     showWarnings,
+    outbound,
+    dependsOnLabels: (tool) => outbound !== 'allow' && carriesOut(tool),
     decide: (input) => {
       const { tool } = input;
       if (tool === undefined) return undefined;
@@ -120,8 +124,8 @@ export function isUnannotated({ hints }: PolicyTool): boolean {
   return HINTS.every((hint) => trustedValue(hints[hint]) === undefined);
 }
 
-function carriesOut({ hints: { openWorldHint, readOnlyHint } }: PolicyTool): boolean {
-  return openWorldHint.decision.value && !readOnlyHint.decision.value;
+function carriesOut({ hints: { openWorldHint, readOnlyHint }, tags = [] }: PolicyTool): boolean {
+  return (openWorldHint.decision.value && !readOnlyHint.decision.value) || tags.includes(OUTBOUND_TAG);
 }
 
 function confirmed(confirm: Confirm, reason: PolicyReason): Decision {

@@ -1,15 +1,18 @@
-import type { SettingFacts } from '../setting-kind.ts';
+import { type SettingFacts, whole } from '../setting-kind.ts';
 import { CONFIRMS } from '../confirm.ts';
 import type { PolicyPreferences } from './policy.ts';
 
 /** Preferences for decisions on calls. They take effect at once. */
 export interface PolicySettings {
   readonly approvals: PolicyPreferences['approvals'];
+  readonly 'policy.approver': PolicyPreferences['approver'];
   readonly 'policy.autoApproveReadOnly': boolean;
   readonly 'policy.alwaysConfirmDestructive': boolean;
   readonly 'policy.showWarnings': boolean;
   readonly 'policy.unannotated': PolicyPreferences['unannotated'];
   readonly 'policy.confirm': PolicyPreferences['confirm'];
+  readonly 'policy.outbound': 'by_approvals' | PolicyPreferences['outbound'];
+  readonly 'policy.labelIdleMs': number;
 }
 
 export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts>> = {
@@ -20,6 +23,14 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
     kind: { type: 'choice', of: ['client', 'gateway'], defaultValue: 'client' },
     about:
       'Who confirms calls. client: the MCP client, which reads the hints and asks its user; Assay only records what it would have asked for. gateway: Assay; what needs approval is not carried out without it.',
+  },
+  'policy.approver': {
+    env: 'ASSAY_POLICY_APPROVER',
+    changedBy: 'admin',
+    isLive: true,
+    kind: { type: 'choice', of: ['by_transport', 'client', 'inbox'], defaultValue: 'by_transport' },
+    about:
+      'Who answers when Assay asks. client: the user of the client that calls, in the client. inbox: an operator, by assay approvals, on the admin pages or by a token of scope admin. by_transport: client over stdio, inbox over HTTP.',
   },
   'policy.autoApproveReadOnly': {
     env: 'ASSAY_POLICY_AUTO_APPROVE_READ_ONLY',
@@ -59,18 +70,35 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
     about:
       'How often calls of a tool without a confirm of its own need confirmation. first: once per session of a client.',
   },
+  'policy.outbound': {
+    env: 'ASSAY_POLICY_OUTBOUND',
+    changedBy: 'admin',
+    isLive: true,
+    kind: { type: 'choice', of: ['by_approvals', 'allow', 'ask', 'refuse'], defaultValue: 'by_approvals' },
+    about:
+      'What to do with a call that could carry data out, if its caller has seen untrusted content and private data. by_approvals: ask if approvals is gateway, otherwise allow.',
+  },
+  'policy.labelIdleMs': {
+    env: 'ASSAY_POLICY_LABEL_IDLE_MS',
+    changedBy: 'admin',
+    isLive: true,
+    kind: whole(60 * 60 * 1_000, 1_000, 2 ** 31 - 1),
+    about:
+      'Time in ms without a tool call after which it no longer counts that a caller has seen untrusted content or private data.',
+  },
 };
 
-/** The preferences that the settings state. Session labels count where Assay confirms. */
+/** The preferences that the settings state. */
 export function preferencesOf(settings: PolicySettings): PolicyPreferences {
-  const { approvals } = settings;
+  const { approvals, 'policy.outbound': outbound } = settings;
   return {
     approvals,
+    approver: settings['policy.approver'],
     autoApproveReadOnly: settings['policy.autoApproveReadOnly'],
     alwaysConfirmDestructive: settings['policy.alwaysConfirmDestructive'],
     showWarnings: settings['policy.showWarnings'],
     unannotated: settings['policy.unannotated'],
     confirm: settings['policy.confirm'],
-    outbound: approvals === 'gateway' ? 'ask' : 'allow',
+    outbound: outbound === 'by_approvals' ? (approvals === 'gateway' ? 'ask' : 'allow') : outbound,
   };
 }

@@ -7,6 +7,8 @@ import type { Identity } from '../subject.ts';
 /** What a caller's session has read. Both together are needed to carry private data out on a stranger's behalf. */
 export type SessionLabel = 'saw-untrusted' | 'saw-private';
 
+export const SESSION_LABELS: readonly SessionLabel[] = ['saw-untrusted', 'saw-private'];
+
 export const NO_LABELS: ReadonlySet<SessionLabel> = new Set();
 
 /** A call to decide on. Values are computed on access. */
@@ -33,6 +35,14 @@ export interface PolicyTool {
   readonly hints: ResolvedHints;
   /** What an operator set for it. Suspended: for another definition. Undefined: by preference. */
   readonly confirm?: Confirm | 'suspended' | undefined;
+  /** The operators' tags: its own and those of its server. */
+  readonly tags?: readonly string[] | undefined;
+  /** Those that a rule that allows may rely on: not those set for another definition. */
+  readonly allowingTags?: readonly string[] | undefined;
+  /** What a caller has seen after a result of it. Absent: nothing. */
+  readonly labels?: ReadonlySet<SessionLabel> | undefined;
+  /** How long in ms an operator lets its results be used again. Suspended: as `confirm`. Undefined: by the settings. */
+  readonly cacheMs?: number | 'suspended' | undefined;
 }
 
 export type Effect = 'allow' | 'ask' | 'refuse';
@@ -68,13 +78,15 @@ export interface HintWarning {
   readonly hint: Hint;
   readonly value: boolean;
   readonly origin: ReasonCode;
-  /** Whether an observation contradicts what the tool says. */
-  readonly isContradicted: boolean;
+  /** When an observation was made that contradicts what the tool says. */
+  readonly contradictedMs?: number | undefined;
 }
 
 export interface PolicyPreferences {
   /** Who confirms: the client, which has its own questions, or Assay. */
   readonly approvals: 'client' | 'gateway';
+  /** Who answers where Assay confirms. `by_transport`: the client over stdio, the inbox over HTTP. */
+  readonly approver: 'by_transport' | 'client' | 'inbox';
   readonly autoApproveReadOnly: boolean;
   readonly alwaysConfirmDestructive: boolean;
   readonly showWarnings: boolean;
@@ -86,7 +98,12 @@ export interface PolicyPreferences {
   readonly outbound: Effect;
 }
 
-export interface Policy extends Pick<PolicyPreferences, 'approvals' | 'showWarnings'> {
+export interface Policy extends Pick<
+  PolicyPreferences,
+  'approvals' | 'approver' | 'showWarnings' | 'outbound'
+> {
+  /** Whether a decision about the tool depends on what the caller has seen. */
+  dependsOnLabels(tool: PolicyTool): boolean;
   /**
    * Decides whether a call may proceed. Pure and synchronous; what depends on the tool alone is decided once per tool.
    * Undefined if there is nothing to decide.
@@ -95,4 +112,11 @@ export interface Policy extends Pick<PolicyPreferences, 'approvals' | 'showWarni
 }
 
 /** Decides nothing: for a process whose calls another one decides on. */
-export const NO_POLICY: Policy = { approvals: 'client', showWarnings: false, decide: () => undefined };
+export const NO_POLICY: Policy = {
+  approvals: 'client',
+  approver: 'inbox',
+  showWarnings: false,
+  outbound: 'allow',
+  dependsOnLabels: () => false,
+  decide: () => undefined,
+};

@@ -12,7 +12,7 @@ const MAX_BECAUSE_LENGTH = 500;
 
 const EFFECTS: readonly Effect[] = ['allow', 'ask', 'refuse'];
 const MEMBERS: readonly string[] = [
-  ...['effect', 'name', 'because', 'server', 'tool', 'toolset', 'token', 'hints'],
+  ...['effect', 'name', 'because', 'server', 'tool', 'tag', 'toolset', 'token', 'hints'],
 ];
 
 /** Reads a list of rules; problems are reported at their place. None of the rules can be used if there is one. */
@@ -35,6 +35,7 @@ function readRule(place: Place): PolicyRule {
     because: ifGiven(at('because'), (one) => fitTextAt(one, lengthFault(MAX_BECAUSE_LENGTH))),
     server: ifGiven(at('server'), (one) => patternsAt(one)),
     tool: ifGiven(at('tool'), (one) => patternsAt(one, toolFault)),
+    tag: ifGiven(at('tag'), (one) => patternsAt(one)),
     toolset: ifGiven(at('toolset'), (one) => patternsAt(one)),
     token: ifGiven(at('token'), (one) => patternsAt(one)),
     hints: ifGiven(at('hints'), hintsAt),

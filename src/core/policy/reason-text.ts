@@ -1,6 +1,7 @@
 import type { Hint } from '../hints/hint.ts';
 import { type ReasonCode, reasonOf } from '../hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
+import type { SentCall } from '../refusal.ts';
 import type { HintWarning, PolicyReason } from './policy.ts';
 
 /** Why a decision was made, as a phrase. What operators wrote is quoted. */
@@ -65,13 +66,25 @@ export function hintWarnings({
 
 function warningOf({ hint, decision, contradiction }: ResolvedHint): HintWarning {
   const { value, by } = decision;
-  return { hint, value, origin: reasonOf(by).code, isContradicted: contradiction !== undefined };
+  const origin = reasonOf(by).code;
+  return { hint, value, origin, ...(contradiction && { contradictedMs: contradiction.atMs }) };
 }
 
 /** A warning as a phrase: "it may make destructive changes (its server declares it)". */
-export function warningText({ hint, origin, isContradicted }: HintWarning): string {
-  const contradicted = isContradicted ? '; what was observed contradicts what it declares' : '';
+export function warningText({ hint, origin, contradictedMs }: HintWarning): string {
+  const contradicted =
+    contradictedMs === undefined
+      ? ''
+      : `; what was observed on ${new Date(contradictedMs).toISOString().slice(0, DAY_LENGTH)} contradicts what it declares`;
   return `${WARNINGS[hint]} (${ORIGINS[origin]}${contradicted})`;
+}
+
+/** `2026-11-23` */
+const DAY_LENGTH = 10;
+
+/** A hint with its value and what it is based on: "readOnlyHint false (declared)". */
+export function hintText({ hint, value, origin }: Pick<HintWarning, 'hint' | 'value' | 'origin'>): string {
+  return `${hint} ${value} (${ORIGINS[origin]})`;
 }
 
 const WARNINGS: Readonly<Record<Hint, string>> = {
@@ -80,3 +93,14 @@ const WARNINGS: Readonly<Record<Hint, string>> = {
   idempotentHint: 'it can be repeated',
   openWorldHint: 'it may reach outside',
 };
+
+/** What to do about a call without a result, as sentences that follow others. Empty if nothing was called. */
+export function sentCallText(sent: SentCall | undefined): string {
+  if (sent === undefined) return '';
+  const { times, mayRepeat } = sent;
+  const unknown = ' It is unknown whether the call took effect.';
+  if (!mayRepeat)
+    return `${unknown} It was not sent again, because the tool is not known to be idempotent: check its effect before you repeat it.`;
+  const tried = times === 1 ? '' : ` It was sent ${times} times.`;
+  return `${unknown}${tried} You can safely repeat it: the tool is read-only or idempotent.`;
+}

@@ -13,6 +13,8 @@ export interface PolicyRule {
   readonly server?: readonly string[] | undefined;
   /** Patterns of namespaced names: `linear.create_*`. */
   readonly tool?: readonly string[] | undefined;
+  /** Patterns of the operators' tags of the tool or its server. */
+  readonly tag?: readonly string[] | undefined;
   /** Patterns of names of toolsets. Met by calls through such a toolset. */
   readonly toolset?: readonly string[] | undefined;
   /** Patterns of names of tokens. */
@@ -30,11 +32,15 @@ export interface CompiledRule {
 }
 
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
-  const { effect, because, server, tool, hints } = rule;
+  const { effect, because, server, tool, tag, hints } = rule;
   const conditions: ((tool: PolicyTool) => boolean)[] = [];
   if (server !== undefined)
     conditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
   if (tool !== undefined) conditions.push((about) => isOneOf(tool, nameOf(about)));
+  if (tag !== undefined)
+    conditions.push(({ tags = [], allowingTags = [] }) =>
+      (effect === 'allow' ? allowingTags : tags).some((one) => isOneOf(tag, one)),
+    );
   if (hints !== undefined) conditions.push((about) => meetsHints(hints, about.hints, effect));
   return {
     rule,

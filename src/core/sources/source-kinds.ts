@@ -1,4 +1,5 @@
 import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
+import { namesPrivateData } from '../private-data.ts';
 import type { RestAuth } from './custom-tools.ts';
 import type { OperationFilter } from './operation-filter.ts';
 
@@ -43,6 +44,8 @@ export interface SourceKind<T extends Transport = Transport> {
   command(transport: T): Command | undefined;
   /** Where to sign in, and how. */
   signIn(transport: T): SignInPlace | undefined;
+  /** Whether it was given files, folders or a database, so that what it reads is private by default. */
+  holdsPrivateData(transport: T): boolean;
   /** What operators wrote. */
   custom(transport: T): CustomTools;
 }
@@ -106,6 +109,7 @@ const COMMON = {
   isTargetChosen: () => false,
   command: () => undefined,
   signIn: () => undefined,
+  holdsPrivateData: () => false,
   custom: () => NOTHING_CUSTOM,
 } satisfies Partial<SourceKind>;
 
@@ -124,6 +128,7 @@ const STDIO: SourceKind<TransportOf<'stdio'>> = {
     env: namesOf(env),
   }),
   command: (transport) => transport,
+  holdsPrivateData: ({ args, env }) => namesPrivateData(args, env),
 };
 
 const HTTP: SourceKind<TransportOf<'http'>> = {
@@ -161,6 +166,7 @@ const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
   secrets: ({ env }) => ({ variables: Object.entries(env) }),
   shown: ({ env }) => ({ transport: 'codebase', env: namesOf(env) }),
   command: (transport) => transport,
+  holdsPrivateData: () => true,
 };
 
 const OPENAPI: SourceKind<TransportOf<'openapi'>> = {

@@ -13,6 +13,9 @@ export interface CallOptions {
   readonly options: AppOptions & { readonly json?: boolean };
 }
 
+/** A call that has shown no progress after this many ms may wait for approval. */
+const HINT_AFTER_MS = 3_000;
+
 /** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
@@ -21,10 +24,19 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   if (!opened.ok) return printComplaint(opened.error);
   const { call, close } = opened.value;
   try {
-    const called = await withProgress(`calling ${printable(name)}`, ({ say }) => {
+    const doing = `calling ${printable(name)}`;
+    const called = await withProgress(doing, ({ say }) => {
       const isTerminal = process.stderr.isTTY;
-      const onProgress = (text: string): void => (isTerminal ? say(text) : printError(printable(text)));
-      return call({ name, args: given, onProgress });
+      const hint = setTimeout(
+        () => say(`${doing}; does it wait for approval? assay approvals`),
+        HINT_AFTER_MS,
+      );
+      const onProgress = (text: string): void => {
+        clearTimeout(hint);
+        if (isTerminal) say(text);
+        else printError(printable(text));
+      };
+      return call({ name, args: given, onProgress }).finally(() => clearTimeout(hint));
     });
     if (called.kind === 'refused') {
       printError(`assay: ${called.message}`);

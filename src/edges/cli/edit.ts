@@ -1,9 +1,10 @@
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
-import { descriptionFault, publicNameFault } from '../../core/hints/tool-record.ts';
+import { descriptionFault, MAX_CACHE_MS, publicNameFault } from '../../core/hints/tool-record.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
+import { tagsFault } from '../../core/tags.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { allTools, namedTool } from './hints.ts';
 import { argumentFault, print, printComplaint, printError, printJson, quoted } from './output.ts';
@@ -15,17 +16,26 @@ export interface EditOptions extends JsonOptions {
   readonly title?: string;
   readonly description?: string;
   readonly confirm?: string;
+  readonly cache?: string;
+  readonly tag?: readonly string[];
+  readonly untag?: readonly string[];
   readonly reason?: string;
 }
 
-/** `assay edit`: the operator's name, title and description of a tool. An empty text restores the server's. */
+/** `assay edit`: the operator's name, title, description and tags of a tool. An empty text restores the server's. */
 export async function editTool(runtime: Runtime, tool: string, options: EditOptions): Promise<number> {
-  const { name, title, description, confirm, reason } = options;
-  const isNothing = [name, title, description, confirm].every((given) => given === undefined);
+  const { name, title, description, confirm, cache, tag, untag, reason } = options;
+  const isNothing = [name, title, description, confirm, cache, tag, untag].every(
+    (given) => given === undefined,
+  );
   const wrong: Refusal | undefined = isNothing
-    ? { code: 'ARGUMENTS_INVALID', reason: 'say what to change: --name, --title, --description or --confirm' }
+    ? {
+        code: 'ARGUMENTS_INVALID',
+        reason: 'say what to change: --name, --title, --description, --confirm, --cache, --tag or --untag',
+      }
     : (argumentFault('--name', name ? publicNameFault(name) : undefined) ??
-      argumentFault('--description', description ? descriptionFault(description) : undefined));
+      argumentFault('--description', description ? descriptionFault(description) : undefined) ??
+      argumentFault('--cache', cacheFault(cache)));
   if (wrong !== undefined) return printComplaint(wrong);
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     const found = namedTool(await allTools(services), tool);
@@ -35,11 +45,16 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
         code: 'ARGUMENTS_INVALID',
         reason: 'a REST tool keeps its name, and its description is changed with `PATCH /tools/{id}`',
       });
+    const tags = tagsWith(found.value.tags ?? [], options);
+    const wrongTags = argumentFault('--tag', tags && tagsFault(tags));
+    if (wrongTags !== undefined) return err(wrongTags);
     const patch = {
       name: restored(name),
       title: restored(title),
       description: restored(description),
       confirm: confirmIn(confirm),
+      cacheMs: cacheMsIn(cache),
+      tags,
       reason,
     };
     const edited = await services.tools.change(found.value.id, patch, { subject: LOCAL_USER.subject });
@@ -60,11 +75,48 @@ function confirmIn(given: string | undefined): Confirm | null | undefined {
   return CONFIRMS.find((known) => known === (given === 'session' ? 'first' : given)) ?? null;
 }
 
-function show({ name, namespacedName, title, description, confirm, original }: ToolView): void {
+/** `off` keeps no results, and `default` returns to the setting. */
+function cacheMsIn(given: string | undefined): number | null | undefined {
+  if (given === undefined) return undefined;
+  if (given === 'default') return null;
+  return given === 'off' ? 0 : Number(given) * 1_000;
+}
+
+function cacheFault(given: string | undefined): string | undefined {
+  const ms = cacheMsIn(given);
+  const isFit = ms === undefined || ms === null || (Number.isInteger(ms) && ms >= 0 && ms <= MAX_CACHE_MS);
+  return isFit ? undefined : `it must be off, default, or a number of seconds up to ${MAX_CACHE_MS / 1_000}`;
+}
+
+function tagsWith(
+  before: readonly string[],
+  { tag, untag = [] }: EditOptions,
+): readonly string[] | undefined {
+  if (tag === undefined && untag.length === 0) return undefined;
+  return [...new Set([...before, ...(tag ?? [])])].filter((one) => !untag.includes(one));
+}
+
+function show({
+  name,
+  namespacedName,
+  title,
+  description,
+  confirm,
+  cacheMs,
+  tags,
+  original,
+}: ToolView): void {
   print(`Clients see ${quoted(namespacedName)} as ${quoted(name)}.`);
   if (title !== undefined) print(`Title: ${printable(title)}`);
   if (description !== undefined) print(`Description: ${printable(description)}`);
   if (confirm !== undefined) print(`Confirm: ${confirm}`);
+  if (cacheMs !== undefined) print(`Cache: ${shownCache(cacheMs)}`);
+  if (tags !== undefined) print(`Tags: ${printable(tags.join(', '))}`);
   if (original?.description !== undefined && original.description !== description)
     printError(`Its server says: ${printable(original.description)}`);
+}
+
+function shownCache(cacheMs: number | 'suspended'): string {
+  if (cacheMs === 'suspended') return cacheMs;
+  return cacheMs === 0 ? 'off' : `${cacheMs / 1_000} s`;
 }

@@ -77,10 +77,16 @@ function hintsCommand(runtime: Runtime, done: Done): Command {
     });
 }
 
+function listed(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 function editCommand(runtime: Runtime, done: Done): Command {
   return new Command('edit')
     .argument('<tool>', 'public or namespaced name of the tool')
-    .description('override the name, title or description of a tool, or how often it is confirmed')
+    .description(
+      'override the name, title or description of a tool, how often it is confirmed, what is cached, or its tags',
+    )
     .option('--name <name>', 'new name, without the server prefix; "" restores the original')
     .option('--title <text>', 'new title; "" restores the original')
     .option('--description <text>', 'new description; "" restores the original')
@@ -90,6 +96,9 @@ function editCommand(runtime: Runtime, done: Done): Command {
         'how often its calls must be confirmed; "default" restores policy.confirm',
       ).choices([...['always', 'first', 'session', 'never', 'default']]),
     )
+    .option('--cache <seconds>', 'how long its results are used again; "off", or "default" for cache.ttlMs')
+    .option('--tag <tag>', 'add a tag, for rules; private and outbound have a meaning of their own', listed)
+    .option('--untag <tag>', 'remove a tag', listed)
     .option('--reason <text>', 'reason for the change, shown to later reviewers')
     .option('--json', 'print JSON')
     .action(async (tool: string, options: EditOptions) => {

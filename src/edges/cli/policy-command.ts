@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { type Done, withConfig } from './common-options.ts';
+import type { LabelOptions } from './labels.ts';
 import type { TestPolicyOptions } from './policy.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -16,5 +17,19 @@ export function policyCommand(runtime: Runtime, done: Done): Command {
       const { testPolicy } = await import('./policy.ts');
       done(await testPolicy(runtime, { name, args }, options));
     });
-  return new Command('policy').description('what is decided on calls of tools').addCommand(withConfig(test));
+  const labels = new Command('labels')
+    .description('list who has seen untrusted content or private data, or clear the labels of one')
+    .option(
+      '--clear <subject>',
+      'name of the token whose labels no longer count; local for stdio and the command line',
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: LabelOptions) => {
+      const { showLabels } = await import('./labels.ts');
+      done(await showLabels(runtime, options));
+    });
+  return new Command('policy')
+    .description('what is decided on calls of tools')
+    .addCommand(withConfig(test))
+    .addCommand(withConfig(labels));
 }

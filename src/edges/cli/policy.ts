@@ -72,6 +72,8 @@ function show(view: DecisionView): void {
         rules.map(({ rule, effect, applies }) => [printable(rule), effect, applies ? 'yes' : 'no']),
       ),
     );
+  if (view.tags.length > 0) print(`tags: ${printable(view.tags.join(', '))}`);
+  if (view.labels.length > 0) print(`labels: ${view.labels.join(', ')}`);
   const confirm = view.confirm ?? preferences?.confirm;
   if (confirm !== undefined)
     print(`confirm: ${confirm} (${view.confirm === undefined ? 'policy.confirm' : 'set for this tool'})`);

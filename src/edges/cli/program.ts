@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
+import { activityCommand } from './activity-command.ts';
 import type { AuthOptions } from './auth.ts';
 import { clientConfigCommands } from './client-config-commands.ts';
 import { codebaseCommand } from './codebase-command.ts';
@@ -7,11 +8,12 @@ import { type Done, withConfig, withHome } from './common-options.ts';
 import type { ExportBundleOptions } from './export.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { notesCommand } from './notes-command.ts';
+import { approvalsCommand } from './approvals-command.ts';
 import { policyCommand } from './policy-command.ts';
 import type { Runtime } from './runtime.ts';
 import { completeCommand, serverCommands } from './server-commands.ts';
 import { sourceCommands } from './source-commands.ts';
-import type { CreateTokenOptions, TokenOptions } from './token.ts';
+import type { CreateTokenOptions, LinkOptions, TokenOptions } from './token.ts';
 import { toolsetCommand } from './toolset-command.ts';
 
 /** Runs one command line; resolves with the exit code, see EXIT. */
@@ -46,6 +48,8 @@ export function programOf(runtime: Runtime, done: Done): Command {
     toolsetCommand(runtime, done),
     notesCommand(runtime, done),
     policyCommand(runtime, done),
+    approvalsCommand(runtime, done),
+    activityCommand(runtime, done),
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),
@@ -62,7 +66,7 @@ function inheriting(command: Command, from: Command): Command {
   return command;
 }
 
-/** `assay token` with its three subcommands. */
+/** `assay token` with its subcommands. */
 function tokenCommand(runtime: Runtime, done: Done): Command {
   const token = new Command('token').description('create, list and revoke client tokens');
   const create = new Command('create')
@@ -87,8 +91,25 @@ function tokenCommand(runtime: Runtime, done: Done): Command {
       const { revokeToken } = await import('./token.ts');
       done(await revokeToken(runtime, what, options));
     });
-  for (const command of [create, list, revoke])
+  const link = new Command('link')
+    .description('print a link that signs one browser in to the admin pages, once, within 10 minutes')
+    .option('--url <url>', 'where your browser reaches Assay (default: the `assay serve` of this home)')
+    .action(async (options: LinkOptions) => {
+      const { createLink } = await import('./token.ts');
+      done(await createLink(runtime, options));
+    });
+  const preferences = withConfig(new Command('preferences'))
+    .argument('<name-or-id>', 'the token, or local for stdio, the command line and open access')
+    .argument('[change...]', 'a preference and its value: policy.confirm never; "default" resets it')
+    .description('show what is preferred for calls with a token, or set one preference of it')
+    .option('--json', 'print JSON')
+    .action(async (name: string, change: readonly string[], options: TokenOptions) => {
+      const { tokenPreferences } = await import('./token-preferences.ts');
+      done(await tokenPreferences(runtime, { token: name, change }, options));
+    });
+  for (const command of [create, list, revoke, link])
     token.addCommand(withHome(command).option('--json', 'print JSON'));
+  token.addCommand(preferences);
   return token;
 }
 

@@ -27,8 +27,11 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
+import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
+import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
 import type { GatewayStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
@@ -100,6 +103,8 @@ export interface OpenServe {
   readonly needsToken: boolean;
   /** File with a token for the REST API. Undefined beyond loopback or with ASSAY_TOKEN. */
   readonly adminTokenPath: string | undefined;
+  /** Creates a one-time link to the admin pages. */
+  readonly signInLink: () => Promise<Result<SignInLink, Refusal>>;
   /** The toolset that `/mcp` serves. */
   readonly equipped: () => Toolset | undefined;
   /** With no toolset equipped: whether `/mcp` serves only the configuration tools, instead of those and all others. */
@@ -127,6 +132,8 @@ export interface LogLine {
 /** The store of the home, for a short-lived command. */
 export interface OpenStore {
   readonly store: Store;
+  /** Where the `assay serve` of the home listens, if one runs. */
+  readonly serveUrl: () => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -163,6 +170,8 @@ export interface NeededTools {
 
 /** The operator's services for sources and tools, for a short-lived command. */
 export interface OpenServices {
+  readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
+  readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;
@@ -265,6 +274,7 @@ export interface Runtime extends ClientConfigPorts {
   /** Writes a file atomically, readable only by this user. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readonly mintToken: Mint;
+  readonly mintSession: Mint;
   readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Serves MCP on stdin and stdout until the client closes its side or a signal arrives. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;

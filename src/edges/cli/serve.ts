@@ -5,7 +5,7 @@ import { membersText } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
 import { printComplaint, print, printError, proseOf, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
-import type { Runtime } from './runtime.ts';
+import type { OpenServe, Runtime } from './runtime.ts';
 import { serversTable, startingServers } from './servers-table.ts';
 
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
@@ -20,7 +20,8 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const endpoint = `${url}/mcp`;
   print(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
   print(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health`);
-  print(`  REST API  ${url}/docs\n            ${tokenLine(adminTokenPath)}\n`);
+  print(`  REST API  ${url}/docs\n            ${tokenLine(adminTokenPath)}`);
+  await printPages(opened.value);
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
@@ -44,6 +45,14 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
     printError('Stopping: waiting for open requests. Press Ctrl+C again to exit immediately.');
   await opened.value.close();
   return EXIT.done;
+}
+
+/** The link goes only to a terminal: what is kept of other output may be read by others within its ten minutes. */
+async function printPages({ url, signInLink }: OpenServe): Promise<void> {
+  const link = process.stderr.isTTY ? await signInLink() : undefined;
+  print(`  pages     ${url}/admin`);
+  if (link?.ok === true) printError(`            sign in once within 10 minutes:\n${link.value.url}\n`);
+  else print('            `assay token link` prints a link that signs you in\n');
 }
 
 /** Shows where the REST API's token is, never the token. */

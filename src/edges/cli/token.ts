@@ -1,9 +1,10 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
-import type { Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
+import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
 import { printComplaint, print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
@@ -12,6 +13,10 @@ import { withOpened } from './with-opened.ts';
 export interface TokenOptions {
   readonly home?: string;
   readonly json?: boolean;
+}
+
+export interface LinkOptions extends TokenOptions {
+  readonly url?: string;
 }
 
 export interface CreateTokenOptions extends TokenOptions {
@@ -74,6 +79,27 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
     return revoked;
   });
 }
+
+/** `assay token link`: only the link on stdout. */
+export function createLink(runtime: Runtime, options: LinkOptions): Promise<number> {
+  return withOpened(runtime.openStore(options), async ({ store, serveUrl }) => {
+    const base = options.url ?? (await serveUrl());
+    if (base === undefined) return err({ code: 'ARGUMENTS_INVALID', reason: NO_SERVE });
+    if (!/^https?:\/\/[^/?#]+\/?$/.test(base)) return err({ code: 'ARGUMENTS_INVALID', reason: NO_ORIGIN });
+    const by = LOCAL_USER.subject;
+    const link = await createSignInLink(base, { store, mint: runtime.mintSession, nowMs: Date.now(), by });
+    if (!link.ok) return link;
+    const expires = new Date(link.value.expiresMs).toISOString();
+    if (options.json === true) printJson({ url: link.value.url, expires });
+    else printText(link.value.url);
+    printError('Open it in a browser within 10 minutes. It signs in once, with the scope admin.');
+    return link;
+  });
+}
+
+const NO_SERVE =
+  'no `assay serve` is running with this home; start one, or give the URL of another with --url';
+const NO_ORIGIN = '--url must be like https://assay.example.com or http://127.0.0.1:4444';
 
 function withStore(
   runtime: Runtime,

@@ -3,8 +3,10 @@ import { isWithin } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER, type Identity } from '../../core/subject.ts';
+import { cookieFault, sessionIn } from '../../core/session-cookie.ts';
 import { bearerOf, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports/link.ts';
+import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import { pathOf } from './request-path.ts';
 
 export interface GuardOptions {
@@ -13,6 +15,8 @@ export interface GuardOptions {
   /** Whether clients without a token are admitted; on loopback only. */
   readonly isOpen: boolean;
   readonly gate: Gate;
+  /** Admits browsers that have signed in, too. Undefined for MCP endpoints, which take no cookies. */
+  readonly sessions?: Pick<PageSessions, 'admit'> | undefined;
 }
 
 /**
@@ -32,13 +36,20 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host) || host === '::1';
 }
 
-export function guard({ host, isOpen, gate }: GuardOptions): Guard {
+export function guard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
   const isLocal = isLoopback(host);
   return (request) => {
     const { authorization } = request.headers;
     const fault = placeFault(request, isLocal);
     if (fault !== undefined) return err(fault);
     if (isLocal && isOpen && isForeign(authorization)) return LET_IN;
+    if (sessions !== undefined) {
+      const session = sessionOf(request);
+      const forbidden = session === undefined ? undefined : cookieFaultOf(request);
+      if (forbidden !== undefined && !isRead(request)) return forbidden;
+      // As a cross-site read, to which the browser adds no cookie: so a link on another page still opens the pages.
+      if (session !== undefined && forbidden === undefined) return sessions.admit(session);
+    }
     const admitted = gate.admit(authorization, request.socket.remoteAddress ?? '', Date.now());
     return admitted instanceof Promise
       ? admitted.then((later) => forPath(later, request))
@@ -75,6 +86,7 @@ const HOST_AND_PORT = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'origin',
+  'sec-fetch-site',
   'authorization',
   'content-type',
   'content-length',
@@ -107,6 +119,22 @@ function byLength(names: readonly string[]): readonly (ReadonlyMap<string, numbe
   const tables: (Map<string, number> | undefined)[] = [];
   for (const [index, name] of names.entries()) (tables[name.length] ??= new Map()).set(name, 1 << index);
   return tables;
+}
+
+/** A token is the more deliberate of the two credentials. */
+function sessionOf({ headers }: IncomingMessage): string | undefined {
+  return headers.authorization === undefined ? sessionIn(headers.cookie, headers.host) : undefined;
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function cookieFaultOf({ method = '', headers }: IncomingMessage): Admission | undefined {
+  const { host, origin } = headers;
+  const fetchSite = headers['sec-fetch-site']?.toString();
+  const fault = cookieFault({ method, host, origin, fetchSite });
+  return fault && err(fault);
 }
 
 /** A token issued for one endpoint is not valid at another (RFC 8707, section 2). */

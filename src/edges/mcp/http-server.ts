@@ -117,7 +117,7 @@ class McpServer {
     this.#options = options;
     this.#server = httpServer;
     this.#guard = guard(options);
-    this.#closedGuard = guard({ ...options, isOpen: false });
+    this.#closedGuard = guard({ ...options, isOpen: false, sessions: options.others.sessions });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
     this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });

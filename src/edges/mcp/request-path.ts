@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 
@@ -110,6 +111,8 @@ export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
 
 /** Handles all paths that do not belong to the MCP server. */
 export interface OtherPaths {
+  /** Admits browsers that have signed in. */
+  readonly sessions: Pick<PageSessions, 'admit'>;
   /** `admitted` may be a refusal: the handler decides which paths need no token. */
   answer(
     request: IncomingMessage,

@@ -5,7 +5,16 @@ import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
 
-const KINDS = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
+const KINDS = [
+  'tool',
+  'gateway',
+  'toolset',
+  'token',
+  'session',
+  'preference',
+  'subject',
+  'approval',
+] as const;
 
 const AUDIT_EVENT = z
   .object({

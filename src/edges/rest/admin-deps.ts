@@ -9,13 +9,17 @@ import type { BundleService } from '../../gateway/services/bundles/bundle-servic
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
+import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
+import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { RecordReplica } from '../../gateway/catalog/record-replica.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports/link.ts';
+import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
+import type { PageFile } from './admin-pages.ts';
 import type { AssetName } from './docs-pages.ts';
 import type { Call } from './route.ts';
 
@@ -30,6 +34,8 @@ export interface AdminDeps {
   readonly lintLevels: LintLevels;
   /** This process and its clients. */
   readonly running: () => RunningStatus;
+  readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
+  readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;
@@ -38,7 +44,7 @@ export interface AdminDeps {
   readonly toolsets: Toolsets;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
-  readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'>;
+  readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'> & { readonly sessions: PageSessions };
   /** The clock that the gate uses for token expiry. */
   readonly nowMs: () => number;
   /** Whether commands may be added; on loopback only. */
@@ -51,6 +57,7 @@ export interface AdminDeps {
   readonly ending: AbortSignal;
   /** Reads a file shipped with the program. Undefined if it is missing. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
+  readonly pageFile: PageFile;
 }
 
 /** The sources of settings at the start of this process, and the resulting values. */

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 
 /** Fields of all of ContextForge's models that have no effect here. */
 const COMMON: readonly string[] = [
-  ...['id', 'slug', 'tags', 'team', 'teamId', 'ownerEmail', 'visibility', 'version'],
+  ...['id', 'slug', 'team', 'teamId', 'ownerEmail', 'visibility', 'version'],
   ...['createdAt', 'createdBy', 'createdFromIp', 'createdVia', 'createdUserAgent'],
   ...['updatedAt', 'modifiedBy', 'modifiedFromIp', 'modifiedVia', 'modifiedUserAgent'],
   ...['importBatchId', 'federationSource', 'reachable', 'metrics'],

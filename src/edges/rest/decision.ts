@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { CONFIRMS } from '../../core/confirm.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import { SESSION_LABELS } from '../../core/policy/policy.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -32,6 +33,8 @@ const DECISION = z
       }),
     ),
     rules: z.array(z.object({ rule: z.string(), effect: EFFECT, applies: z.boolean() })),
+    labels: z.array(z.enum(SESSION_LABELS)).openapi({ description: 'What the caller has seen.' }),
+    tags: z.array(z.string()).openapi({ description: 'The tags of the tool and of its gateway.' }),
     confirm: z
       .enum([...CONFIRMS, 'suspended'])
       .optional()

@@ -5,8 +5,12 @@ export interface EventSources {
   readonly store: Pick<RecordStore, 'auditEvents'>;
   /** Calls back when there may be new audit events. Returns a function to unsubscribe. */
   readonly onAudit: (listener: () => void) => () => void;
+  /** Calls back when an approval was asked for or answered. Returns a function to unsubscribe. */
+  readonly onApprovals: (listener: () => void) => () => void;
   /** Calls back when the list of tools has changed. Returns a function to unsubscribe. */
   readonly onTools: (listener: () => void) => () => void;
+  /** Calls back when calls were recorded. Returns a function to unsubscribe. */
+  readonly onCalls: (listener: () => void) => () => void;
   /** Whether the listener's token is still valid. */
   readonly isHolder: () => boolean;
   /** Aborted when the listener disconnects or the server stops. */
@@ -16,6 +20,8 @@ export interface EventSources {
 /** Audit events read per query. */
 const BATCH = 20;
 const LOOK_INTERVAL_MS = 2_000;
+/** Least time between two notices of calls. */
+const CALLS_INTERVAL_MS = 500;
 /** Number of polls without news before a keep-alive comment is sent. */
 const MAX_SILENT_LOOKS = 7;
 
@@ -36,12 +42,20 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
   const news = new News(sources);
   let lastId = afterId;
   let silentLooks = 0;
+  let callsFromMs = 0;
   try {
     yield ': these are events\nretry: 2000\n\n';
     while (!sources.ending.aborted && sources.isHolder()) {
-      if (news.tools) {
-        news.tools = false;
-        yield 'event: tools\ndata: {}\n\n';
+      for (const notice of NOTICES) {
+        if (!news[notice]) continue;
+        news[notice] = false;
+        yield `event: ${notice}\ndata: {}\n\n`;
+      }
+      const nowMs = performance.now();
+      if (news.calls && nowMs >= callsFromMs) {
+        news.calls = false;
+        callsFromMs = nowMs + CALLS_INTERVAL_MS;
+        yield 'event: calls\ndata: {}\n\n';
       }
       const events = news.audit ? await eventsBehind(lastId, sources, news) : [];
       for (const event of events) {
@@ -49,7 +63,7 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
         lastId = event.id;
       }
       if (events.length > 0) continue;
-      const isNews = await news.wait(LOOK_INTERVAL_MS, sources.ending);
+      const isNews = await news.wait(news.calls ? CALLS_INTERVAL_MS : LOOK_INTERVAL_MS, sources.ending);
       silentLooks = isNews ? 0 : silentLooks + 1;
       if (silentLooks === MAX_SILENT_LOOKS) yield ': still here\n\n';
       if (silentLooks === MAX_SILENT_LOOKS) silentLooks = 0;
@@ -71,14 +85,19 @@ async function eventsBehind(
   return events.ok ? events.value : [];
 }
 
+/** What is only told to have changed. */
+const NOTICES = ['tools', 'approvals'] as const;
+
 /** Pending news. */
 class News {
   audit = true;
   tools = false;
+  approvals = false;
+  calls = false;
   #wake: () => void = () => undefined;
   readonly #endings: readonly (() => void)[];
 
-  constructor({ onAudit, onTools }: EventSources) {
+  constructor({ onAudit, onApprovals, onTools, onCalls }: EventSources) {
     this.#endings = [
       onAudit(() => {
         this.audit = true;
@@ -88,12 +107,22 @@ class News {
         this.tools = true;
         this.#wake();
       }),
+      onApprovals(() => {
+        this.approvals = true;
+        this.#wake();
+      }),
+      onCalls(() => {
+        // The notice may have to wait, and one covers all that come meanwhile.
+        if (this.calls) return;
+        this.calls = true;
+        this.#wake();
+      }),
     ];
   }
 
   /** Returns whether news arrived in time. */
   async wait(limitMs: number, ending: AbortSignal): Promise<boolean> {
-    if (this.tools || ending.aborted) return true;
+    if (NOTICES.some((notice) => this[notice]) || ending.aborted) return true;
     return new Promise((resolve) => {
       const done = (isNews: boolean): void => {
         clearTimeout(timer);

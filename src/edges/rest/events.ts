@@ -26,7 +26,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       id: 'streamEvents',
       summary: 'What happens, as it happens',
       about:
-        'Server-sent events: `activity` for each audit event, in the form of /activity, and `tools` when the list of tools is another. Whoever comes back with `Last-Event-ID` misses none. The stream ends with its token.',
+        'Server-sent events: `activity` for each audit event, in the form of /activity, `tools` when the list of tools is another, `approvals` when a call waits for approval or was answered, and `calls` when calls were recorded, at most twice a second. Whoever comes back with `Last-Event-ID` misses none. The stream ends with its token.',
       query: QUERY,
       answer: {
         about: 'A stream of events.',
@@ -51,8 +51,11 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       const body = eventStream(newest.value[0]?.id ?? 0, {
         store,
         onAudit: (listener) => store.onChange((parts) => (parts.includes('audit') ? listener() : undefined)),
+        onApprovals: (listener) =>
+          store.onChange((parts) => (parts.includes('approvals') ? listener() : undefined)),
         onTools: (listener) =>
           catalog.all.onChange((kinds) => (kinds.includes('tools') ? listener() : undefined)),
+        onCalls: (listener) => store.onChange((parts) => (parts.includes('calls') ? listener() : undefined)),
         isHolder: () => gate.isHolder(call.identity, 'read', nowMs()),
         ending: AbortSignal.any([ending, call.signal]),
       });

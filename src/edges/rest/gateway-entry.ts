@@ -83,6 +83,7 @@ export const GATEWAY: z.ZodObject = z
     timeoutMs: z.int().optional(),
     prefix: z.boolean().optional(),
     isolation: z.enum(['session', 'shared']).optional(),
+    tags: z.array(z.string()).optional().openapi({ description: 'Tags of all its tools.' }),
     enabled: z.boolean().openapi({ description: 'false: it is kept, but not connected to.' }),
     reachable: z.boolean(),
     state: z.string(),

@@ -10,6 +10,7 @@ import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforg
 import { fieldError, type Failure } from './failure.ts';
 import { ENTRY_FIELDS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
+import { TAGS_INPUT } from './tool-schemas.ts';
 
 const ENTRY = {
   url: z.string().nullable().optional(),
@@ -39,6 +40,7 @@ const ENTRY = {
   timeoutMs: z.int().nullable().optional(),
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),
+  tags: TAGS_INPUT,
   enabled: z.boolean().optional().openapi({ description: 'false: keep it, but do not connect to it.' }),
   ...AUTH_FIELDS,
 };

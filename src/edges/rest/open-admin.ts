@@ -10,7 +10,10 @@ import type { Identity } from '../../core/subject.ts';
 import { PAGE_HEADERS } from '../../core/web-page.ts';
 import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { adminPage } from './admin-pages.ts';
+import { approvalRoutes } from './approvals.ts';
 import { answerRoute } from './answer-route.ts';
+import { callRoutes } from './calls.ts';
 import { catalogRoutes } from './catalog.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
 import { bundleRoutes } from './bundles.ts';
@@ -20,11 +23,14 @@ import { problemResponse, type Failure } from './failure.ts';
 import { functionRoutes } from './functions.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { instructionsRoutes } from './instructions.ts';
+import { labelRoutes } from './labels.ts';
 import { preferenceRoutes } from './preferences.ts';
 import { restToolRoutes } from './rest-tools.ts';
 import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { decisionRoutes } from './decision.ts';
+import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
+import { tokenPreferenceRoutes } from './token-preferences.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
@@ -43,9 +49,13 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
     ...tokenRoutes(deps),
+    ...tokenPreferenceRoutes(deps),
+    ...labelRoutes(deps),
     ...preferenceRoutes(deps),
     ...bundleRoutes(deps),
+    ...approvalRoutes(deps),
     ...activityRoutes(deps),
+    ...callRoutes(deps),
     ...eventRoutes(deps),
   ];
 }
@@ -117,6 +127,13 @@ function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
     document ??= JSON.stringify(app.getOpenAPI31Document(headOf(deps.version)));
     return responseOf(c, mayRead(c) ?? ok(ownResponse('application/json', document)));
   });
+  const { sessions } = deps.gate;
+  app.post('/admin/sign-in', async (c) => responseOf(c, mayRead(c) ?? (await signIn(visitOf(c), sessions))));
+  app.post('/admin/sign-out', async (c) =>
+    responseOf(c, mayRead(c) ?? (await signOut(visitOf(c), sessions))),
+  );
+  app.get('/admin/session', (c) => responseOf(c, currentSession(visitOf(c))));
+  for (const path of ['/admin', '/admin/*']) app.get(path, (c) => answerPages(c, routes, deps));
   for (const path of ['/docs', '/docs/*']) app.get(path, (c) => answerDocs(c, routes, deps));
   app.all('*', (c) => responseOf(c, unmatched(c, routes)));
   app.onError((error, c) => {
@@ -134,6 +151,20 @@ async function answerDocs(
   const page = await docsPage(pathOf(c), asset);
   if (page === undefined) return responseOf(c, unmatched(c, routes));
   return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
+}
+
+/** The pages hold no data: who may see that is decided by each request that they make. */
+async function answerPages(
+  c: RequestContext,
+  routes: readonly Route[],
+  { pageFile }: AdminDeps,
+): Promise<Response> {
+  const page = await adminPage(pathOf(c), c.req.header('accept-encoding'), pageFile);
+  return responseOf(c, mayRead(c) ?? (page === undefined ? unmatched(c, routes) : ok(page)));
+}
+
+function visitOf({ req, env }: RequestContext): SignInRequest {
+  return { request: req.raw, address: env.incoming.socket.remoteAddress ?? '', admitted: env.admitted };
 }
 
 function ownResponse(type: string, text: string): Response {

@@ -47,7 +47,8 @@ const CHANGES = z
   .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))
   .openapi('PreferenceChanges');
 
-function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null | undefined> {
+/** Null resets it. */
+export function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null | undefined> {
   return valueSchema(kind).nullable().optional().openapi({ description: about });
 }
 

@@ -89,7 +89,7 @@ function createRoute({ local }: AdminDeps): Route {
       body: {
         schema: TOOL_CREATE,
         wrapper: 'tool',
-        ignores: IGNORED_OF_TOOLS,
+        ignores: new Set([...IGNORED_OF_TOOLS, 'tags']),
         examples: {
           'read-only': {
             name: 'file-reader',

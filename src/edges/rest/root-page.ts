@@ -63,6 +63,7 @@ function pageOf({ origin, needsToken }: RootOptions): string {
 ${needsToken ? token : ''}
 <h2>More</h2>
 <ul>
+<li><a href="/admin">Admin pages</a></li>
 <li><a href="/docs">REST API</a>, and its <a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="/health">Health</a></li>
 <li><code>assay doctor</code> checks the config and all servers.</li>

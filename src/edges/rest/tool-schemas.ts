@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import { MAX_CACHE_MS } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
+import { tagsFault } from '../../core/tags.ts';
 import { WARNINGS } from './route.ts';
 
 const CLAIM = z
@@ -79,6 +81,27 @@ export const CONFIRM_INPUT: z.ZodType<Confirm | 'session' | 'suspended' | null |
       'How often its calls must be confirmed; first and session: once per session. null: by policy.confirm. suspended changes nothing.',
   });
 
+const CACHE_MS = z.int().min(0).max(MAX_CACHE_MS);
+
+export const CACHE_INPUT: z.ZodType<number | 'suspended' | null | undefined> = z
+  .union([CACHE_MS, z.literal('suspended')])
+  .nullable()
+  .optional()
+  .openapi({
+    description:
+      'How long in ms its results are used again, if it is known to be read-only; 0: not at all. null: by cache.ttlMs. suspended changes nothing.',
+  });
+
+export const TAGS_INPUT: z.ZodType<readonly string[] | null | undefined> = z
+  .array(z.string())
+  .superRefine((tags, context) => {
+    const message = tagsFault(tags);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .nullable()
+  .optional()
+  .openapi({ description: 'Your tags, for rules; private and outbound have a meaning of their own.' });
+
 export const TOOL: z.ZodObject = z
   .object({
     id: z.string().openapi({ description: 'The same after refresh, restart and new registration.' }),
@@ -102,6 +125,11 @@ export const TOOL: z.ZodObject = z
       .enum([...CONFIRMS, 'suspended'])
       .optional()
       .openapi({ description: 'suspended: it was set for another definition, and waits for a review.' }),
+    cacheMs: z
+      .union([CACHE_MS, z.literal('suspended')])
+      .optional()
+      .openapi({ description: 'How long in ms its results are used again. suspended: as confirm.' }),
+    tags: z.array(z.string()).optional().openapi({ description: 'Your tags, beside those of its gateway.' }),
     enabled: z.boolean(),
     state: z
       .enum(['enabled', 'disabled', 'withheld'])

@@ -14,7 +14,7 @@ import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { blamed, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
-import { CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
+import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
 
 const MAX_TITLE_LENGTH = 255;
 const MAX_REASON_LENGTH = 1_000;
@@ -45,6 +45,8 @@ const TOOL_INPUT = z
       description: 'How clients see it, after the prefix of its server. null: as its server calls it.',
     }),
     confirm: CONFIRM_INPUT,
+    cacheMs: CACHE_INPUT,
+    tags: TAGS_INPUT,
     enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
     reason: z
       .string()
@@ -217,7 +219,7 @@ function patchOf(
   call: PatchCall,
   { replaces, own }: { readonly replaces: boolean; readonly own: ToolView | undefined },
 ): Result<ToolPatch, Failure> {
-  const { annotations, title, enabled, confirm, reason } = call.body;
+  const { annotations, title, enabled, confirm, cacheMs, tags, reason } = call.body;
   const { name, description } = own ? {} : call.body;
   if (own && call.body.name !== undefined && call.body.name !== own.name)
     return err(
@@ -230,8 +232,9 @@ function patchOf(
   const wrong = typeof description === 'string' ? descriptionFault(description) : undefined;
   if (wrong !== undefined) return err(fieldError(call.pointerTo('description'), wrong));
   return ok({
-    ...{ title, name, enabled, reason },
+    ...{ title, name, enabled, tags, reason },
     confirm: confirm === 'session' ? 'first' : confirm === 'suspended' ? undefined : confirm,
+    cacheMs: cacheMs === 'suspended' ? undefined : cacheMs,
     ...((typeof description === 'string' || description === null) && { description }),
     annotations: annotations && annotationsOf(annotations, replaces),
   });

@@ -1,21 +1,59 @@
-import { NO_POLICY, type Policy } from '../../core/policy/policy.ts';
+import { NO_LABELS, NO_POLICY, type Policy, type SessionLabel } from '../../core/policy/policy.ts';
+import type { Identity } from '../../core/subject.ts';
 import { steadyClock } from '../../core/token.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { Approvals } from './approvals.ts';
+import { ApprovedRepeats } from './approved-repeats.ts';
+import { ResultCache } from './result-cache.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
+import type { CallLog } from '../ports/call-log.ts';
+import type { Log } from '../ports/link.ts';
 import type { Sealer } from '../ports/sealing.ts';
 
 /** The policy in force. Editing rules or preferences replaces it. */
 export interface LivePolicy {
   readonly current: Policy;
+  /** The same with the preferences of the caller's token. Absent: all callers have the same. */
+  readonly of?: ((identity: Identity) => Policy) | undefined;
   /** What calls must wait for, as decisions are never made on remembered data. */
   readonly pending?: Promise<unknown> | undefined;
+}
+
+/** How requests are sent again. */
+export interface Retries {
+  /** How often a call that may be repeated is sent again. */
+  readonly max: number;
+  /** A number from 0 to 1. */
+  readonly chance: () => number;
+  readonly log: Pick<Log, 'debug'> | undefined;
+}
+
+/** What each subject has seen. */
+export interface LiveLabels {
+  /** As known in this process. */
+  of(subject: string): ReadonlySet<SessionLabel>;
+  /** As in the store. Both labels if it cannot be read. */
+  read(subject: string): Promise<ReadonlySet<SessionLabel>>;
+  /** Notes that the subject is not idle. `matters`: also if it may have labels that are not known here. */
+  calls(subject: string, matters: boolean): void;
+  /** Resolves when new labels were written, as far as that is possible now. Undefined if it has them all. */
+  add(subject: string, labels: ReadonlySet<SessionLabel>, source: string): Promise<void> | undefined;
 }
 
 /** Shared dependencies of calls. */
 export interface CallDeps {
   readonly policy: LivePolicy;
+  readonly labels: LiveLabels;
+  /** Undefined: calls are not recorded here. */
+  readonly callLog?: CallLog | undefined;
+  /** Undefined where no call is asked for. */
+  readonly approvals: Approvals | undefined;
   readonly sealer: Sealer;
   readonly suspended: SuspendedCalls;
+  /** Calls that their clients may repeat without another approval. */
+  readonly repeats: ApprovedRepeats;
+  readonly retries: Retries;
+  readonly results: ResultCache;
   /** Clock for the expiry of sealed states. */
   readonly nowMs: () => number;
 }
@@ -27,10 +65,43 @@ export interface CallDepsOptions {
   readonly limits: Settings;
   /** Defaults to deciding nothing. */
   readonly policy?: LivePolicy | undefined;
+  /** Defaults to labelling nobody. */
+  readonly labels?: LiveLabels | undefined;
+  readonly callLog?: CallLog | undefined;
+  /** Defaults to chance and no log. */
+  readonly retries?: Partial<Omit<Retries, 'max'>>;
+  readonly approvals?: Approvals | undefined;
 }
 
-export function callDeps({ sealer, replica, limits, policy = UNDECIDED }: CallDepsOptions): CallDeps {
-  return { policy, sealer, suspended: new SuspendedCalls(replica, limits), nowMs: steadyClock() };
+export function callDeps({
+  sealer,
+  replica,
+  limits,
+  policy = UNDECIDED,
+  labels = UNLABELLED,
+  callLog,
+  retries,
+  approvals,
+}: CallDepsOptions): CallDeps {
+  return {
+    policy,
+    labels,
+    callLog,
+    approvals,
+    sealer,
+    suspended: new SuspendedCalls(replica, limits),
+    repeats: new ApprovedRepeats(() => performance.now()),
+    retries: { chance: Math.random, log: undefined, ...retries, max: limits['limits.retries'] },
+    results: new ResultCache({ limits, nowMs: () => performance.now() }),
+    nowMs: steadyClock(),
+  };
 }
 
 const UNDECIDED: LivePolicy = { current: NO_POLICY };
+
+const UNLABELLED: LiveLabels = {
+  of: () => NO_LABELS,
+  read: () => Promise.resolve(NO_LABELS),
+  calls: () => undefined,
+  add: () => undefined,
+};

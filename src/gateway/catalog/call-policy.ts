@@ -2,12 +2,16 @@ import { compilePolicy, type PolicySource } from '../../core/policy/compile-poli
 import type { Policy } from '../../core/policy/policy.ts';
 import { POLICY_SETTINGS, type PolicySettings, preferencesOf } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
+import { isTokenPreference, preferencesIdOf } from '../../core/policy/token-preferences.ts';
+import type { TokenPreferencesRecord } from '../../core/record.ts';
 import { fixOf, isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Identity } from '../../core/subject.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { RecordReplica } from './record-replica.ts';
 
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
-  readonly records: Pick<RecordReplica, 'isKnown' | 'ready' | 'settings' | 'onChange'>;
+  readonly records: Pick<RecordReplica, 'isKnown' | 'ready' | 'settings' | 'get' | 'onChange'>;
   /** Whether preferences may be stored: false where there was no store yet. */
   readonly isStored: boolean;
   readonly rules: readonly PolicyRule[];
@@ -21,6 +25,9 @@ export class CallPolicy implements LivePolicy {
   readonly #needsStore: boolean;
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
+  #labelIdleMs = Infinity;
+  /** Of callers with preferences of their own, by id; compiled on their first call. */
+  readonly #own = new Map<string, PolicySource & { readonly policy: Policy }>();
 
   constructor(options: CallPolicyOptions) {
     this.#options = options;
@@ -30,6 +37,7 @@ export class CallPolicy implements LivePolicy {
     this.#needsStore = options.isStored && keys.some((key) => fixOf(key, options) === undefined);
     this.#compile();
     options.records.onChange(({ records, isFirst }) => {
+      for (const { kind, id } of records) if (kind === 'token_preferences') this.#own.delete(id);
       if (isFirst || records.some(({ kind }) => kind === 'setting')) this.#compile();
     });
   }
@@ -40,9 +48,19 @@ export class CallPolicy implements LivePolicy {
     return this.#current;
   }
 
-  /** What the current policy was compiled from. Undefined if the store could not be read. */
-  get source(): PolicySource | undefined {
-    return this.#source;
+  of(identity: Identity): Policy {
+    const { current } = this;
+    return current === UNKNOWN ? current : (this.#ownOf(identity)?.policy ?? current);
+  }
+
+  /** What the caller's policy was compiled from. Undefined if the store could not be read. */
+  sourceOf(identity: Identity): PolicySource | undefined {
+    return this.#source && (this.#ownOf(identity) ?? this.#source);
+  }
+
+  /** How long labels count. Without end while that is unknown. */
+  get labelIdleMs(): number {
+    return this.#labelIdleMs;
   }
 
   /** The store has to be read first. If that fails, the next call tries again. */
@@ -60,17 +78,42 @@ export class CallPolicy implements LivePolicy {
     return !this.#needsStore || this.#options.records.isKnown;
   }
 
-  #compile(): boolean {
+  /** Undefined if the caller has no preferences of its own. */
+  #ownOf(identity: Identity): (PolicySource & { readonly policy: Policy }) | undefined {
+    const id = preferencesIdOf(identity);
+    const record = id === undefined ? undefined : this.#options.records.get('token_preferences', id);
+    if (id === undefined || record === undefined) return undefined;
+    const known = this.#own.get(id);
+    if (known !== undefined) return known;
+    const settings = this.#settings(record.preferences);
+    if (settings === undefined) return undefined;
+    // Who confirms is the same for all.
+    const source = { preferences: preferencesOf(settings), rules: this.#rules };
+    const own = { ...source, policy: compilePolicy(source) };
+    this.#own.set(id, own);
+    return own;
+  }
+
+  /** The settings in force, with a token's own preferences in place of stored ones. */
+  #settings(own: TokenPreferencesRecord['preferences']): Settings | undefined {
     const { records, env, file } = this.#options;
+    const ofToken = Object.entries(own).filter(([key]) => isTokenPreference(key));
+    const stored = [...records.settings(), ...ofToken].filter(([key, value]) => isStorable(key, value));
+    const resolved = resolveSettings({ env, file, stored: new Map(stored) });
+    // Environment and file were checked at the start, and the store was just now.
+    return resolved.ok ? resolved.value.settings : undefined;
+  }
+
+  #compile(): boolean {
     // What operators prefer may be stricter than the defaults.
     if (!this.#isKnown) return false;
-    const stored = new Map([...records.settings()].filter(([key, value]) => isStorable(key, value)));
-    const resolved = resolveSettings({ env, file, stored });
-    // Environment and file were checked at the start, and the store was just now.
-    if (!resolved.ok) return false;
-    const source = { preferences: preferencesOf(resolved.value.settings), rules: this.#rules };
+    const settings = this.#settings({});
+    if (settings === undefined) return false;
+    this.#labelIdleMs = settings['policy.labelIdleMs'];
+    const source = { preferences: preferencesOf(settings), rules: this.#rules };
     if (JSON.stringify(source) === JSON.stringify(this.#source)) return false;
     this.#source = source;
+    this.#own.clear();
     this.#current = compilePolicy(source);
     return true;
   }
@@ -79,7 +122,10 @@ export class CallPolicy implements LivePolicy {
 /** While the store could not be read. Assay's own tools say so themselves. */
 const UNKNOWN: Policy = {
   approvals: 'gateway',
+  approver: 'inbox',
   showWarnings: false,
+  outbound: 'refuse',
+  dependsOnLabels: () => false,
   decide: ({ tool }) =>
     tool?.server === undefined ? undefined : { kind: 'refuse', reasons: [{ code: 'preferences_unknown' }] },
 };

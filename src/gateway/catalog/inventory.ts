@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { printable } from '../../core/printable.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
-import { boundedText } from '../../core/sentences.ts';
+import { boundedText } from '../../core/bounded-refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
 import { ListFrame } from '../../protocol/list-frame.ts';

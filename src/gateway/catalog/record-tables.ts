@@ -13,6 +13,7 @@ export class RecordTables {
     toolset: new Map(),
     equipped: new Map(),
     setting: new Map(),
+    token_preferences: new Map(),
   };
 
   find<K extends RecordKind>(kind: K, id: string): StoredRecord<K> | undefined {

@@ -68,6 +68,8 @@ export class ServerLists {
   readonly #pace: ListPace;
   /** Lists that were read or remembered. */
   readonly #known: Set<ListKind>;
+  /** Lists that were read from the current link. */
+  readonly #current = new Set<ListKind>();
   readonly #cuts = new Map<ListKind, ListCut>();
   readonly #failures = new Map<ListKind, Failure>();
   readonly #retries = new Map<ListKind, NodeJS.Timeout>();
@@ -85,6 +87,11 @@ export class ServerLists {
 
   isKnown(kind: ListKind): boolean {
     return this.#known.has(kind);
+  }
+
+  /** Whether the list was read from the current link. */
+  isCurrent(kind: ListKind): boolean {
+    return this.#current.has(kind);
   }
 
   /** Whether all lists of the server are known. */
@@ -149,6 +156,7 @@ export class ServerLists {
   /** The link is gone; the next one is read in full. */
   forgetLink(): void {
     this.#link = undefined;
+    this.#current.clear();
     for (const { cancel, next } of this.#readers.values()) {
       cancel?.();
       next?.resolve();
@@ -241,6 +249,7 @@ export class ServerLists {
     if (cut === undefined) this.#cuts.delete(kind);
     else this.#cuts.set(kind, cut);
     this.#known.add(kind);
+    this.#current.add(kind);
     this.#options.onRead(link, { list: kind, isNews });
   }
 

@@ -2,8 +2,15 @@ import { aspectsOf } from '../../core/hints/aspects.ts';
 import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import type { ProsePolicy } from '../../core/hints/drift.ts';
-import { type Circumstances, isConfirmInForce, type ToolRecord } from '../../core/hints/tool-record.ts';
+import {
+  areTagsInForce,
+  type Circumstances,
+  isCacheInForce,
+  isConfirmInForce,
+  type ToolRecord,
+} from '../../core/hints/tool-record.ts';
 import type { PolicyTool } from '../../core/policy/policy.ts';
+import { labelsAfterResult } from '../../core/policy/session-labels.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
@@ -114,10 +121,18 @@ export class ToolClaims {
     const known = this.#policyTools.get(definition);
     if (known?.spec === spec && known.revision === this.#revision) return known.tool;
     const hints = this.resolvedOf(spec, definition);
-    const set = this.toolRecordOf(spec, definition)?.confirm;
-    const isInForce = set === undefined || isConfirmInForce(set, this.circumstancesOf(spec, definition));
-    const confirm = isInForce ? set?.value : 'suspended';
-    const tool: PolicyTool = { server: spec.name, name, digest: digestOf(definition), hints, confirm };
+    const set = this.toolRecordOf(spec, definition);
+    const now = this.circumstancesOf(spec, definition);
+    const confirm = set?.confirm && (isConfirmInForce(set.confirm, now) ? set.confirm.value : 'suspended');
+    const cacheMs = set?.cacheMs && (isCacheInForce(set.cacheMs, now) ? set.cacheMs.value : 'suspended');
+    const own = set?.tags;
+    const { transport, tags: ofServer = [] } = spec;
+    const tags = [...ofServer, ...(own?.value ?? [])];
+    const allowingTags = own === undefined || areTagsInForce(own, now) ? tags : ofServer;
+    const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);
+    const labels = labelsAfterResult({ hints, tags, holdsPrivateData });
+    const about = { server: spec.name, name, digest: digestOf(definition), hints };
+    const tool: PolicyTool = { ...about, confirm, cacheMs, tags, allowingTags, labels };
     this.#policyTools.set(definition, { spec, revision: this.#revision, tool });
     return tool;
   }

@@ -2,6 +2,9 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
+import type { CallStore } from './call-log.ts';
+import type { LabelStore } from './labels.ts';
+import type { ApprovalStore } from './approvals.ts';
 import type { RecordStore } from './records.ts';
 
 /** A token as it is kept: never the token itself. */
@@ -17,6 +20,36 @@ export interface StoredToken {
   readonly expiresMs: number | undefined;
   readonly revokedMs: number | undefined;
 }
+
+/** A one-time sign-in link, or the session of a browser that has signed in. Never the secret itself. */
+export interface StoredSession {
+  /** The public part, by which it is found. */
+  readonly id: string;
+  readonly kind: 'link' | 'session';
+  /** SHA-256 of the secret part, in hexadecimal. */
+  readonly hash: string;
+  readonly subject: string;
+  readonly scopes: readonly Scope[];
+  /** What it rests on: `link`, `token <id>`, or `operator <mark>` for ASSAY_TOKEN. */
+  readonly credential: string;
+  readonly createdMs: number;
+  readonly usedMs: number;
+  readonly expiresMs: number;
+}
+
+export interface AddSession {
+  readonly session: StoredSession;
+  /** Id of the link to use up. */
+  readonly link?: string | undefined;
+  readonly nowMs: number;
+  /** Sessions last used before this are removed, as are expired ones. */
+  readonly idleSinceMs: number;
+  /** How many of this kind and credential are kept; the newest are. */
+  readonly keep: number;
+}
+
+/** One session, or all of a credential. */
+export type SessionSelection = { readonly id: string } | { readonly credential: string };
 
 /** A key that all processes on one store share. */
 export interface StoredKey {
@@ -70,12 +103,16 @@ export type Leased =
 /** The parts of a store, as changes of them are announced. */
 export type StorePart =
   | 'tokens'
+  | 'sessions'
   | 'keys'
   | 'credentials'
+  | 'labels'
   /** With the definitions that were accepted. */
   | 'records'
+  | 'approvals'
   /** Told whenever an event is written, beside the part that it is about. */
-  | 'audit';
+  | 'audit'
+  | 'calls';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
@@ -83,7 +120,7 @@ export type StorePart =
  * order in which they are asked for, and a read sees those that were asked for before it. An audit event is written with
  * the change that it is about, and not where that was refused.
  */
-export interface Store extends RecordStore {
+export interface Store extends RecordStore, CallStore, LabelStore, ApprovalStore {
   /** TOKEN_EXISTS where one of this name is not revoked. */
   addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */
@@ -97,6 +134,13 @@ export interface Store extends RecordStore {
     revokedMs: number,
     event?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>>;
+  /** Those that have ended may be among them. */
+  sessions(): Promise<Result<readonly StoredSession[], Refusal>>;
+  /** Tells whether it was added: not where its link is gone, used or expired. */
+  addSession(added: AddSession, event: AuditEvent): Promise<Result<boolean, Refusal>>;
+  /** Nothing happens where it is gone. */
+  useSession(id: string, usedMs: number): Promise<Result<undefined, Refusal>>;
+  removeSessions(which: SessionSelection, event: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Newest first. */
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
   /** Adds the key where its purpose has none; gives the one that is then newest, the same to all who ask at a time. */

@@ -1,3 +1,4 @@
+import type { Hint } from '../../core/hints/hint.ts';
 import type { Decision } from '../../core/policy/policy.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
@@ -17,6 +18,12 @@ export interface Meter {
   of(server: string, method: string): Tally;
   /** Counts a decision of the policy. */
   decided(decision: Decision['kind']): void;
+  /** Counts a request that was sent again, and whether it then got a response. */
+  repeated(server: string, isAnswered: boolean): void;
+  /** Counts a call that was answered from the cache of results. */
+  cached(server: string): void;
+  /** Counts calls that are missing in the call record. */
+  unrecorded(calls: number): void;
   /** All metrics as text, with its media type. */
   expose(readings: Readings): Promise<{ readonly type: string; readonly text: string }>;
 }
@@ -59,6 +66,10 @@ export interface TracedRequest {
   readonly version: string | undefined;
   /** Members of `_meta` that describe the client's own span: `traceparent`, `tracestate`, `baggage`. */
   readonly context: Readonly<Record<string, string>>;
+  /** Of a call of a tool: its hints as decided on. */
+  readonly hints?: Readonly<Record<Hint, boolean>> | undefined;
+  /** Undefined if there was nothing to decide. */
+  readonly decision?: Decision | undefined;
 }
 
 /** How a request ended, as its span records it. */

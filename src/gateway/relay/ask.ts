@@ -4,10 +4,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/server-requests.ts';
 import { memberOf } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
+import { newApprovalId } from '../catalog/approvals.ts';
 import { linkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { SuspendableCall } from '../catalog/suspendable-call.ts';
-import type { Link, Reply } from '../ports/link.ts';
+import type { Link, Reply, ServerRequestHandler } from '../ports/link.ts';
+import { reasonsHash } from './approval-request.ts';
 import { type Answer, type Call, refused } from './call.ts';
 import { deliver, type Route } from './deliver.ts';
 import { resolveInputRequests } from './input-requests.ts';
@@ -30,7 +32,8 @@ export function askAndDeliver(call: Call, server: Server, link: Link): Promise<A
 }
 
 function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
-  call.onServerRequest = call.client.ask;
+  const { ask } = call.client;
+  call.onServerRequest = ask && asking(call, ask);
   call.envelopeLogLevel = envelopeLogLevel(call, route.link);
   return deliver(call, route).then((reply) => {
     if (!reply.ok) return refused(reply.error);
@@ -39,7 +42,16 @@ function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
   });
 }
 
+/** Notes that the server has asked: a call whose questions were answered is not sent again. */
+function asking(call: Call, ask: ServerRequestHandler): ServerRequestHandler {
+  return (serverRequest) => {
+    call.wasAsked = true;
+    ask(serverRequest);
+  };
+}
+
 async function afterInput(call: Call, route: Route, first: Reply): Promise<Answer> {
+  call.wasAsked = true;
   const server = route.server.spec.name;
   const resolved = await resolveInputRequests({ call, server, retry: () => deliver(call, route) }, first);
   return resolved.ok ? { kind: 'relayed', reply: resolved.value } : refused(resolved.error);
@@ -69,7 +81,8 @@ async function sealed(
   { spec }: Server,
   { reply, state }: { readonly reply: Reply; readonly state: string },
 ): Promise<Answer> {
-  const requestState = await sealState(call, spec.name, { kind: 'server', state });
+  const approval = call.approval && { id: newApprovalId(), asked: reasonsHash(call) };
+  const requestState = await sealState(call, spec.name, { kind: 'server', state, approval });
   return { kind: 'relayed', reply, requestState };
 }
 
@@ -79,7 +92,7 @@ function suspendably(call: Call, route: Route): Promise<Answer> {
   const { cancellation } = call;
   call.suspendable = suspendable;
   call.cancellation = suspendable.cancellation;
-  call.onServerRequest = suspendable.take;
+  call.onServerRequest = asking(call, suspendable.take);
   suspendable.start(deliver(call, route));
   return step(call, route.server, { suspendable, cancellation });
 }
@@ -100,7 +113,8 @@ async function step(
     const id = suspended.add(suspendable, call.subject);
     if (id !== undefined) {
       const { serverRequests } = suspendable;
-      const state = await sealState(call, server.spec.name, { kind: 'suspended', id });
+      const approval = call.approval && { id: call.approval.id, asked: reasonsHash(call) };
+      const state = await sealState(call, server.spec.name, { kind: 'suspended', id, approval });
       // The suspended call must not hold on to the connection of its first request.
       call.client = DETACHED;
       return { kind: 'own', result: Buffer.from(inputRequiredText(serverRequests, state)) };
@@ -118,7 +132,9 @@ const DETACHED: Call['client'] = { notify: () => undefined, ask: undefined };
 export type BroughtBack =
   | { readonly kind: 'suspended'; readonly goOn: () => Promise<Answer> }
   /** The state that its server gave. */
-  | { readonly kind: 'server'; readonly state: string };
+  | { readonly kind: 'server'; readonly state: string }
+  /** The client was sent to the inbox, and by now the call needs no approval. */
+  | { readonly kind: 'inbox' };
 
 /** Undefined if the request brings no state. Answers for a server that gave no state are relayed unchanged. */
 export function broughtBack(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> | undefined {
@@ -136,6 +152,9 @@ async function open(call: Call, server: Server): Promise<Result<BroughtBack, Ref
     });
   const state = await openState(call, server.spec.name, retry.state ?? '');
   if (!state.ok) return state;
+  if (state.value.kind === 'inbox') return ok({ kind: 'inbox' });
+  if (state.value.kind === 'approval')
+    return err({ code: 'STATE_INVALID', reason: 'the call needs no approval any more' });
   if (state.value.kind === 'server') return ok({ kind: 'server', state: state.value.state });
   const taken = call.view.calls.suspended.take(state.value.id);
   if (!taken.ok) return taken;

@@ -1,5 +1,6 @@
+import type { ApprovalScope } from '../../core/approval.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
-import { NO_LABELS, type PolicyInput, type PolicyTool } from '../../core/policy/policy.ts';
+import { type Decision, NO_LABELS, type PolicyInput, type PolicyTool } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -17,7 +18,7 @@ import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { View } from '../catalog/view.ts';
-import type { Reply, ServerRequestHandler, UpstreamRequest } from '../ports/link.ts';
+import type { Link, Reply, ServerRequestHandler, UpstreamRequest } from '../ports/link.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { TaskNotifications } from './task-notifications.ts';
 
@@ -70,6 +71,15 @@ export type Answer =
   | { readonly kind: 'own'; readonly result: Buffer }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+/** An approval that a call was sent with. */
+export interface CallApproval {
+  /** Empty if the call repeats an approved one that was lost. */
+  readonly id: string;
+  /** Who gave it: the name of a token, or `local`. */
+  readonly by: string;
+  readonly scope: ApprovalScope;
+}
+
 /**
  * One request on its way through the gateway. Created at the edge; each step of the pipeline fills in its part, and the
  * link sends it.
@@ -88,6 +98,14 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   entry: Entry | undefined = undefined;
   configurationTool: ConfigurationTool | undefined = undefined;
   parameters: HeaderParameters | undefined = undefined;
+  /** What the caller had seen when it was decided on. */
+  labels: PolicyInput['labels'] = NO_LABELS;
+  /** Undefined if there was nothing to decide. */
+  decision: Decision | undefined = undefined;
+  /** The shared link of its server when it was decided on. Undefined if the server was down. */
+  decidedLink: Link | undefined = undefined;
+  /** How the call was approved, if it was asked for. */
+  approval: CallApproval | undefined = undefined;
   // Set by the task modules if the call is about tasks.
   task: TaskChange | undefined = undefined;
   taskNotifications: TaskNotifications | undefined = undefined;
@@ -99,6 +117,16 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   envelopeLogLevel: string | undefined = undefined;
   timeoutMs = 0;
   onServerRequest: ServerRequestHandler | undefined = undefined;
+  /** Whether its server has asked its client something. */
+  wasAsked = false;
+  /** Whether its client got messages of its server. */
+  wasNotified = false;
+  /** Whether it was answered from the cache of results. */
+  isFromCache = false;
+  /** How often it was sent again. */
+  repeats = 0;
+  /** The value of `repeats` when progress was first reported. */
+  #reporting: number | undefined = undefined;
   /** Set if the call may outlast its request. */
   suspendable: SuspendableCall | undefined = undefined;
 
@@ -153,10 +181,6 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     return this.view.toolset?.();
   }
 
-  get labels(): PolicyInput['labels'] {
-    return NO_LABELS;
-  }
-
   get tool(): PolicyTool | undefined {
     const { entry, configurationTool } = this;
     if (configurationTool !== undefined) {
@@ -173,11 +197,17 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
    */
   onNotification(note: NotificationMessage, bytes: Buffer): void {
     if (this.task === undefined && taskIdsInNote(note).length > 0) return;
+    if (note.method === 'notifications/progress') {
+      this.#reporting ??= this.repeats;
+      // Progress must increase (2025-11-25, basic/utilities/progress), and a call that is sent again starts over.
+      if (this.#reporting !== this.repeats) return;
+    }
     (this.suspendable ?? this).notify(note, bytes);
   }
 
   /** Notifies the client of the request. */
   notify(note: NotificationMessage, bytes: Buffer): void {
+    this.wasNotified = true;
     (this.taskNotifications ?? this.client).notify(note, bytes);
   }
 }

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { ownRequest } from '../../protocol/message.ts';
@@ -6,6 +7,7 @@ import type { Server } from '../catalog/server.ts';
 import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server-request-router.ts';
 import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
+import { changeWhileWaiting, sendAgain } from './send-again.ts';
 
 /** The server of a call, its shared link, and which link the call uses. */
 export interface Route {
@@ -14,28 +16,50 @@ export interface Route {
   readonly choice: LinkChoice;
 }
 
-/**
- * Sends a call on its link. A call that did not reach its server had no effect, so it is retried once when the server
- * is back.
- */
+/** Sends a call on its link, and again after a failure where nothing can happen twice. */
 export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
-  return route.choice.kind === 'shared'
-    ? deliverShared(call, route)
-    : deliverPrivately(call, { ...route, choice: route.choice });
+  const sentMs = performance.now();
+  return sendOnce(call, route).then((reply) => {
+    if (reply.ok) return reply;
+    // The ping tells the shared link whether it needs authorization too.
+    if (route.choice.kind !== 'shared' && reply.error.code === 'AUTHORIZATION_NEEDED')
+      void answersPing(route.link, call);
+    const resend = (isUnsent: boolean): Promise<Result<Reply, Refusal>> => sendAnew(call, route, isUnsent);
+    return sendAgain({ call, server: route.server, refusal: reply.error, sentMs, resend });
+  });
 }
 
-function deliverShared(call: Call, { server, link }: Route): Promise<Result<Reply, Refusal>> {
+function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
+  if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
   const heard = call.logLevel === undefined ? undefined : server.requestLogLevel(call.logLevel);
-  const first =
-    heard === undefined ? sendShared(call, server, link) : heard.then(() => sendShared(call, server, link));
-  return first.then((reply) =>
-    reply.ok || reply.error.code !== 'SERVER_UNREACHED' ? reply : again(call, server, link),
-  );
+  return heard === undefined
+    ? sendShared(call, server, link)
+    : heard.then(() => sendShared(call, server, link));
 }
 
-async function again(call: Call, server: Server, link: Link): Promise<Result<Reply, Refusal>> {
-  const next = await server.waitUntilReady(call.cancellation, link);
-  return next.ok ? sendShared(call, server, next.value) : next;
+async function sendAnew(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {
+  const { server, link, choice } = route;
+  if (choice.kind === 'shared') {
+    const next = await linkOf(call, server, isUnsent ? link : undefined);
+    return next.ok ? sendShared(call, server, next.value) : next;
+  }
+  const privateRoute = { ...route, choice };
+  // A server that lost one client's session may still be up; ping it on the shared link.
+  if (!isUnsent || (await answersPing(link, call))) return sendPrivately(call, privateRoute);
+  const next = await linkOf(call, server, link);
+  return next.ok ? sendPrivately(call, privateRoute) : next;
+}
+
+/** The link of a server that may have to restart first, within the time limit of the call. Fails if the tool changed. */
+async function linkOf(call: Call, server: Server, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
+  const limited = new Cancellation();
+  const timer = setTimeout(() => limited.cancel(), call.timeoutMs);
+  const ready = server.waitUntilReady(limited, butNot);
+  const link = await call.cancellation.during(() => limited.cancel(), ready);
+  clearTimeout(timer);
+  if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
+  const change = link.ok ? changeWhileWaiting(call, server, link.value) : undefined;
+  return change === undefined ? link : err(change);
 }
 
 function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
@@ -60,18 +84,6 @@ async function sendAskable(
 
 interface PrivateRoute extends Route {
   readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
-}
-
-async function deliverPrivately(call: Call, route: PrivateRoute): Promise<Result<Reply, Refusal>> {
-  const { server, link } = route;
-  const reply = await sendPrivately(call, route);
-  // The ping tells the shared link whether it needs authorization too.
-  if (!reply.ok && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, call);
-  if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
-  // A server that lost one client's session may still be up; ping it on the shared link.
-  if (await answersPing(link, call)) return sendPrivately(call, route);
-  const next = await server.waitUntilReady(call.cancellation, link);
-  return next.ok ? sendPrivately(call, route) : next;
 }
 
 async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Promise<Result<Reply, Refusal>> {

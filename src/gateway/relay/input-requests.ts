@@ -4,6 +4,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/server-requests.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import type { Call } from './call.ts';
+import { pause } from './send-again.ts';
 import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts';
 
 export interface InputResolution {
@@ -71,6 +72,24 @@ async function askAll(call: Call, server: string, requests: Requests): Promise<R
   }
 }
 
+/** Asks a legacy client one question during its call. Undefined if the call was cancelled meanwhile. */
+export async function askClient(
+  call: Call,
+  message: RequestMessage,
+): Promise<ServerRequestAnswer | undefined> {
+  const request = new InputRequest(message);
+  if (call.client.ask === undefined) return NOBODY;
+  call.client.ask(request);
+  return call.cancellation.during(() => request.withdraw(), request.answered);
+}
+
+/** Shows a legacy client something that needs no answer, until the returned function takes it back. */
+export function showClient(call: Call, message: RequestMessage): () => void {
+  const request = new InputRequest(message);
+  call.client.ask?.(request);
+  return () => request.withdraw();
+}
+
 /** Ends the wait for the other answers. */
 class Unanswered extends Error {
   readonly refusal: Refusal;
@@ -126,11 +145,4 @@ function reasonIn(text: string): string {
   } catch {
     return 'its error cannot be read';
   }
-}
-
-async function pause(waitMs: number, { cancellation }: Call): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), waitMs);
-  await cancellation.during(() => resolve(undefined), promise);
-  clearTimeout(timer);
 }

@@ -1,5 +1,4 @@
-import type { Decision, Policy } from '../../core/policy/policy.ts';
-import { hintWarnings } from '../../core/policy/reason-text.ts';
+import type { Decision } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { nameBudgetOf } from '../../core/name-budget.ts';
@@ -12,7 +11,10 @@ import type { ForwardedCall } from '../catalog/configuration-tool.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { ListKind } from '../ports/link.ts';
+import { obtainApproval } from './approval.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
+import { labelled, learnLabels, policyOf } from './labels.ts';
+import { recordedCall } from './call-record.ts';
 import { beginRecord, recordRefusal } from './record.ts';
 import { subscribe, unsubscribe } from './resource-requests.ts';
 import { send } from './send.ts';
@@ -114,42 +116,56 @@ function relay(call: Call, target: Target): Promise<Answer> {
 }
 
 function carryOut(call: Call, target: Target): Promise<Answer> {
-  const pending = call.method === 'tools/call' ? call.view.calls.policy.pending : undefined;
-  return pending === undefined ? proceed(call, target) : pending.then(() => proceed(call, target));
+  if (call.method !== 'tools/call') return proceed(call, target);
+  const { pending } = call.view.calls.policy;
+  const known = pending === undefined ? learnLabels(call) : pending.then(() => learnLabels(call));
+  return known === undefined ? proceed(call, target) : known.then(() => proceed(call, target));
 }
 
-/** Decides on, sends and records a call. */
+/** Decides on, asks for, sends and records a call. */
 function proceed(call: Call, target: Target): Promise<Answer> {
-  const refusal = decide(call);
-  if (refusal !== undefined) return rejected(call, refusal, target.server);
-  const record = beginRecord(call, target.server);
-  if (record === undefined) return send(call, target);
-  call.trace = record.trace;
-  return send(call, target).then(record.end, record.fail);
+  call.decidedLink = target.server.link;
+  const decision = decide(call);
+  if (decision === undefined) return carry(call, target);
+  return approve(call, decision).then((answer) =>
+    answer === undefined ? carry(call, target) : withheld(call, answer, target.server),
+  );
 }
 
-/** The policy's refusal. Undefined if the call may proceed. */
-function decide(call: Call): Refusal | undefined {
-  const { telemetry, calls } = call.view;
-  const { current: policy } = calls.policy;
+/** Sends and records a call. */
+function carry(call: Call, target: Target): Promise<Answer> {
+  const record = beginRecord(call, target.server);
+  call.trace = record?.trace;
+  const end = (answer: Answer): Answer | Promise<Answer> =>
+    labelled(call, target.server, record === undefined ? answer : record.end(answer));
+  return send(call, target).then(end, record?.fail);
+}
+
+/** Undefined if the call may proceed at once. */
+function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
+  const { telemetry } = call.view;
+  const policy = policyOf(call);
   const decision = policy.decide(call);
+  call.decision = decision;
   if (decision === undefined) return undefined;
   telemetry?.meter?.decided(decision.kind);
+  if (decision.kind === 'allow') return undefined;
   // Where the client confirms, what would be asked for is only recorded (DESIGN.md, D8).
-  const isCarriedOut =
-    decision.kind === 'allow' || (decision.kind === 'ask' && policy.approvals === 'client');
-  return isCarriedOut ? undefined : refusalOf(call, decision, policy);
+  return decision.kind === 'ask' && policy.approvals === 'client' ? undefined : decision;
 }
 
-function refusalOf(
-  { message, tool }: Call,
-  { kind, reasons }: Decision,
-  { showWarnings }: Pick<Policy, 'showWarnings'>,
-): Refusal {
-  const name = textOf(message.bytes, nameOf(message)) ?? '';
-  if (kind === 'refuse') return { code: 'CALL_REFUSED', tool: name, reasons };
-  const warnings = showWarnings && tool !== undefined ? hintWarnings(tool.hints) : [];
-  return { code: 'APPROVAL_REQUIRED', tool: name, reasons, warnings };
+/** Undefined if the call was approved. */
+function approve(call: Call, decision: Exclude<Decision, { kind: 'allow' }>): Promise<Answer | undefined> {
+  if (decision.kind === 'ask') return obtainApproval(call, decision);
+  const tool = textOf(call.message.bytes, nameOf(call.message)) ?? '';
+  return Promise.resolve(refused({ code: 'CALL_REFUSED', tool, reasons: decision.reasons }));
+}
+
+/** A question to the client is not the end of its call, so it is not counted. */
+function withheld(call: Call, answer: Answer, server: Server | undefined): Answer {
+  if (answer.kind === 'refused') return recordRefusal(call, answer.refusal, server);
+  recordedCall(call)?.('question', 0);
+  return answer;
 }
 
 function isConfigurationTool(call: Call): boolean {
@@ -181,8 +197,9 @@ function relayForwarded(call: Call, { entry, message }: ForwardedCall): Promise<
 
 async function runConfigurationTool(call: Call): Promise<Answer> {
   await call.view.calls.policy.pending;
-  const refusal = decide(call);
-  if (refusal !== undefined) return rejected(call, refusal);
+  const decision = decide(call);
+  const answer = decision && (await approve(call, decision));
+  if (answer !== undefined) return withheld(call, answer, undefined);
   const record = beginRecord(call, undefined);
   const run = call.configurationTool?.call(call) ?? Promise.reject(new Error('resolved to no tool'));
   const answered = run.then((result): Answer => ({ kind: 'own', result }));

@@ -1,4 +1,6 @@
 import { rpcErrorOf } from '../../core/errors.ts';
+import type { Hint } from '../../core/hints/hint.ts';
+import type { ResolvedHints } from '../../core/hints/resolve.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { maskedRefusal } from '../../core/refusal-cause.ts';
 import type { RequestMessage, ResponseMessage } from '../../protocol/message.ts';
@@ -7,8 +9,9 @@ import { hasTrace, type TraceContext } from '../../protocol/trace-context.ts';
 import { nameOf } from '../../protocol/translate.ts';
 import { profileIn } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
-import type { RelayEnding, Telemetry, TracedEnd, TracedRequest, TrafficLog } from '../ports/telemetry.ts';
+import type { Telemetry, TracedEnd, TracedRequest, TrafficLog } from '../ports/telemetry.ts';
 import { type Answer, type Call, refused } from './call.ts';
+import { endingOf, isToolError, recordedCall } from './call-record.ts';
 
 /** Records one call from when it is carried out to its end. */
 export interface CallRecord {
@@ -25,15 +28,18 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
   const { telemetry } = call.view;
   if (telemetry === undefined) return undefined;
   const { meter, tracer, mask } = telemetry;
-  const traffic = call.method === 'tools/call' ? telemetry.traffic : undefined;
+  const isToolCall = call.method === 'tools/call';
+  const traffic = isToolCall ? telemetry.traffic : undefined;
+  const record = isToolCall ? recordedCall(call) : undefined;
   const tally = meter?.of(server?.spec.name ?? NO_SERVER, call.method);
-  const beganMs = tally?.begin() ?? (traffic === undefined ? 0 : performance.now());
+  const beganMs = tally?.begin() ?? (isToolCall ? performance.now() : 0);
   const span = tracer?.begin(tracedRequest(call, server));
   const end = (answer: Answer): Answer => {
     const masked: Answer = answer.kind === 'refused' ? refused(maskedRefusal(answer.refusal, mask)) : answer;
     tally?.end(endingOf(masked), beganMs);
     span?.end(tracedEnd(masked, mask));
     if (traffic !== undefined) logCall(traffic, call, { ended: masked, beganMs });
+    record?.(masked, performance.now() - beganMs);
     return masked;
   };
   const fail = (error: unknown): never => {
@@ -77,15 +83,11 @@ export function newTraceFor(
   return hasTrace(message) ? undefined : telemetry?.newTrace?.();
 }
 
-function endingOf(ended: Answer): RelayEnding {
-  if (ended.kind === 'refused') return ended.refusal.code;
-  return ended.kind === 'relayed' && ended.reply.message.isError ? 'error' : 'ok';
-}
-
 /** W3C names, without a prefix (SEP-414). */
 const CONTEXT_KEYS: readonly string[] = ['traceparent', 'tracestate', 'baggage'];
 
-function tracedRequest({ message, version }: Call, server: Server | undefined): TracedRequest {
+function tracedRequest(call: Call, server: Server | undefined): TracedRequest {
+  const { message, version, decision, tool } = call;
   const { bytes, method, params } = message;
   const id = textOf(bytes, memberOf(message.root, 'id')) ?? message.idText;
   const meta = memberOf(params, '_meta')?.object;
@@ -103,6 +105,18 @@ function tracedRequest({ message, version }: Call, server: Server | undefined): 
     target,
     version: version ?? enveloped,
     context,
+    hints: tool && decidedHints(tool.hints),
+    decision,
+  };
+}
+
+function decidedHints(hints: ResolvedHints): Readonly<Record<Hint, boolean>> {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hints;
+  return {
+    readOnlyHint: readOnlyHint.decision.value,
+    destructiveHint: destructiveHint.decision.value,
+    idempotentHint: idempotentHint.decision.value,
+    openWorldHint: openWorldHint.decision.value,
   };
 }
 
@@ -132,9 +146,3 @@ function errorIn({ bytes, root }: ResponseMessage, mask: Telemetry['mask']): Tra
 
 /** The name that the conventions give to an unknown error. */
 const UNREADABLE = '_OTHER';
-
-/** Large results that arrived in pieces were not parsed and count as successes. */
-function isToolError({ bytes, root }: ResponseMessage): boolean {
-  const flag = memberOf(memberOf(root, 'result')?.object, 'isError');
-  return flag !== undefined && rawOf(bytes, flag) === 'true';
-}

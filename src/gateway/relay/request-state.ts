@@ -1,4 +1,4 @@
-import { digestOfJson } from '../../core/digest.ts';
+import { digestOfArguments } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
@@ -7,10 +7,27 @@ import { digestOf } from '../catalog/definition-facts.ts';
 import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
 import type { Call } from './call.ts';
 
-/** The state in a retry of a modern client: the one of a modern server, or the id of a suspended call. */
+/**
+ * The state in a retry of a modern client: the one of a modern server, the id of a suspended call, or that of a question
+ * whether the call is approved. `asked`: why approval was needed. `approval`: the call was approved before its server
+ * asked for input.
+ */
 export type RequestState =
-  | { readonly kind: 'server'; readonly state: string }
-  | { readonly kind: 'suspended'; readonly id: SuspendedCallId };
+  | { readonly kind: 'server'; readonly state: string; readonly approval?: SealedApproval | undefined }
+  | {
+      readonly kind: 'suspended';
+      readonly id: SuspendedCallId;
+      readonly approval?: SealedApproval | undefined;
+    }
+  | ({ readonly kind: 'approval' } & SealedApproval)
+  /** The client was sent to the inbox. */
+  | { readonly kind: 'inbox' };
+
+export interface SealedApproval {
+  readonly id: string;
+  /** Hash of why approval was needed; another reason has to be asked for. */
+  readonly asked: string;
+}
 
 /** Lifetime in ms of a sealed server state. */
 const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
@@ -18,11 +35,24 @@ const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(call: Call, server: string, state: RequestState): Promise<string> {
   const { sealer, suspended, nowMs } = call.view.calls;
-  const text = JSON.stringify(
-    state.kind === 'server' ? ['server', state.state] : ['suspended', state.id.replica, state.id.nonce],
-  );
   const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : suspended.keepsMs;
-  return sealer.seal(text, { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
+  return sealer.seal(textOfState(state), { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
+}
+
+function textOfState(state: RequestState): string {
+  switch (state.kind) {
+    case 'server':
+      return JSON.stringify(['server', state.state, '', state.approval?.id, state.approval?.asked]);
+    case 'suspended':
+      return JSON.stringify([
+        ...['suspended', state.id.replica, state.id.nonce],
+        ...[state.approval?.id, state.approval?.asked],
+      ]);
+    case 'approval':
+      return JSON.stringify(['approval', '', '', state.id, state.asked]);
+    case 'inbox':
+      return JSON.stringify(['inbox']);
+  }
 }
 
 /** STATE_INVALID if it was not sealed by Assay, has expired, or belongs to another request or definition. */
@@ -34,9 +64,12 @@ export async function openState(
   const { sealer, nowMs } = call.view.calls;
   const opened = await sealer.open(sealed, { about: aboutOf(call, server), nowMs: nowMs() });
   if (!opened.ok) return opened;
-  const [kind, one = '', other = ''] = JSON.parse(opened.value) as readonly string[];
-  if (kind === 'server') return ok({ kind, state: one });
-  if (kind === 'suspended') return ok({ kind, id: { replica: one, nonce: other } });
+  const [kind, one, other, id, asked] = JSON.parse(opened.value) as readonly (string | null)[];
+  const approval = id && asked ? { id, asked } : undefined;
+  if (kind === 'server') return ok({ kind, state: one ?? '', approval });
+  if (kind === 'suspended') return ok({ kind, id: { replica: one ?? '', nonce: other ?? '' }, approval });
+  if (kind === 'inbox') return ok({ kind });
+  if (kind === 'approval' && approval !== undefined) return ok({ kind, ...approval });
   return err({ code: 'STATE_INVALID', reason: 'it is of another version of Assay' });
 }
 
@@ -44,7 +77,7 @@ export async function openState(
 function aboutOf({ view, message, subject, method, entry, argumentsText }: Call, server: string): string {
   const { bytes, params } = message;
   const name = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));
-  const args = argumentsText && digestOfJson(argumentsText);
+  const args = argumentsText && digestOfArguments(argumentsText);
   const digest = entry && digestOf(entry.definition);
   return JSON.stringify([subject, view.endpoint, method, name, args, digest, server]);
 }

@@ -1,10 +1,22 @@
 import type { Refusal } from '../../core/refusal.ts';
+import { withoutRetry } from '../../protocol/server-requests.ts';
+import type { Server } from '../catalog/server.ts';
+import type { Link } from '../ports/link.ts';
 import { askAndDeliver, broughtBack, type BroughtBack } from './ask.ts';
+import { concernsCache, sendCached } from './cached-send.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
 import { newTraceFor } from './record.ts';
+import { changeWhileWaiting } from './send-again.ts';
 
-/** Sends a call to its server when it gets its turn in the request queue. Runs synchronously where it need not wait. */
+/** Sends a call to its server, unless its result is cached. Runs synchronously where it need not wait. */
 export function send(call: Call, target: Target): Promise<Answer> {
+  return concernsCache(call)
+    ? sendCached(call, target.server, () => sendInTurn(call, target))
+    : sendInTurn(call, target);
+}
+
+/** Sends a call when it gets its turn in the request queue. */
+function sendInTurn(call: Call, target: Target): Promise<Answer> {
   call.name = target.name;
   call.timeoutMs = target.server.spec.timeoutMs;
   call.trace ??= newTraceFor(call.message, call.view.telemetry);
@@ -16,7 +28,8 @@ export function send(call: Call, target: Target): Promise<Answer> {
 
 function resume(call: Call, target: Target, back: BroughtBack): Answer | Promise<Answer> {
   if (back.kind === 'suspended') return back.goOn();
-  call.requestState = back.state;
+  if (back.kind === 'inbox') call.message = withoutRetry(call.message);
+  else call.requestState = back.state;
   return queueUp(call, target);
 }
 
@@ -26,15 +39,15 @@ function queueUp(call: Call, target: Target): Promise<Answer> {
   if (queue.enter(subject)) return inTurn(call, target);
   const waited = queue.wait({ subject, bytes: message.bytes.length, timeoutMs, cancellation });
   return waited.then((refusal: Refusal | undefined) =>
-    refusal === undefined ? inTurn(call, target) : refused(refusal),
+    refusal === undefined ? inTurn(call, target, true) : refused(refusal),
   );
 }
 
 /** The queue counts the call until it leaves. */
-function inTurn(call: Call, target: Target): Promise<Answer> {
+function inTurn(call: Call, target: Target, hasWaited = false): Promise<Answer> {
   const { queue } = target.server;
   const { subject } = call;
-  return deliver(call, target).then(
+  return deliver(call, target, hasWaited).then(
     (answer) => {
       queue.leave(subject);
       return answer;
@@ -46,11 +59,19 @@ function inTurn(call: Call, target: Target): Promise<Answer> {
   );
 }
 
-function deliver(call: Call, { server }: Target): Promise<Answer> {
+function deliver(call: Call, { server }: Target, hasWaited: boolean): Promise<Answer> {
   if (call.cancellation.isCancelled) return Promise.resolve(refused({ code: 'CANCELLED' }));
   const { link } = server;
-  if (link !== undefined) return askAndDeliver(call, server, link);
+  if (link !== undefined)
+    return hasWaited || link !== call.decidedLink
+      ? deliverUnchanged(call, server, link)
+      : askAndDeliver(call, server, link);
   return server
     .waitUntilReady(call.cancellation)
-    .then((up) => (up.ok ? askAndDeliver(call, server, up.value) : refused(up.error)));
+    .then((up) => (up.ok ? deliverUnchanged(call, server, up.value) : refused(up.error)));
+}
+
+function deliverUnchanged(call: Call, server: Server, link: Link): Promise<Answer> {
+  const change = changeWhileWaiting(call, server, link);
+  return change === undefined ? askAndDeliver(call, server, link) : Promise.resolve(refused(change));
 }

@@ -413,6 +413,7 @@ describe('an entry', () => {
       timeoutMs: 5,
       prefix: false,
       trust: true,
+      tags: ['private', 'mail'],
       isolation: 'session',
       tools: { allow: ['a*'], deny: ['ab'] },
     };
@@ -429,6 +430,7 @@ describe('an entry', () => {
             prefix: false,
             isolation: 'session',
             trust: true,
+            tags: ['private', 'mail'],
             toolFilter: { allow: ['a*'], deny: ['ab'] },
             isFromConfig: true,
           },
@@ -466,12 +468,13 @@ describe('an entry', () => {
       'mcpServers.x.timeoutMs: this is not a whole number of milliseconds from 1 to 2147483647',
     ]);
     await checkProblems(
-      { command: 'x', disabled: 'no', prefix: null, trust: 1, isolation: 'process', tools: true },
+      { command: 'x', disabled: 'no', prefix: null, trust: 1, isolation: 'process', tools: true, tags: [''] },
       [
         'mcpServers.x.disabled: this is not true or false',
         'mcpServers.x.isolation: this is not "session" or "shared"',
         `mcpServers.x.tools: this is not ${TOOL_FILTER}`,
         'mcpServers.x.trust: this is not true or false',
+        'mcpServers.x.tags: this is not a list of at most 20 tags of 1 to 50 characters',
         'mcpServers.x.prefix: this is not true or false',
       ],
     );

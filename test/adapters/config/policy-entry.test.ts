@@ -18,11 +18,18 @@ const rule = (members: object): string => JSON.stringify({ rules: [members] });
 describe('"policy" of a config', () => {
   it('has rules, with one pattern or several', () => {
     const whole = {
-      ...{ effect: 'ask', name: 'sends', because: 'it leaves the house', server: 'g*', token: ['ci', 'd*'] },
+      ...{
+        effect: 'ask',
+        name: 'sends',
+        because: 'it leaves the house',
+        server: 'g*',
+        tag: 'mail',
+        token: ['ci', 'd*'],
+      },
       ...{ tool: ['*.send_*', '*'], toolset: 'triage', hints: { readOnlyHint: false, openWorldHint: true } },
     };
     expect(read(JSON.stringify({ rules: [whole, { effect: 'allow' }] }))).toEqual([
-      { ...whole, server: ['g*'], toolset: ['triage'] },
+      { ...whole, server: ['g*'], tag: ['mail'], toolset: ['triage'] },
       { effect: 'allow' },
     ]);
     expect([read('{}'), read('{ "rules": [] }')]).toEqual([[], []]);
@@ -30,7 +37,7 @@ describe('"policy" of a config', () => {
 
   it('may be the example of docs/POLICY.md', () => {
     const page = readFileSync(join(ROOT, 'docs', 'POLICY.md'), 'utf8');
-    const [, example = ''] = /```json\n(.+?)```/s.exec(page) ?? [];
+    const [, example = ''] = /```json\n((?:(?!```).)*?"rules".+?)```/s.exec(page) ?? [];
     const config = configIn('/mcp.json', example, AROUND);
     expect(config.ok && config.value.rules.map(({ effect }) => effect)).toEqual(['refuse', 'ask', 'allow']);
   });

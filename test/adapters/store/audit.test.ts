@@ -63,7 +63,7 @@ describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace)
 
   it('are found by what they were done to', async () => {
     const store = await openAt(await newPlace());
-    const kinds = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
+    const kinds = ['tool', 'gateway', 'toolset', 'token', 'preference', 'subject'] as const;
     const ids = ['a', 'a\u0000', '__proto__'];
     await doAll(
       store,

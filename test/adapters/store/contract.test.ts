@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { StorePart } from '../../../src/gateway/ports/store.ts';
+import { SCHEMA_VERSION } from '../../../src/adapters/store/migrations.ts';
+import type { StoredSession, StorePart } from '../../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../../support/end-after-each.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
@@ -8,6 +9,7 @@ import {
   credential,
   saveSetting,
   saveRecords,
+  session,
   token,
   toolChange,
   tryStore,
@@ -45,6 +47,48 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
         ok: false,
         error: { code: 'TOKEN_UNKNOWN', name: gone },
       });
+  });
+
+  it('uses a link up once, keeps the newest sessions, and forgets those that have ended', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    const [store] = stores as [(typeof stores)[0]];
+    const event = auditEvent('s', { action: 'session.open' });
+    const add = (id: string, more: Partial<StoredSession> = {}, link?: string) => {
+      const given = { session: session(id, more), link, nowMs: 100, idleSinceMs: 50, keep: 2 };
+      return (link === id ? stores[1] : store)!.addSession(given, event);
+    };
+    const ids = async (): Promise<readonly string[]> => valueOf(await store.sessions()).map(({ id }) => id);
+    expect(valueOf(await add('link', { kind: 'link', credential: 'link', usedMs: 1 }))).toBe(true);
+    expect(valueOf(await store.sessions())).toEqual([
+      session('link', { kind: 'link', credential: 'link', usedMs: 1 }),
+    ]);
+    const both = await Promise.all([
+      add('a', {}, 'link'),
+      stores[1]!.addSession(
+        { session: session('b'), link: 'link', nowMs: 100, idleSinceMs: 50, keep: 2 },
+        event,
+      ),
+    ]);
+    expect(both.map(valueOf).sort()).toEqual([false, true]);
+    valueOf(await add('old', { kind: 'link', expiresMs: 101 }));
+    const late = { session: session('c'), link: 'old', nowMs: 101, idleSinceMs: 50, keep: 2 };
+    expect(valueOf(await store.addSession(late, event))).toBe(false);
+    expect(valueOf(await store.auditEvents({ limit: 9 }))).toHaveLength(3);
+
+    valueOf(await store.removeSessions({ credential: 'token 1' }, event));
+    for (const [at, id] of ['1', '2', '3'].entries()) valueOf(await add(id, { createdMs: at }));
+    valueOf(await add('other', { credential: 'token 2', usedMs: 60 }));
+    expect(await ids()).toEqual(expect.arrayContaining(['2', '3', 'other']));
+    expect(await ids()).not.toContain('1');
+    valueOf(await store.useSession('2', 300));
+    valueOf(await store.useSession('2', 200));
+    expect(valueOf(await store.sessions()).find(({ id }) => id === '2')?.usedMs).toBe(300);
+    const later = { session: session('4', { usedMs: 300 }), nowMs: 150, idleSinceMs: 120, keep: 9 };
+    valueOf(await store.addSession(later, event));
+    expect(await ids()).toEqual(['2', '4']);
+    valueOf(await store.removeSessions({ id: '2' }, event));
+    expect(await ids()).toEqual(['4']);
   });
 
   it('gives the keys of a purpose newest first, with their bytes', async () => {
@@ -119,6 +163,7 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     await hears('records', () => saveSetting(other, 'a', 2));
     await hears('tokens', () => other.addToken(token('t')));
     await hears('keys', () => other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }));
+    await hears('labels', () => other.clearLabels('nobody', auditEvent('t')));
     await hears('audit', () => saveRecords(other, [toolChange('t', 1, { event: auditEvent('t') })]));
     endListening();
     heard.clear();
@@ -208,11 +253,9 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     expect(stores.map(({ ok }) => ok)).toEqual([true, true, true]);
     await Promise.all(stores.map((store) => valueOf(store).close()));
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
-    expect(await rawRows(place, 'select version from assay_migrations')).toEqual([
-      { version: 1 },
-      { version: 2 },
-      { version: 3 },
-    ]);
+    expect(await rawRows(place, 'select version from assay_migrations')).toEqual(
+      Array.from({ length: SCHEMA_VERSION }, (_, index) => ({ version: index + 1 })),
+    );
   });
 
   it('refuses what a newer Assay wrote, and leaves it as it is', async () => {
@@ -220,11 +263,19 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     const store = await openAt(place);
     valueOf(await saveSetting(store, 'a', 1));
     await store.close();
-    await rawRows(place, 'insert into assay_migrations (version, applied_ms) values (7, 0)');
+    await rawRows(
+      place,
+      `insert into assay_migrations (version, applied_ms) values (${SCHEMA_VERSION + 1}, 0)`,
+    );
     const before = await contentOf(place);
     expect(await tryStore(place)).toEqual({
       ok: false,
-      error: { code: 'SCHEMA_TOO_NEW', place: expect.stringMatching(SHOWN), found: 7, known: 3 },
+      error: {
+        code: 'SCHEMA_TOO_NEW',
+        place: expect.stringMatching(SHOWN),
+        found: SCHEMA_VERSION + 1,
+        known: SCHEMA_VERSION,
+      },
     });
     expect(await contentOf(place)).toEqual(before);
   });

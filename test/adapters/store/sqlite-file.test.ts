@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
+import { ALL_PARTS } from '../../../src/adapters/store/listeners.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
@@ -239,7 +240,7 @@ describe('a thread of a store that ends by itself', () => {
     });
     await ended;
     expect(valueOf(await store.settings()).get('a')).toBe(1);
-    await until('it listens again', () => (heard.size === 5 ? true : undefined));
+    await until('it listens again', () => (heard.size === Object.keys(ALL_PARTS).length ? true : undefined));
     heard.clear();
     const other = await openAt(place);
     valueOf(await saveSetting(other, 'a', 3));

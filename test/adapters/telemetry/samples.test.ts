@@ -30,6 +30,9 @@ it('every metric has samples, whose labels are those of its row', () => {
     },
     tallies: [tally],
     decisions: { allow: 1, ask: 2, refuse: 3 },
+    retries: new Map([['a', { answered: 1, failed: 2 }]]),
+    cached: new Map([['a', 1]]),
+    unrecorded: 4,
   });
   for (const { name, labels } of METRICS) {
     const given = new Set((samples.get(name) ?? []).flatMap((sample) => Object.keys(sample.labels)));
@@ -38,6 +41,7 @@ it('every metric has samples, whose labels are those of its row', () => {
   }
   expect(samples.get('assay_server_restarts_total')).toEqual([{ labels: { server: 'a' }, value: 2 }]);
   expect(samples.get('assay_queue_length')).toEqual([{ labels: { server: 'a' }, value: 3 }]);
+  expect(samples.get('assay_unrecorded_calls_total')).toEqual([{ labels: {}, value: 4 }]);
   expect(samples.get('assay_decisions_total')).toContainEqual({ labels: { decision: 'ask' }, value: 2 });
   expect(samples.get('assay_suspended_calls')).toEqual([{ labels: {}, value: 5 }]);
   expect(samples.get('assay_private_links')).toEqual([{ labels: { server: 'a' }, value: 4 }]);
@@ -57,6 +61,9 @@ it('a server without a queue has no length of one', () => {
     readings,
     tallies: [],
     decisions: { allow: 0, ask: 0, refuse: 0 },
+    retries: new Map(),
+    cached: new Map(),
+    unrecorded: 0,
   });
   expect(samples.get('assay_queue_length')).toEqual([]);
 });

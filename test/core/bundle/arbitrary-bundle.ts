@@ -54,15 +54,33 @@ const toolOverride: fc.Arbitrary<BundledOverride> = fc
       }),
       { nil: undefined },
     ),
+    cacheMs: fc.option(
+      fc.record({
+        value: fc.nat({ max: 86_400_000 }),
+        digest: text.map(sha256),
+        seen: fc.record({ behaviour: text, target: text, prose: text }),
+      }),
+      { nil: undefined },
+    ),
+    tags: fc.option(
+      fc.record({
+        value: fc.array(fc.stringMatching(/^[a-z]{1,50}$/), { minLength: 1, maxLength: 20 }),
+        digest: text.map(sha256),
+        seen: fc.record({ behaviour: text, target: text, prose: text }),
+      }),
+      { nil: undefined },
+    ),
     isDisabled: fc.boolean(),
   })
-  .map(({ overrides, title, confirm, isDisabled, ...of }) => ({
+  .map(({ overrides, title, confirm, cacheMs, tags, isDisabled, ...of }) => ({
     ...of,
     overrides: Object.fromEntries(
       [...overrides].sort(([one], [other]) => HINTS.indexOf(one) - HINTS.indexOf(other)),
     ),
     ...(title !== undefined && { title }),
     ...(confirm !== undefined && { confirm }),
+    ...(cacheMs !== undefined && { cacheMs }),
+    ...(tags !== undefined && { tags }),
     ...((isDisabled || (overrides.length === 0 && title === undefined)) && { isDisabled: true }),
   }));
 

@@ -11,6 +11,7 @@ import {
 } from '../../../src/core/policy/policy.ts';
 import type { PolicyRule } from '../../../src/core/policy/rule.ts';
 import {
+  ALL_HINTS,
   callerWith,
   cautionOf,
   claimsOf,
@@ -20,18 +21,8 @@ import {
   toolWith,
 } from './tools.ts';
 
-const VALUES = [true, false, undefined] as const;
 const EFFECTS: readonly Effect[] = ['allow', 'ask', 'refuse'];
 const FLAGS = [true, false] as const;
-
-/** All 3⁴ combinations of hints. */
-const ALL_HINTS: readonly DeclaredHints[] = HINTS.reduce<readonly DeclaredHints[]>(
-  (made, hint) =>
-    made.flatMap((hints) =>
-      VALUES.map((value) => (value === undefined ? hints : { ...hints, [hint]: value })),
-    ),
-  [{}],
-);
 
 const ALL_PREFERENCES: readonly PolicyPreferences[] = FLAGS.flatMap((autoApproveReadOnly) =>
   FLAGS.flatMap((alwaysConfirmDestructive) =>

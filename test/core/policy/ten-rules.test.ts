@@ -172,6 +172,24 @@ describe('a rule', () => {
     expect(isMet({ server: ['linear'], token: ['ci'], toolset: ['other'] })).toBe(false);
   });
 
+  it('names the operators’ tags, of which one that allows leaves out those set for another definition', () => {
+    const tags = ['billing', 'mail'];
+    const tagged = toolSaying(WRITES, 'trusted', { tags, allowingTags: ['mail'] });
+    const met = (effect: PolicyRule['effect'], tag: string, about: PolicyTool = tagged): boolean =>
+      decision(about, { rules: [{ effect, tag: [tag] }] })?.reasons[0]?.code === 'rule';
+    expect((['allow', 'ask', 'refuse'] as const).map((effect) => met(effect, 'mail'))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect((['allow', 'ask', 'refuse'] as const).map((effect) => met(effect, 'bill*'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect([met('ask', 'post'), met('ask', '*', tool)]).toEqual([false, false]);
+  });
+
   it('gives its name and the operator’s words, or its number', () => {
     const rules: readonly PolicyRule[] = [
       { effect: 'refuse', name: 'no issues', because: 'use the form' },

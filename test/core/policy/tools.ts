@@ -13,6 +13,16 @@ import { LOCAL_USER } from '../../../src/core/subject.ts';
 export type Source = 'untrusted' | 'trusted' | 'override' | 'observed';
 
 const DIGEST = 'd';
+const VALUES = [true, false, undefined] as const;
+
+/** All 3⁴ combinations of hints. */
+export const ALL_HINTS: readonly DeclaredHints[] = HINTS.reduce<readonly DeclaredHints[]>(
+  (made, hint) =>
+    made.flatMap((hints) =>
+      VALUES.map((value) => (value === undefined ? hints : { ...hints, [hint]: value })),
+    ),
+  [{}],
+);
 
 export function claimsOf(hints: DeclaredHints, source: Source): readonly Claim[] {
   return HINTS.flatMap((hint): readonly Claim[] => {
@@ -35,6 +45,7 @@ export function toolWith(
 /** The preferences of somebody who changed none. */
 export const DEFAULT_PREFERENCES: PolicyPreferences = {
   approvals: 'client',
+  approver: 'by_transport',
   autoApproveReadOnly: false,
   alwaysConfirmDestructive: true,
   showWarnings: true,

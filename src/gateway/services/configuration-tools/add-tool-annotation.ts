@@ -80,7 +80,7 @@ async function annotate(
   context: ConfigurationContext,
   { ref, notes, subject }: AnnotateOptions,
 ): Promise<Result<OwnToolResult, Refusal>> {
-  const { toolsets, reviewsNotes } = context;
+  const { toolsets, catalog, reviewsNotes } = context;
   const equipped = toolsets.equipped;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
   for (const [place, { name, note }] of notes.entries()) {
@@ -92,13 +92,15 @@ async function annotate(
   const entry = (await indexFor(context, [ref])).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
+  // What it has read may have told it what to write.
+  const isHeld = reviewsNotes || (await catalog.all.calls.labels.read(subject)).has('saw-untrusted');
   const wanted = notes.map(({ name, note }): Note => ({
     name,
     note,
     author: subject,
     by: 'model',
     writtenMs: context.nowMs(),
-    isHeld: reviewsNotes,
+    isHeld,
   }));
   const objection = objectionTo(context, subject);
   const adding: Changing<Addition> = (toolset) => {
@@ -109,7 +111,7 @@ async function annotate(
   };
   const added = await toolsets.change(equipped.name, adding, subject);
   if (!added.ok) return added;
-  return ok(resultOf(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
+  return ok(resultOf(added.value, { tool, toolset: equipped.name, isHeld }));
 }
 
 function resultOf(

@@ -40,6 +40,7 @@ export interface ConnectionView extends Partial<ShownSource> {
   readonly timeoutMs?: number | undefined;
   readonly prefix?: boolean | undefined;
   readonly isolation?: ServerSpec['isolation'] | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 export interface ViewDeps {
@@ -110,5 +111,5 @@ function shownCause(
 export function connectionViewOf(spec: ServerSpec, mask: (text: string) => string): ConnectionView {
   const kind = sourceKind(spec.transport);
   const common = Object.fromEntries(kind.settings.map((name) => [name, spec[name]]));
-  return { ...kind.shown(spec.transport, mask), ...common };
+  return { ...kind.shown(spec.transport, mask), ...common, ...(spec.tags && { tags: spec.tags }) };
 }

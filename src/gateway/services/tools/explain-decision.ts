@@ -1,15 +1,17 @@
 import type { Confirm } from '../../../core/confirm.ts';
 import { type Hint, HINTS } from '../../../core/hints/hint.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
-import {
-  type Effect,
-  NO_LABELS,
-  type PolicyCaller,
-  type PolicyPreferences,
-  type PolicyReason,
+import type {
+  Effect,
+  PolicyCaller,
+  PolicyPreferences,
+  PolicyReason,
+  SessionLabel,
 } from '../../../core/policy/policy.ts';
 import { hintWarnings, policyReasonText, warningText } from '../../../core/policy/reason-text.ts';
+import type { Identity } from '../../../core/subject.ts';
 import { compileRule, meetsRule, ruleName, trustedValue } from '../../../core/policy/rule.ts';
+import type { LiveLabels } from '../../catalog/call-deps.ts';
 import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
@@ -30,6 +32,10 @@ export interface DecisionView {
   readonly hints: readonly HintInDecision[];
   /** All rules, with whether each applies to this call. */
   readonly rules: readonly { readonly rule: string; readonly effect: Effect; readonly applies: boolean }[];
+  /** What the caller has seen. */
+  readonly labels: readonly SessionLabel[];
+  /** The operators' tags of the tool and its server. */
+  readonly tags: readonly string[];
   /** What was set for the tool. */
   readonly confirm?: Confirm | 'suspended' | undefined;
   readonly preferences?: PolicyPreferences | undefined;
@@ -51,15 +57,24 @@ export interface AssumedCaller {
   readonly toolset?: string | undefined;
 }
 
-export function explainDecision(
+/** What decisions are based on, beside the tool and the caller. */
+export interface DecisionBasis {
+  readonly policy: Pick<CallPolicy, 'of' | 'sourceOf'>;
+  readonly identify: (token: string) => Promise<Identity>;
+  readonly labels: Pick<LiveLabels, 'read'>;
+}
+
+export async function explainDecision(
   entry: Entry,
-  policy: Pick<CallPolicy, 'current' | 'source'>,
+  { policy, labels: live, identify }: DecisionBasis,
   { token, toolset }: AssumedCaller,
-): DecisionView {
+): Promise<DecisionView> {
   const { server, name, definition } = entry;
   const tool = server.claims.policyToolOf(server.spec, name, definition);
-  const caller: PolicyCaller = { identity: { subject: token, scopes: [] }, toolset, labels: NO_LABELS };
-  const { current, source } = policy;
+  const labels = await live.read(token);
+  const identity = await identify(token);
+  const caller: PolicyCaller = { identity, toolset, labels };
+  const [current, source] = [policy.of(identity), policy.sourceOf(identity)];
   const decided = current.decide({ ...caller, tool });
   const kind = decided?.kind ?? 'allow';
   return {
@@ -81,6 +96,8 @@ export function explainDecision(
       effect: rule.effect,
       applies: meetsRule(compileRule(rule, index), tool, caller),
     })),
+    labels: [...labels],
+    tags: tool.tags ?? [],
     ...(tool.confirm !== undefined && { confirm: tool.confirm }),
     ...(source !== undefined && { preferences: source.preferences }),
   };

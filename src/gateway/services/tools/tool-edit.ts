@@ -4,8 +4,11 @@ import type { Confirm } from '../../../core/confirm.ts';
 import { digestOfJson } from '../../../core/digest.ts';
 import { type Hint, HINTS, isContradiction, type DeclaredHints } from '../../../core/hints/hint.ts';
 import {
+  areTagsInForce,
+  isCacheInForce,
   isConfirmInForce,
   isInForce,
+  type CallChoice,
   type Circumstances,
   type Override,
   type ToolRecord,
@@ -26,6 +29,10 @@ export interface ToolPatch {
   readonly description?: string | null | undefined;
   /** Null: by preference. */
   readonly confirm?: Confirm | null | undefined;
+  /** How long in ms its results are used again; 0: not at all. Null: by the settings. */
+  readonly cacheMs?: number | null | undefined;
+  /** Null or empty: none. */
+  readonly tags?: readonly string[] | null | undefined;
   readonly enabled?: boolean | undefined;
   /** For later readers. */
   readonly reason?: string | undefined;
@@ -75,11 +82,22 @@ export function withPatch(record: ToolRecord, options: PatchOptions): Result<Too
   const isOld = contradicts(record.overrides, declared) && !asksForOne(patch);
   if (patch.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: record.name });
-  const { title: _, isDisabled: __, publicName: ___, description: ____, confirm: _____, ...rest } = record;
+  const { title: _, isDisabled: __, publicName: ___, description: ____, ...others } = record;
+  const { confirm: _____, cacheMs: ______, tags: _______, ...rest } = others;
   const title = titleWith(record, patch);
   const publicName = patch.name === undefined ? record.publicName : (patch.name ?? undefined);
   const description = descriptionWith(record, options);
-  const confirm = confirmWith(record, options);
+  const confirm = choiceWith(record.confirm, {
+    ...options,
+    given: patch.confirm,
+    isInForce: isConfirmInForce,
+  });
+  const cacheMs = choiceWith(record.cacheMs, { ...options, given: patch.cacheMs, isInForce: isCacheInForce });
+  const tags = choiceWith(record.tags, {
+    ...options,
+    given: tagsIn(patch),
+    isInForce: areTagsInForce,
+  });
   const isDisabled = patch.enabled === undefined ? record.isDisabled : !patch.enabled;
   const changed: ToolRecord = {
     ...rest,
@@ -88,6 +106,8 @@ export function withPatch(record: ToolRecord, options: PatchOptions): Result<Too
     ...(publicName !== undefined && { publicName }),
     ...(description !== undefined && { description }),
     ...(confirm !== undefined && { confirm }),
+    ...(cacheMs !== undefined && { cacheMs }),
+    ...(tags !== undefined && { tags }),
     ...(isDisabled === true && { isDisabled }),
   };
   return ok(isSame(record, changed) ? record : changed);
@@ -156,12 +176,25 @@ function descriptionWith(
   return patch.description === null ? undefined : { text: patch.description, seen: now.aspects().prose };
 }
 
+interface GivenChoice<T> extends Pick<PatchOptions, 'now'> {
+  readonly given: T | null | undefined;
+  readonly isInForce: (choice: CallChoice<T>, now: Circumstances) => boolean;
+}
+
 /** Repeating a choice that is in force changes nothing. */
-function confirmWith({ confirm }: ToolRecord, { patch, now }: PatchOptions): ToolRecord['confirm'] {
-  if (patch.confirm === undefined) return confirm;
-  if (patch.confirm === null) return undefined;
-  const isRepeated = confirm?.value === patch.confirm && isConfirmInForce(confirm, now);
-  return isRepeated ? confirm : { value: patch.confirm, digest: now.digest, seen: now.aspects() };
+function choiceWith<T>(
+  before: CallChoice<T> | undefined,
+  { given, now, isInForce }: GivenChoice<T>,
+): CallChoice<T> | undefined {
+  if (given === undefined) return before;
+  if (given === null) return undefined;
+  const isRepeated = before?.value === given && isInForce(before, now);
+  return isRepeated ? before : { value: given, digest: now.digest, seen: now.aspects() };
+}
+
+function tagsIn({ tags }: ToolPatch): readonly string[] | null | undefined {
+  if (tags === undefined || tags === null) return tags;
+  return tags.length === 0 ? null : [...new Set(tags)];
 }
 
 function isSame(one: ToolRecord, other: ToolRecord): boolean {
@@ -175,6 +208,8 @@ export function auditedTool({
   publicName,
   description,
   confirm,
+  cacheMs,
+  tags,
   isDisabled,
   drift,
 }: ToolRecord): Readonly<Record<string, unknown>> {
@@ -185,6 +220,8 @@ export function auditedTool({
     ...(publicName !== undefined && { name: publicName }),
     ...(description !== undefined && { description: description.text }),
     ...(confirm !== undefined && { confirm: confirm.value }),
+    ...(cacheMs !== undefined && { cacheMs: cacheMs.value }),
+    ...(tags !== undefined && { tags: tags.value }),
     enabled: isDisabled !== true,
     ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
   };

@@ -4,7 +4,6 @@ import type { LintLevels } from '../../../core/hints/lint.ts';
 import { isReviewed, isSilent, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { declaredOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
@@ -14,17 +13,21 @@ import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
 import { newToolRecord } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
-import { type AssumedCaller, type DecisionView, explainDecision } from './explain-decision.ts';
+import {
+  type AssumedCaller,
+  type DecisionBasis,
+  type DecisionView,
+  explainDecision,
+} from './explain-decision.ts';
 import { entryIn, idOf } from './find-entry.ts';
 import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
 import type { ToolChange, ToolPatch } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
-export interface ToolServiceOptions {
+export interface ToolServiceOptions extends DecisionBasis {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
-  readonly policy: CallPolicy;
   readonly levels: LintLevels;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
@@ -101,7 +104,7 @@ export class ToolService {
   async explain(id: string, caller: AssumedCaller): Promise<Result<DecisionView, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
-    return entry.ok ? ok(explainDecision(entry.value, this.#options.policy, caller)) : entry;
+    return entry.ok ? ok(await explainDecision(entry.value, this.#options, caller)) : entry;
   }
 
   /** Errors: TOOL_UNKNOWN, HINTS_CONTRADICT, TOOL_EXISTS, or the changer's objection. */

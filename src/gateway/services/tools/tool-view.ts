@@ -71,6 +71,10 @@ export interface ToolView extends Partial<RestFacts> {
   readonly original?: OriginalView | undefined;
   /** How often its calls must be confirmed, if an operator set that. Suspended: for another definition. */
   readonly confirm?: PolicyTool['confirm'];
+  /** How long in ms its results are used again, if an operator set that. */
+  readonly cacheMs?: PolicyTool['cacheMs'];
+  /** The operators' tags of it, beside those of its server. */
+  readonly tags?: readonly string[] | undefined;
   readonly enabled: boolean;
   /** Whether clients get it. Withheld: no client can read its definition. */
   readonly state: ToolState;
@@ -131,7 +135,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
   const digest = digestOf(definition);
   const drift = claims.driftOf(spec, definition);
   const rest = restToolOf(spec, definition);
-  const { confirm } = claims.policyToolOf(spec, name, definition);
+  const { confirm, cacheMs } = claims.policyToolOf(spec, name, definition);
   return {
     id,
     name: key,
@@ -149,6 +153,8 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
       prose: () => claims.circumstancesOf(spec, definition).aspects().prose,
     }),
     ...(confirm !== undefined && { confirm }),
+    ...(cacheMs !== undefined && { cacheMs }),
+    ...(record?.tags && { tags: record.tags.value }),
     enabled: record?.isDisabled !== true,
     ...servingOf(entry),
     source: definition.facts?.kind ?? 'mcp',

@@ -1,0 +1,223 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { IDLE_MS, MAX_SESSIONS, parseSessionText, SESSION_MS } from '../../core/page-session.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows, OPERATOR, type Holder, type Identity, type Scope } from '../../core/subject.ts';
+import type { Gate, Log } from '../../gateway/ports/link.ts';
+import type { OpenedPageSession, PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
+import type { Store, StoredSession } from '../../gateway/ports/store.ts';
+import { atMost } from '../../platform/turns.ts';
+import { Failures } from './failures.ts';
+import { LookUps } from './look-ups.ts';
+import { mintSession, secretDigest } from './mint-token.ts';
+
+export interface SessionGateOptions {
+  readonly store: Pick<Store, 'sessions' | 'addSession' | 'useSession' | 'removeSessions' | 'onChange'>;
+  /** The gate for tokens, which sessions rest on. */
+  readonly tokens: Gate;
+  /** ASSAY_TOKEN. */
+  readonly operatorToken: string | undefined;
+  /** Invalid codes of one address within a minute after which further ones are refused unchecked. */
+  readonly maxFailures: number;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}
+
+const MAX_LOOK_UP_MS = 2_000;
+const WINDOW_MS = 60_000;
+/** How exactly the last use is stored. */
+const USE_MS = 10 * 60_000;
+/** Compared with if the id is unknown, so that timing does not reveal whether an id exists. */
+const NOBODY: Buffer = randomBytes(32);
+
+const ENDED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED', reason: 'the session has ended' });
+const UNUSABLE: Result<never, Refusal> = err({ code: 'LINK_UNUSABLE' });
+
+/**
+ * The sessions of browsers, for all replicas on one store. Nothing is read before the first browser comes. While the
+ * store is unreadable, the sessions last read remain valid, as tokens do. Whoever opens it closes it, before the store.
+ */
+export class SessionGate implements PageSessions {
+  readonly #options: SessionGateOptions;
+  readonly #operatorMark: string | undefined;
+  readonly #failures: Failures;
+  readonly #lookUps = new LookUps(() => this.#read());
+  readonly #listeners = new Set<() => void>();
+  #known: ReadonlyMap<string, StoredSession> = new Map();
+  #unsubscribe: (() => void) | undefined;
+  #reading: Promise<void> | undefined;
+  #isStale = false;
+  #isClosed = false;
+
+  constructor(options: SessionGateOptions) {
+    this.#options = options;
+    const { operatorToken, maxFailures: max } = options;
+    this.#operatorMark = operatorToken === undefined ? undefined : markOf(operatorToken);
+    this.#failures = new Failures({ max, windowMs: WINDOW_MS });
+  }
+
+  async admit(text: string): Promise<Result<Identity, Refusal>> {
+    const session = await this.#find(text, 'session');
+    const nowMs = this.#options.nowMs();
+    if (session === undefined || !this.#isOpen(session, nowMs)) return ENDED;
+    this.#use(session, nowMs);
+    return ok(identityOf(session));
+  }
+
+  async open(proof: SignInProof, address: string): Promise<Result<OpenedPageSession, Refusal>> {
+    return 'code' in proof ? this.#openByLink(proof.code, address) : this.#openByToken(proof.token, address);
+  }
+
+  async end(identity: Identity, which: 'this' | 'all'): Promise<Result<undefined, Refusal>> {
+    const { sessionId = '', subject } = identity;
+    const session = this.#known.get(sessionId);
+    if (session === undefined) return ok(undefined);
+    const { credential } = session;
+    const ended = await this.#options.store.removeSessions(
+      which === 'all' ? { credential } : { id: sessionId },
+      {
+        atMs: this.#options.nowMs(),
+        subject,
+        action: which === 'all' ? 'session.close_all' : 'session.close',
+        target: { kind: 'session', id: sessionId, name: subject },
+      },
+    );
+    if (ended.ok) await this.#read();
+    return ended;
+  }
+
+  /** Whether what this session opened may stay open. */
+  isHolder({ sessionId = '' }: Holder, scope: Scope | undefined): boolean {
+    const session = this.#known.get(sessionId);
+    if (session === undefined || !this.#isOpen(session, this.#options.nowMs())) return false;
+    return scope === undefined || allows(session, scope);
+  }
+
+  onSessions(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unsubscribe?.();
+  }
+
+  async #openByLink(code: string, address: string): Promise<Result<OpenedPageSession, Refusal>> {
+    const { nowMs } = this.#options;
+    const id = this.#known.has(parseSessionText(code)?.id ?? '') ? parseSessionText(code)?.id : undefined;
+    const failing = { address, id };
+    const waitMs = this.#failures.waitMs(failing);
+    if (waitMs !== undefined)
+      return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1_000) });
+    const link = await this.#find(code, 'link');
+    if (link === undefined || link.expiresMs <= nowMs()) {
+      this.#failures.note(failing);
+      return UNUSABLE;
+    }
+    return this.#add({ subject: link.subject, scopes: link.scopes, credential: 'link' }, link.id);
+  }
+
+  async #openByToken(token: string, address: string): Promise<Result<OpenedPageSession, Refusal>> {
+    const admitted = await this.#options.tokens.admit(`Bearer ${token}`, address, this.#options.nowMs());
+    if (!admitted.ok) return admitted;
+    const { subject, scopes, tokenId } = admitted.value;
+    if (!allows(admitted.value, 'read')) return err({ code: 'SCOPE_MISSING', scope: 'read' });
+    const isOperator = tokenId === undefined && subject === OPERATOR.subject;
+    if (tokenId === undefined && !isOperator) return err({ code: 'TOKEN_REQUIRED', reason: NOT_OURS });
+    const credential = tokenId === undefined ? `operator ${this.#operatorMark ?? ''}` : `token ${tokenId}`;
+    return this.#add({ subject, scopes, credential });
+  }
+
+  async #add(
+    holder: Pick<StoredSession, 'subject' | 'scopes' | 'credential'>,
+    link?: string,
+  ): Promise<Result<OpenedPageSession, Refusal>> {
+    const nowMs = this.#options.nowMs();
+    const { text, id, hash } = mintSession();
+    const times = { createdMs: nowMs, usedMs: nowMs, expiresMs: nowMs + SESSION_MS };
+    const session = { id, kind: 'session', hash, ...holder, ...times } as const;
+    const added = await this.#options.store.addSession(
+      { session, link, nowMs, idleSinceMs: nowMs - IDLE_MS, keep: MAX_SESSIONS },
+      {
+        atMs: nowMs,
+        subject: holder.subject,
+        action: 'session.open',
+        target: { kind: 'session', id, name: holder.subject },
+        after: { scopes: holder.scopes, by: holder.credential.split(' ')[0] },
+      },
+    );
+    if (!added.ok) return added;
+    if (!added.value) return UNUSABLE;
+    await this.#read();
+    return ok({ text, identity: identityOf(session) });
+  }
+
+  /** An unknown one is first looked up in the store: another process may just have added it. */
+  async #find(text: string, kind: StoredSession['kind']): Promise<StoredSession | undefined> {
+    const parts = parseSessionText(text);
+    if (parts === undefined) return undefined;
+    if (!this.#known.has(parts.id) && !this.#isClosed) await atMost(this.#lookUps.next(), MAX_LOOK_UP_MS);
+    const found = this.#known.get(parts.id);
+    const digest = Buffer.from(found?.hash ?? '', 'hex');
+    const isRight = timingSafeEqual(secretDigest(parts.secret), digest.length === 32 ? digest : NOBODY);
+    return isRight && found?.kind === kind ? found : undefined;
+  }
+
+  #isOpen({ expiresMs, usedMs, credential, subject }: StoredSession, nowMs: number): boolean {
+    if (expiresMs <= nowMs || usedMs + IDLE_MS <= nowMs) return false;
+    const [kind, of] = credential.split(' ');
+    if (kind === 'link') return true;
+    if (kind === 'operator') return of !== undefined && of === this.#operatorMark;
+    return of !== undefined && this.#options.tokens.isHolder({ subject, tokenId: of }, 'read', nowMs);
+  }
+
+  #use(session: StoredSession, nowMs: number): void {
+    if (nowMs - session.usedMs < USE_MS) return;
+    this.#known = new Map([...this.#known, [session.id, { ...session, usedMs: nowMs }]]);
+    void this.#options.store.useSession(session.id, nowMs);
+  }
+
+  /** Reads the sessions, and again if they changed meanwhile. */
+  #read(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readUntilFresh(): Promise<void> {
+    const { store, log } = this.#options;
+    this.#unsubscribe ??= store.onChange((parts) => {
+      if (parts.includes('sessions')) void this.#read();
+    });
+    while (this.#isStale && !this.#isClosed) {
+      this.#isStale = false;
+      const sessions = await store.sessions();
+      if (!sessions.ok) {
+        log.warn('the sessions of browsers cannot be read; those last read hold');
+        return;
+      }
+      this.#known = new Map(sessions.value.map((one) => [one.id, one]));
+      for (const listener of this.#listeners) listener();
+    }
+  }
+}
+
+/**
+ * Tells whether ASSAY_TOKEN is still the one that was used. Shortened, so that a stored mark fits many tokens and does
+ * not prove a guess.
+ */
+function markOf(operatorToken: string): string {
+  return secretDigest(`session of ${operatorToken}`).toString('hex').slice(0, MARK_DIGITS);
+}
+
+/** 2^24 values: a replaced token keeps its sessions only by chance. */
+const MARK_DIGITS = 6;
+
+const NOT_OURS = 'the admin pages take only tokens that Assay made';
+
+/** Whoever signed in by a token acts under its name. */
+function identityOf({ id, subject, scopes, credential }: StoredSession): Identity {
+  const [kind, of] = credential.split(' ');
+  return { subject, scopes, sessionId: id, ...(kind === 'token' && of !== undefined && { tokenId: of }) };
+}

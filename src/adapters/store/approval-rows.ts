@@ -1,0 +1,220 @@
+import type { ApprovalRequest } from '../../core/approval.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type {
+  ApprovalBinding,
+  ApprovalChange,
+  ApprovalLimits,
+  ApprovalQuery,
+  StoredApproval,
+} from '../../gateway/ports/approvals.ts';
+import type { Trx } from './dialect.ts';
+import type { ApprovalRow } from './tables.ts';
+
+/** Maximum number of closed approvals removed at once. */
+const MAX_REMOVED = 500;
+
+export async function requestApproval(
+  trx: Trx,
+  wanted: StoredApproval,
+  limits: ApprovalLimits,
+): Promise<Result<StoredApproval, Refusal>> {
+  const { nowMs } = limits;
+  const open = await ofTool(trx, wanted.binding)
+    .where('arguments_hash', '=', wanted.binding.argumentsHash)
+    .where('expires_ms', '>', nowMs)
+    .where((build) =>
+      build.or([
+        build('state', 'in', ['pending', 'denied']),
+        build.and([build('state', '=', 'approved'), build('scope', '=', 'once')]),
+      ]),
+    )
+    // One that was approved comes before one that was denied, and that before a pending one.
+    .orderBy('state')
+    .limit(1)
+    .executeTakeFirst();
+  if (open !== undefined) return ok(approvalOf(open));
+  const { count } = await trx
+    .selectFrom('assay_approvals')
+    .select((build) => build.fn.countAll<number>().as('count'))
+    .where('subject_json', '=', JSON.stringify(wanted.binding.subject))
+    .where('state', '=', 'pending')
+    .where('expires_ms', '>', nowMs)
+    .executeTakeFirstOrThrow();
+  if (count >= limits.pendingPerSubject)
+    return err({ code: 'APPROVALS_FULL', limit: limits.pendingPerSubject });
+  if (!(await makeRoom(trx, limits))) return err({ code: 'APPROVALS_FULL', limit: limits.total });
+  await trx.insertInto('assay_approvals').values(rowOf(wanted)).execute();
+  return ok(wanted);
+}
+
+/** False if the id is taken. */
+export async function insertApproval(
+  trx: Trx,
+  approval: StoredApproval,
+  limits: ApprovalLimits,
+): Promise<Result<boolean, Refusal>> {
+  if (!(await makeRoom(trx, limits))) return err({ code: 'APPROVALS_FULL', limit: limits.total });
+  const done = await trx
+    .insertInto('assay_approvals')
+    .values(rowOf(approval))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return ok(done.numInsertedOrUpdatedRows === 1n);
+}
+
+export async function changeApproval(
+  trx: Trx,
+  { id, from, to, answer, expiry, nowMs }: ApprovalChange,
+): Promise<StoredApproval | undefined> {
+  const row = await trx
+    .updateTable('assay_approvals')
+    .set({
+      state: to,
+      ...(answer && answerColumns(answer)),
+      ...(expiry && { expires_ms: expiry.expiresMs ?? null }),
+    })
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))
+    .returningAll()
+    .executeTakeFirst();
+  return row && approvalOf(row);
+}
+
+export async function findGrant(
+  trx: Trx,
+  binding: ApprovalBinding,
+  nowMs: number,
+): Promise<StoredApproval | undefined> {
+  const row = await ofTool(trx, binding)
+    .where('state', '=', 'approved')
+    .where((build) =>
+      build.or([
+        build('scope', '=', 'always'),
+        build.and([build('scope', '=', 'session'), build('session', '=', binding.session)]),
+      ]),
+    )
+    .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', nowMs)]))
+    .limit(1)
+    .executeTakeFirst();
+  return row && approvalOf(row);
+}
+
+/** Newest first. */
+export async function readApprovals(
+  trx: Trx,
+  { ids, state, before, limit }: ApprovalQuery,
+): Promise<readonly StoredApproval[]> {
+  let rows = trx
+    .selectFrom('assay_approvals')
+    .selectAll()
+    .orderBy('created_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (ids !== undefined) rows = rows.where('id', 'in', ids);
+  if (state !== undefined) rows = rows.where('state', '=', state);
+  if (before !== undefined) {
+    const { createdMs, id } = before;
+    rows = rows.where((build) =>
+      build.or([
+        build('created_ms', '<', createdMs),
+        build.and([build('created_ms', '=', createdMs), build('id', '<', id)]),
+      ]),
+    );
+  }
+  return (await rows.execute()).map(approvalOf);
+}
+
+function ofTool(trx: Trx, { subject, toolKey, digest }: ApprovalBinding) {
+  return trx
+    .selectFrom('assay_approvals')
+    .selectAll()
+    .where('tool_key', '=', toolKey)
+    .where('digest', '=', digest)
+    .where('subject_json', '=', JSON.stringify(subject));
+}
+
+/**
+ * Removes what ended long ago and, if there are too many, the oldest of what has expired. One that was used or denied
+ * is kept until it expires, since a replay would find it gone. False if there is no room.
+ */
+async function makeRoom(trx: Trx, { nowMs, keepMs, total }: ApprovalLimits): Promise<boolean> {
+  await trx
+    .deleteFrom('assay_approvals')
+    .where('expires_ms', '<', nowMs - keepMs)
+    .execute();
+  const count = await countAll(trx);
+  if (count < total) return true;
+  const oldest = trx
+    .selectFrom('assay_approvals')
+    .select('id')
+    .where((build) => build.or([build('state', '=', 'revoked'), build('expires_ms', '<=', nowMs)]))
+    .orderBy('created_ms')
+    .limit(MAX_REMOVED);
+  await trx.deleteFrom('assay_approvals').where('id', 'in', oldest).execute();
+  return (await countAll(trx)) < total;
+}
+
+async function countAll(trx: Trx): Promise<number> {
+  const { count } = await trx
+    .selectFrom('assay_approvals')
+    .select((build) => build.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function rowOf({ binding, answer, ...approval }: StoredApproval): ApprovalRow {
+  return {
+    id: approval.id,
+    subject_json: JSON.stringify(binding.subject),
+    session: binding.session,
+    tool_key: binding.toolKey,
+    digest: binding.digest,
+    arguments_hash: binding.argumentsHash,
+    state: approval.state,
+    created_ms: approval.createdMs,
+    expires_ms: approval.expiresMs ?? null,
+    ...answerColumns(answer),
+    request_json: JSON.stringify(approval.request),
+  };
+}
+
+function answerColumns(
+  answer: StoredApproval['answer'],
+): Pick<ApprovalRow, 'scope' | 'answered_ms' | 'answered_by_json' | 'reason_json'> {
+  return {
+    scope: answer?.scope ?? null,
+    answered_ms: answer?.atMs ?? null,
+    answered_by_json: answer === undefined ? null : JSON.stringify(answer.by),
+    reason_json: answer?.reason === undefined ? null : JSON.stringify(answer.reason),
+  };
+}
+
+/** Reads what `rowOf` wrote. */
+function approvalOf(row: ApprovalRow): StoredApproval {
+  const { answered_ms: atMs, answered_by_json: by, reason_json: reason } = row;
+  return {
+    id: row.id,
+    binding: {
+      subject: JSON.parse(row.subject_json) as string,
+      session: row.session,
+      toolKey: row.tool_key,
+      digest: row.digest,
+      argumentsHash: row.arguments_hash,
+    },
+    request: JSON.parse(row.request_json) as ApprovalRequest,
+    state: row.state,
+    createdMs: row.created_ms,
+    expiresMs: row.expires_ms ?? undefined,
+    answer:
+      atMs === null || by === null
+        ? undefined
+        : {
+            scope: row.scope ?? undefined,
+            by: JSON.parse(by) as string,
+            atMs,
+            ...(reason !== null && { reason: JSON.parse(reason) as string }),
+          },
+  };
+}

@@ -1,0 +1,84 @@
+import { ok, type Result } from '../../core/result.ts';
+import { SESSION_LABELS } from '../../core/policy/policy.ts';
+import {
+  type LabelChanges,
+  MAX_LABELS,
+  type StoredLabel,
+  type StoredLabels,
+} from '../../gateway/ports/labels.ts';
+import { portions, type Trx } from './dialect.ts';
+import type { LabelRow } from './tables.ts';
+
+/** Oldest first. */
+export async function readLabels(trx: Trx, subject: string | undefined): Promise<StoredLabels> {
+  let rows = trx.selectFrom('assay_labels').selectAll();
+  if (subject !== undefined) rows = rows.where('subject_json', '=', JSON.stringify(subject));
+  const found = await rows.orderBy('since_ms').orderBy('subject_json').orderBy('label').execute();
+  const count = subject === undefined ? found.length : await countLabels(trx);
+  return { labels: found.flatMap(labelOf), isFull: count >= MAX_LABELS };
+}
+
+export async function writeLabels(
+  trx: Trx,
+  { added, seen, expiredMs }: LabelChanges,
+): Promise<Result<undefined, never>> {
+  for (const [subject, { lastMs, aliveMs }] of seen)
+    await trx
+      .updateTable('assay_labels')
+      .set({ seen_ms: lastMs })
+      .where('subject_json', '=', JSON.stringify(subject))
+      .where('seen_ms', '<', lastMs)
+      .where('seen_ms', '>=', aliveMs)
+      .execute();
+  await trx.deleteFrom('assay_labels').where('seen_ms', '<', expiredMs).execute();
+  const room = MAX_LABELS - (added.length === 0 ? 0 : await countLabels(trx));
+  for (const some of portions(added.slice(0, Math.max(room, 0))))
+    await trx
+      .insertInto('assay_labels')
+      .values(some.map(rowOf))
+      .onConflict((conflict) => conflict.columns(['subject_json', 'label']).doNothing())
+      .execute();
+  return ok(undefined);
+}
+
+/** Returns whether the subject had labels. */
+export async function deleteLabels(trx: Trx, subject: string): Promise<boolean> {
+  const done = await trx
+    .deleteFrom('assay_labels')
+    .where('subject_json', '=', JSON.stringify(subject))
+    .executeTakeFirst();
+  return done.numDeletedRows > 0n;
+}
+
+async function countLabels(trx: Trx): Promise<number> {
+  const row = await trx
+    .selectFrom('assay_labels')
+    .select((build) => build.fn.countAll().as('count'))
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
+
+function rowOf({ subject, label, source, sinceMs, seenMs }: StoredLabel): LabelRow {
+  return {
+    subject_json: JSON.stringify(subject),
+    label,
+    source_json: JSON.stringify(source),
+    since_ms: sinceMs,
+    seen_ms: seenMs,
+  };
+}
+
+/** A label of a newer Assay has no meaning here. */
+function labelOf(row: LabelRow): readonly StoredLabel[] {
+  const label = SESSION_LABELS.find((known) => known === row.label);
+  if (label === undefined) return [];
+  return [
+    {
+      subject: JSON.parse(row.subject_json) as string, // `rowOf` wrote it
+      label,
+      source: JSON.parse(row.source_json) as string, // the same
+      sinceMs: row.since_ms,
+      seenMs: row.seen_ms,
+    },
+  ];
+}

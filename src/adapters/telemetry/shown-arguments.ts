@@ -1,0 +1,62 @@
+import { hasTwins, isMembers, writtenJson } from '../../core/canonical-json.ts';
+import { isCredentialKey } from './credential-names.ts';
+
+/** Arguments of a call, as people may see them. */
+export interface ShownArguments {
+  /** JSON text, or the start of it. */
+  readonly text: string;
+  /** Whether it was cut, or is masked below a depth of 20. */
+  readonly isShortened: boolean;
+}
+
+/** Larger texts are not parsed, as that happens at once. */
+const MAX_PARSED_LENGTH = 256 * 1024;
+const MAX_LENGTH = 4_000;
+const MAX_DEPTH = 20;
+const MASK = '***';
+
+/**
+ * The arguments of a call with credentials masked: strings and numbers below members with such names, and known secrets
+ * anywhere. Numbers stand as written, names and structure stay. Texts beyond 4,000 characters are cut.
+ */
+export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
+  const isParsed = text.length <= MAX_PARSED_LENGTH;
+  // Readers differ in which of two equal keys they take, so all of the text is shown.
+  const read = isParsed && !hasTwins(text) ? writtenJson(text) : undefined;
+  const masking = new Masking();
+  const masked = mask(
+    read === undefined
+      ? text.slice(0, MAX_PARSED_LENGTH)
+      : JSON.stringify(masking.of(read.value, { depth: 0, isCredential: false })),
+  );
+  const isCut = !isParsed || masked.length > MAX_LENGTH;
+  return {
+    text: isCut ? `${masked.slice(0, MAX_LENGTH)}…` : masked,
+    isShortened: isCut || masking.isTooDeep,
+  };
+}
+
+interface Place {
+  readonly depth: number;
+  readonly isCredential: boolean;
+}
+
+class Masking {
+  /** Whether an object or array was masked for its depth. */
+  isTooDeep = false;
+
+  of(value: unknown, { depth, isCredential }: Place): unknown {
+    const isArray = Array.isArray(value);
+    if (!isArray && !isMembers(value)) return isCredential && typeof value !== 'boolean' ? MASK : value;
+    if (depth === MAX_DEPTH) {
+      this.isTooDeep = true;
+      return MASK;
+    }
+    if (isArray) return value.map((item) => this.of(item, { depth: depth + 1, isCredential }));
+    const members = Object.entries(value).map(([key, member]) => [
+      key,
+      this.of(member, { depth: depth + 1, isCredential: isCredential || isCredentialKey(key) }),
+    ]);
+    return Object.fromEntries(members);
+  }
+}

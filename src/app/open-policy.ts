@@ -1,0 +1,40 @@
+import { ok } from '../core/result.ts';
+import { steadyClock } from '../core/token.ts';
+import type { CallPolicy } from '../gateway/catalog/call-policy.ts';
+import { SessionLabels } from '../gateway/catalog/session-labels.ts';
+import { TokenPreferences } from '../gateway/services/token-preferences.ts';
+import type { Environment } from './environment.ts';
+import type { Records } from './records.ts';
+
+/** A command alone does not make a store for labels without effect. */
+export function openLabels(
+  { store, log, cleanup }: Environment,
+  policy: CallPolicy,
+  hasStore: boolean,
+): SessionLabels {
+  const labels = new SessionLabels({
+    open: () => store.open(),
+    isKept: () => hasStore || policy.current.outbound !== 'allow',
+    idleMs: () => policy.labelIdleMs,
+    nowMs: steadyClock(),
+    log,
+  });
+  cleanup.defer(() => labels.close());
+  return labels;
+}
+
+/** The preferences of tokens. */
+export function openTokenPreferences(
+  { store, around }: Environment,
+  { isStored, records, file }: { isStored: boolean; records: Records; file: ReadonlyMap<string, unknown> },
+): { readonly tokenPreferences: TokenPreferences; readonly identify: TokenPreferences['identify'] } {
+  const none = { tokens: () => Promise.resolve(ok([])) };
+  const tokenPreferences = new TokenPreferences({
+    records: records.records,
+    openStore: () => (isStored ? store.open() : Promise.resolve(ok(none))),
+    env: around.env,
+    file,
+    nowMs: steadyClock(),
+  });
+  return { tokenPreferences, identify: tokenPreferences.identify };
+}

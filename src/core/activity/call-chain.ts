@@ -1,0 +1,176 @@
+import { sha256 } from '../digest.ts';
+import { parsedJson } from '../json-object.ts';
+import { type CallEntry, type CallFacts, factsOf } from './call-entry.ts';
+
+/** A link of a chain of entries. Each process writes its own chain. */
+export interface ChainedEntry {
+  readonly chain: string;
+  /** Counts up from 1. */
+  readonly seq: number;
+  /** Hash of the entry before it; of the chain's id for the first. */
+  readonly previous: string;
+  readonly hash: string;
+  /** Canonical JSON. */
+  readonly text: string;
+}
+
+/** A row of the call record, as stored. The store numbers rows without gaps, over all chains. */
+export interface StoredEntry extends ChainedEntry {
+  readonly id: number;
+  readonly atMs: number;
+  readonly facts: CallFacts;
+}
+
+/** An entry to store; the store numbers it. */
+export type NewEntry = Omit<StoredEntry, 'id'>;
+
+/** SHA-256 over the hash before it, a line feed and the entry, in hexadecimal. */
+export function chainHash(previous: string, text: string): string {
+  return sha256(`${previous}\n${text}`);
+}
+
+/** Entries of one chain in their order, to be stored together. */
+export interface EntryBatch {
+  readonly chain: string;
+  /** Of the first entry. */
+  readonly seq: number;
+  /** Hash of the entry before the first. */
+  readonly previous: string;
+  /** Canonical JSON of each entry. */
+  readonly texts: readonly string[];
+}
+
+/** The entries with their hashes and facts. */
+export function chainedEntries({ chain, seq, previous: before, texts }: EntryBatch): readonly NewEntry[] {
+  let previous = before;
+  return texts.map((text, at) => {
+    const entry = JSON.parse(text) as CallEntry; // Assay wrote it
+    const link = { chain, seq: seq + at, previous, hash: chainHash(previous, text), text };
+    previous = link.hash;
+    return { ...link, atMs: Date.parse(entry.at), facts: factsOf(entry) };
+  });
+}
+
+export function firstHash(chain: string): string {
+  return sha256(chain);
+}
+
+/** What is wrong with an entry. The sentences are in `chain-text.ts`. */
+export type ChainFault =
+  /** It is not the entry that was hashed. */
+  | { readonly code: 'entry_changed'; readonly id: number }
+  /** Its row says something else than the entry. */
+  | { readonly code: 'row_changed'; readonly id: number }
+  /** Entries before it, in its chain or in the store's count, are missing. */
+  | { readonly code: 'entries_missing'; readonly id: number; readonly count: number }
+  /** It does not follow the entry before it in its chain. */
+  | { readonly code: 'entry_inserted'; readonly id: number };
+
+/** The limits of what the store has: rows up to `prunedId` were pruned, and `lastId` was the last one written. */
+export interface ChainBounds {
+  readonly prunedId: number;
+  readonly lastId: number;
+}
+
+export interface ChainReport {
+  readonly entries: number;
+  readonly chains: number;
+  /** Number of calls that Assay itself says it could not record. */
+  readonly dropped: number;
+  /** The first faults found. */
+  readonly faults: readonly ChainFault[];
+  /** Number of all faults. */
+  readonly faultCount: number;
+}
+
+const MAX_FAULTS = 100;
+
+/** Checks all entries, oldest first, in pages. */
+export class ChainCheck {
+  readonly #links = new Map<string, Pick<ChainedEntry, 'seq' | 'hash'>>();
+  readonly #chains = new Set<string>();
+  readonly #faults: ChainFault[] = [];
+  #faultCount = 0;
+  #entries = 0;
+  #dropped = 0;
+  /** Id of the last row that was checked or pruned. */
+  #lastId = 0;
+  /** Missing rows that no chain has been found to lack yet. */
+  #unplaced = 0;
+
+  /** The next page starts after this row. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  /** Rows after `lastId`, oldest first. An empty page is the last one. */
+  add(rows: readonly StoredEntry[], { prunedId, lastId }: ChainBounds): void {
+    if (prunedId > this.#lastId) {
+      // Pruned before or during the check: what follows continues chains whose ends are gone.
+      this.#lastId = prunedId;
+      this.#links.clear();
+    }
+    for (const row of rows) this.#check(row);
+    if (rows.length === 0 && lastId > this.#lastId) this.#missing(lastId, lastId - this.#lastId);
+  }
+
+  get report(): ChainReport {
+    return {
+      entries: this.#entries,
+      chains: this.#chains.size,
+      dropped: this.#dropped,
+      faults: this.#faults,
+      faultCount: this.#faultCount,
+    };
+  }
+
+  #check(row: StoredEntry): void {
+    const { id, chain, seq, previous, hash, text } = row;
+    this.#entries += 1;
+    this.#chains.add(chain);
+    const gap = id - this.#lastId - 1;
+    this.#lastId = id;
+    const before = this.#links.get(chain);
+    this.#links.set(chain, { seq, hash });
+    if (gap > 0) this.#missing(id, gap);
+    if (gap > 0) this.#unplaced += gap;
+    if (chainHash(previous, text) !== hash) return this.#tell({ code: 'entry_changed', id });
+    const entry = parsedJson(text) as CallEntry; // unchanged since Assay wrote it
+    if (entry.kind === 'dropped') this.#dropped += entry.count;
+    if (isOther(row, entry)) return this.#tell({ code: 'row_changed', id });
+    if (before === undefined) {
+      // The oldest entry that is left of a chain is its anchor.
+      if (seq === 1 && previous !== firstHash(chain)) this.#tell({ code: 'entry_inserted', id });
+    } else if (seq > before.seq + 1) {
+      this.#missingInChain(id, seq - before.seq - 1);
+    } else if (seq !== before.seq + 1 || previous !== before.hash) this.#tell({ code: 'entry_inserted', id });
+  }
+
+  /** Tells of entries that are missing although no row is, as the rows were numbered again. */
+  #missingInChain(id: number, count: number): void {
+    const known = Math.min(count, this.#unplaced);
+    this.#unplaced -= known;
+    if (count > known) this.#missing(id, count - known);
+  }
+
+  #missing(id: number, count: number): void {
+    this.#tell({ code: 'entries_missing', id, count });
+  }
+
+  #tell(fault: ChainFault): void {
+    this.#faultCount += 1;
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
+  }
+}
+
+function isOther({ atMs, facts }: StoredEntry, entry: CallEntry): boolean {
+  const said = factsOf(entry);
+  return (
+    Date.parse(entry.at) !== atMs ||
+    said.subject !== facts.subject ||
+    said.server !== facts.server ||
+    said.tool !== facts.tool ||
+    said.decision !== facts.decision ||
+    said.outcome !== facts.outcome
+  );
+}

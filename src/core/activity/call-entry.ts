@@ -1,0 +1,118 @@
+import { canonicalJson } from '../canonical-json.ts';
+import type { Hint } from '../hints/hint.ts';
+import type { ReasonCode } from '../hints/reason.ts';
+import type { Decision, PolicyTool, SessionLabel } from '../policy/policy.ts';
+import type { RefusalCode } from '../refusal.ts';
+
+/** How a call ended. `input_required`: its client was asked for something and may come back with the answer. */
+export type CallOutcome = 'ok' | 'tool_error' | 'error' | 'input_required' | RefusalCode;
+
+/** The approval under which a call was carried out. */
+export interface CallApproval {
+  readonly id: string;
+  readonly by: string;
+  readonly scope: string;
+}
+
+/** A `tools/call` that has ended, as collected on the hot path: by reference, and not yet bounded. */
+export interface FinishedCall {
+  readonly subject: string;
+  readonly sessionId: string | undefined;
+  /** JSON text of the client's name and version. */
+  readonly client: string | undefined;
+  /** The view that was called. */
+  readonly endpoint: string;
+  readonly toolset: string | undefined;
+  readonly labels: readonly SessionLabel[] | undefined;
+  /** The name that the client called. */
+  readonly publicName: string;
+  readonly tool: PolicyTool | undefined;
+  readonly toolId: string | undefined;
+  readonly decision: Decision | undefined;
+  readonly approval: CallApproval | undefined;
+  readonly outcome: CallOutcome;
+  readonly durationMs: number;
+  /** JSON text. Undefined unless recorded; then empty if it was too large to keep. */
+  readonly argumentsText: string | undefined;
+  /** Size in bytes of the arguments as sent. */
+  readonly argumentsBytes: number;
+}
+
+/** An entry of the call record, as JSON. Calls that could not be recorded are counted in a `dropped` entry. */
+export type CallEntry = RecordedCall | DroppedCalls;
+
+export interface RecordedCall {
+  readonly kind: 'call';
+  readonly at: string;
+  readonly subject: string;
+  /** Hash of the session id, which itself would open the session. */
+  readonly session?: string;
+  readonly client?: { readonly name?: string; readonly version?: string };
+  readonly endpoint: string;
+  readonly toolset?: string;
+  readonly labels?: readonly string[];
+  readonly tool: {
+    /** Absent if the call was not resolved to a tool, as are the digest and the hints. */
+    readonly id?: string;
+    readonly publicName: string;
+    readonly namespacedName?: string;
+    /** Absent for tools of Assay's own. */
+    readonly server?: string;
+    readonly digest?: string;
+    readonly confirm?: string;
+  };
+  /** As decided on, with the origin of each. */
+  readonly hints?: Readonly<Record<Hint, { readonly value: boolean; readonly reason: ReasonCode }>>;
+  readonly decision?: Decision;
+  readonly approval?: CallApproval;
+  readonly outcome: CallOutcome;
+  readonly durationMs: number;
+  readonly arguments?: RecordedArguments;
+}
+
+export interface RecordedArguments {
+  /** Size in bytes as sent. */
+  readonly bytes: number;
+  readonly form: 'masked' | 'full';
+  /** Whether `text` is not all of it. */
+  readonly isShortened: boolean;
+  /** JSON text, or the start of it. */
+  readonly text: string;
+}
+
+export interface DroppedCalls {
+  readonly kind: 'dropped';
+  readonly at: string;
+  /** Number of calls that were not recorded. */
+  readonly count: number;
+  /** When the first of them ended. */
+  readonly since: string;
+}
+
+/** What queries filter by. */
+export interface CallFacts {
+  readonly subject?: string | undefined;
+  readonly server?: string | undefined;
+  /** Namespaced name, or the name that was called if there is no such tool. */
+  readonly tool?: string | undefined;
+  readonly decision?: Decision['kind'] | undefined;
+  readonly outcome?: string | undefined;
+}
+
+export function factsOf(entry: CallEntry): CallFacts {
+  if (entry.kind === 'dropped') return {};
+  const { subject, tool, decision, outcome } = entry;
+  return {
+    subject,
+    server: tool.server,
+    tool: tool.namespacedName ?? tool.publicName,
+    decision: decision?.kind,
+    outcome,
+  };
+}
+
+/** Canonical JSON (RFC 8785), so that anyone can compute its hash again. */
+export function entryText(entry: CallEntry): string {
+  // Optional members hold no undefined values after this, as canonical JSON has none.
+  return canonicalJson(JSON.parse(JSON.stringify(entry)));
+}

@@ -1,0 +1,114 @@
+import { canonicalJson } from '../canonical-json.ts';
+import { shortHash } from '../digest.ts';
+import { HINTS } from '../hints/hint.ts';
+import { reasonOf } from '../hints/reason.ts';
+import { parsedObject } from '../json-object.ts';
+import type { Decision, PolicyTool } from '../policy/policy.ts';
+import type { FinishedCall, RecordedArguments } from './call-entry.ts';
+
+/**
+ * The entry of a call that ended at this time, as canonical JSON: a `RecordedCall`. Written member by member in the
+ * order of their names, from parts that are the same for many calls, because this runs once for each call.
+ */
+export function callText(call: FinishedCall, endedMs: number, args?: RecordedArguments): string {
+  const { approval, client, decision, labels, sessionId, toolset, tool } = call;
+  const session = sessionId === undefined ? undefined : shortHash(sessionId, SESSION_DIGITS);
+  return (
+    '{' +
+    (approval === undefined ? '' : `"approval":${canonicalJson({ ...approval })},`) +
+    (args === undefined ? '' : `"arguments":${canonicalJson(args)},`) +
+    `"at":"${new Date(endedMs).toISOString()}",` +
+    (client === undefined ? '' : `"client":${clientText(client)},`) +
+    (decision === undefined ? '' : `"decision":${decisionText(decision)},`) +
+    `"durationMs":${JSON.stringify(Math.round(call.durationMs * 10) / 10)},` +
+    `"endpoint":${nameText(call.endpoint)},` +
+    (tool === undefined ? '' : `"hints":${hintsText(tool)},`) +
+    '"kind":"call",' +
+    (labels === undefined ? '' : `"labels":${JSON.stringify(labels)},`) +
+    `"outcome":${JSON.stringify(call.outcome)},` +
+    (session === undefined ? '' : `"session":"${session}",`) +
+    `"subject":${nameText(call.subject)},` +
+    `"tool":${toolText(call)}` +
+    (toolset === undefined ? '' : `,"toolset":${nameText(toolset)}`) +
+    '}'
+  );
+}
+
+/** Names come from peers and issuers. */
+const MAX_NAME = 256;
+const SESSION_DIGITS = 16;
+
+function nameText(text: string): string {
+  return JSON.stringify(bounded(text));
+}
+
+function bounded(text: string): string {
+  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME - 1)}…` : text;
+}
+
+interface ToolText {
+  readonly publicName: string;
+  readonly text: string;
+}
+
+const TOOLS = new WeakMap<PolicyTool, ToolText>();
+
+function toolText({ tool, toolId, publicName }: FinishedCall): string {
+  if (tool === undefined) return `{"publicName":${nameText(publicName)}}`;
+  const known = TOOLS.get(tool);
+  if (known?.publicName === publicName) return known.text;
+  const { server, digest, confirm, name } = tool;
+  const text = canonicalJson({
+    publicName: bounded(publicName),
+    ...(toolId !== undefined && { id: toolId }),
+    namespacedName: bounded(server === undefined ? name : `${server}.${name}`),
+    ...(server !== undefined && { server }),
+    digest,
+    ...(confirm !== undefined && { confirm }),
+  });
+  TOOLS.set(tool, { publicName, text });
+  return text;
+}
+
+const HINT_TEXTS = new WeakMap<PolicyTool, string>();
+
+function hintsText(tool: PolicyTool): string {
+  const known = HINT_TEXTS.get(tool);
+  if (known !== undefined) return known;
+  const entries = HINTS.map((hint) => {
+    const { value, by } = tool.hints[hint].decision;
+    return [hint, { value, reason: reasonOf(by).code }] as const;
+  });
+  const text = canonicalJson(Object.fromEntries(entries));
+  HINT_TEXTS.set(tool, text);
+  return text;
+}
+
+const DECISIONS = new WeakMap<Decision, string>();
+
+function decisionText(decision: Decision): string {
+  const known = DECISIONS.get(decision);
+  if (known !== undefined) return known;
+  // Without members that are undefined, as canonical JSON has none.
+  const text = canonicalJson(JSON.parse(JSON.stringify(decision)));
+  DECISIONS.set(decision, text);
+  return text;
+}
+
+const MAX_CLIENTS = 256;
+const CLIENTS = new Map<string, string>();
+
+/** Most calls come from few clients. */
+function clientText(json: string): string {
+  const known = CLIENTS.get(json);
+  if (known !== undefined) return known;
+  const { name, version } = parsedObject(json);
+  const text = canonicalJson({
+    ...(typeof name === 'string' && { name: bounded(name) }),
+    ...(typeof version === 'string' && { version: bounded(version) }),
+  });
+  // Clients choose these texts, so few and short ones are kept.
+  if (CLIENTS.size >= MAX_CLIENTS) CLIENTS.clear();
+  if (json.length <= 4 * MAX_NAME) CLIENTS.set(json, text);
+  return text;
+}

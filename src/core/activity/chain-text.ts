@@ -1,0 +1,18 @@
+import type { ChainFault } from './call-chain.ts';
+
+/** What is wrong, in a sentence. */
+export function chainFaultText(fault: ChainFault): string {
+  const { id } = fault;
+  switch (fault.code) {
+    case 'entry_changed':
+      return `Entry ${id} was changed: its hash is another.`;
+    case 'row_changed':
+      return `The row of entry ${id} was changed: it contradicts the entry.`;
+    case 'entries_missing':
+      return fault.count === 1
+        ? `An entry before ${id}, or that one, is missing.`
+        : `${fault.count} entries up to ${id} are missing.`;
+    case 'entry_inserted':
+      return `Entry ${id} does not follow the one before it in its chain: entries were inserted, removed or changed.`;
+  }
+}

@@ -1,0 +1,66 @@
+import { type ApprovalRequest, type ApprovalScope, APPROVAL_SCOPES } from './approval.ts';
+import { isJsonObject, type JsonObject, parsedJson } from './json-object.ts';
+import { hintText, policyReasonText, warningText } from './policy/reason-text.ts';
+import { printable } from './printable.ts';
+
+/** What a client's user is asked before a call, as the params of `elicitation/create` in the form mode. */
+export function approvalQuestion(request: ApprovalRequest): JsonObject {
+  const { scopes } = request;
+  const properties = scopes.length > 1 ? { scope: scopeSchema(scopes) } : {};
+  return { message: approvalText(request), requestedSchema: { type: 'object', properties } };
+}
+
+/** What a client shows with the link to the inbox. */
+export function approvalLinkText(request: ApprovalRequest): string {
+  return `Assay needs approval before it carries this call out. Approve or deny it on the page.\n\n${approvalText(request)}`;
+}
+
+/** The question in words. Texts of servers and clients are escaped, so that they cannot pass for ours. */
+export function approvalText(request: ApprovalRequest): string {
+  const { namespacedName, title, isShortened, reasons, warnings, hints } = request;
+  const name = JSON.stringify(namespacedName);
+  const notes = warnings.map(warningText).join('; ');
+  return [
+    `Allow this call of ${title === undefined || title === '' ? name : `${JSON.stringify(title)} (${name})`}?`,
+    `Arguments${isShortened ? ' (shortened)' : ''}: ${request.arguments}`,
+    ...(notes === '' ? [] : [`Note: ${notes}.`, `Hints: ${hints.map(hintText).join('; ')}.`]),
+    `Why you are asked: ${reasons.map(policyReasonText).join('; ')}.`,
+  ]
+    .map(printable)
+    .join('\n\n');
+}
+
+const SCOPES: Readonly<Record<ApprovalScope, string>> = {
+  once: 'for this call only',
+  session: 'for all calls of this tool in this session',
+  always: 'for all calls of this tool, until its definition changes',
+};
+
+function scopeSchema(scopes: readonly ApprovalScope[]): JsonObject {
+  const description = scopes.map((scope) => `${scope}: ${SCOPES[scope]}`).join('; ');
+  return { type: 'string', title: 'Approve', description, enum: scopes, default: 'once' };
+}
+
+/** The client's answer. `unanswered`: cancelled, or something else than was asked for, so that nothing is approved. */
+export type QuestionAnswer =
+  | { readonly kind: 'approved'; readonly scope: ApprovalScope }
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'unanswered' };
+
+/** Reads the result of `elicitation/create`, as JSON text. */
+export function readQuestionAnswer(text: string, scopes: readonly ApprovalScope[]): QuestionAnswer {
+  const result = parsedJson(text);
+  if (!isJsonObject(result)) return UNANSWERED;
+  const { action, content } = result;
+  if (action === 'decline') return { kind: 'denied' };
+  if (action !== 'accept') return UNANSWERED;
+  const chosen = isJsonObject(content)
+    ? (content['scope'] ?? 'once')
+    : content === undefined
+      ? 'once'
+      : undefined;
+  const scope = APPROVAL_SCOPES.find((one) => one === chosen);
+  return scope !== undefined && scopes.includes(scope) ? { kind: 'approved', scope } : UNANSWERED;
+}
+
+const UNANSWERED: QuestionAnswer = { kind: 'unanswered' };

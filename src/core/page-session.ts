@@ -1,0 +1,41 @@
+import { OPERATOR, type Scope } from './subject.ts';
+
+/** How long a sign-in link can be used. */
+export const LINK_MS: number = 10 * 60_000;
+/** A session ends this long after it was last used. */
+export const IDLE_MS: number = 12 * 60 * 60_000;
+/** A session ends this long after sign-in, however much it is used. */
+export const SESSION_MS: number = 7 * 24 * 60 * 60_000;
+/** Open links, and sessions of one credential; the oldest make room. */
+export const MAX_SESSIONS = 20;
+
+/** A person who signs in by a link has the machine, so may do what a token of scope `admin` may do. */
+export const LINK_HOLDER: { readonly subject: string; readonly scopes: readonly Scope[] } = {
+  subject: OPERATOR.subject,
+  scopes: ['admin'],
+};
+
+/** The path of the pages, where a link leads. */
+export const PAGES_PATH = '/admin';
+
+/** The code is in the fragment, which browsers send to nobody: no log, proxy or link preview sees it. */
+export function signInUrl(base: string, code: string): string {
+  return `${base.replace(/\/$/, '')}${PAGES_PATH}/sign-in#code=${code}`;
+}
+
+/** The public id and the secret of a link or a session, as sent. */
+export interface SessionParts {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export function sessionText({ id, secret }: SessionParts): string {
+  return `${id}.${secret}`;
+}
+
+const SHAPE = /^([0-9a-f]{12})\.([0-9A-Za-z]{43})$/;
+
+export function parseSessionText(text: string): SessionParts | undefined {
+  const [, id, secret] = SHAPE.exec(text) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}

@@ -1,0 +1,19 @@
+import { trustedValue } from './rule.ts';
+import type { PolicyTool } from './policy.ts';
+
+/** Whether calls of a tool change nothing, by a claim that may lower caution. */
+export function isKnownReadOnly({ hints }: Pick<PolicyTool, 'hints'>): boolean {
+  return trustedValue(hints.readOnlyHint) === true;
+}
+
+/**
+ * How long in ms results of a tool may be used again; 0 if not at all. By default that takes a tool that is read-only,
+ * idempotent and closed-world by claims that may lower caution; an operator may choose any read-only one.
+ */
+export function cacheMsOf(tool: Pick<PolicyTool, 'hints' | 'cacheMs'>, defaultMs: number): number {
+  const { hints, cacheMs } = tool;
+  if (!isKnownReadOnly(tool) || cacheMs === 'suspended') return 0;
+  if (cacheMs !== undefined) return cacheMs;
+  const isClosed = trustedValue(hints.openWorldHint) === false;
+  return isClosed && trustedValue(hints.idempotentHint) === true ? defaultMs : 0;
+}

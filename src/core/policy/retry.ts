@@ -1,0 +1,101 @@
+import type { Cause, CauseCode } from '../cause.ts';
+import type { ResolvedHints } from '../hints/resolve.ts';
+import type { Refusal } from '../refusal.ts';
+import { trustedValue } from './rule.ts';
+
+/**
+ * Whether a call of a tool may be sent again although its server may have carried it out: only if the tool is read-only
+ * or idempotent by a claim that may lower caution. Defaults, observations and untrusted declarations never suffice.
+ */
+export function mayRepeat({ readOnlyHint, idempotentHint }: ResolvedHints): boolean {
+  return trustedValue(readOnlyHint) === true || trustedValue(idempotentHint) === true;
+}
+
+/**
+ * What a refusal means for a call on its way to a server.
+ * - `unsent`: the server did not get it.
+ * - `lost`: the connection failed, so the server may have carried it out, and may answer if it is sent again.
+ * - `uncertain`: the server may have carried it out; sending it again would not help.
+ * - `refused`: the server did not carry it out, or the client no longer wants it.
+ */
+export type Delivery = 'unsent' | 'lost' | 'uncertain' | 'refused';
+
+export function deliveryOf(refusal: Refusal): Delivery {
+  switch (refusal.code) {
+    case 'SERVER_UNREACHED':
+      return 'unsent';
+    case 'SERVER_ENDED':
+      return isConnectionLoss(refusal.cause) ? 'lost' : 'uncertain';
+    case 'SERVER_UNAVAILABLE':
+      if (isConnectionLoss(refusal.cause)) return refusal.httpStatus === undefined ? 'refused' : 'lost';
+      return isServerError(refusal.cause) ? 'uncertain' : 'refused';
+    case 'SERVER_TIMEOUT':
+    case 'SERVER_MESSAGE_INVALID':
+      return 'uncertain';
+    default:
+      return 'refused';
+  }
+}
+
+/** How often a call may be sent again after this refusal, all earlier repeats included. `max`: the operator's limit. */
+export function repeatsAfter(refusal: Refusal, { max, mayRepeat }: Repeats): number {
+  switch (deliveryOf(refusal)) {
+    case 'unsent':
+      return mayRepeat ? Math.max(max, 1) : 1;
+    case 'lost':
+      // The call may be what ends the process, and each end fails the calls of all other clients.
+      return mayRepeat ? Math.min(max, hasProcessEnded(refusal) ? 1 : max) : 0;
+    default:
+      return 0;
+  }
+}
+
+export interface Repeats {
+  readonly max: number;
+  /** Whether the call may be sent again although the server may have carried it out. */
+  readonly mayRepeat: boolean;
+}
+
+const FIRST_DELAY_MS = 100;
+
+/** Delay in ms before a call is sent again. `repeat`: 1 or more; `chance`: from 0 to 1, spreads calls that failed together. */
+export function repeatDelayMs(repeat: number, chance: number): number {
+  return FIRST_DELAY_MS * 2 ** (repeat - 1) * (0.5 + chance / 2);
+}
+
+const ENDED_PROCESS: ReadonlySet<CauseCode> = new Set([
+  'PROCESS_EXITED',
+  'PROCESS_KILLED',
+  'STDOUT_CLOSED',
+  'STDIN_CLOSED',
+]);
+
+const LOST_CONNECTION: ReadonlySet<CauseCode> = new Set([
+  ...ENDED_PROCESS,
+  'CONNECTION_REFUSED',
+  'CONNECTION_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_FAILED',
+  'NETWORK_UNREACHABLE',
+  'SESSION_EXPIRED',
+  'RESPONSE_INCOMPLETE',
+  'STREAM_CLOSED',
+  'STREAM_NOT_RESUMED',
+]);
+
+/** Bad gateway, service unavailable, gateway timeout: of what is in between, or of a server that is just restarting. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+function isConnectionLoss(cause: Cause): boolean {
+  return cause.code === 'HTTP_SERVER_ERROR'
+    ? GATEWAY_STATUSES.has(cause.status)
+    : LOST_CONNECTION.has(cause.code);
+}
+
+function isServerError({ code }: Cause): boolean {
+  return code === 'HTTP_SERVER_ERROR' || code === 'TOOL_FAILED' || code === 'RESPONSE_INVALID';
+}
+
+function hasProcessEnded(refusal: Refusal): boolean {
+  return refusal.code === 'SERVER_ENDED' && ENDED_PROCESS.has(refusal.cause.code);
+}

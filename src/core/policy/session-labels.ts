@@ -1,0 +1,54 @@
+import type { ResolvedHints } from '../hints/resolve.ts';
+import { NO_LABELS, type SessionLabel } from './policy.ts';
+import { trustedValue } from './rule.ts';
+
+/** Tags with a meaning for decisions. */
+export const PRIVATE_TAG = 'private';
+export const OUTBOUND_TAG = 'outbound';
+
+const UNTRUSTED: ReadonlySet<SessionLabel> = new Set(['saw-untrusted']);
+const PRIVATE: ReadonlySet<SessionLabel> = new Set(['saw-private']);
+/** Also what counts while the labels of a subject cannot be read. */
+export const BOTH_LABELS: ReadonlySet<SessionLabel> = new Set([...UNTRUSTED, ...PRIVATE]);
+
+/** What a result comes from. */
+export interface ResultSource {
+  /** Undefined for resources and prompts, which have none. */
+  readonly hints: ResolvedHints | undefined;
+  /** The operators' tags. */
+  readonly tags: readonly string[];
+  /** Whether its server was given files, folders or a database. */
+  readonly holdsPrivateData: boolean;
+}
+
+/** What a caller has seen after a result. Unknown hints set a label rather than not. */
+export function labelsAfterResult({
+  hints,
+  tags,
+  holdsPrivateData,
+}: ResultSource): ReadonlySet<SessionLabel> {
+  const isUntrusted = hints?.openWorldHint.decision.value ?? true;
+  const isPrivate = tags.includes(PRIVATE_TAG) || (holdsPrivateData && mayReadInside(hints));
+  return labelsWith(isUntrusted, isPrivate);
+}
+
+/** Whether no trusted source says that a tool reaches outside or changes something. */
+function mayReadInside(hints: ResolvedHints | undefined): boolean {
+  if (hints === undefined) return true;
+  return trustedValue(hints.openWorldHint) !== true && trustedValue(hints.readOnlyHint) !== false;
+}
+
+/** One of four sets, so that no call allocates one. */
+function labelsWith(isUntrusted: boolean, isPrivate: boolean): ReadonlySet<SessionLabel> {
+  if (isUntrusted) return isPrivate ? BOTH_LABELS : UNTRUSTED;
+  return isPrivate ? PRIVATE : NO_LABELS;
+}
+
+/** One of four sets as well. */
+export function joinedLabels(
+  one: ReadonlySet<SessionLabel>,
+  other: ReadonlySet<SessionLabel>,
+): ReadonlySet<SessionLabel> {
+  const has = (label: SessionLabel): boolean => one.has(label) || other.has(label);
+  return labelsWith(has('saw-untrusted'), has('saw-private'));
+}

@@ -1,0 +1,29 @@
+import { type Identity, LOCAL_USER } from '../subject.ts';
+import type { PolicySettings } from './policy-settings.ts';
+
+/** What a token may prefer by itself. Who confirms is the same for all. */
+export type TokenPreference = Exclude<
+  keyof PolicySettings,
+  'approvals' | 'policy.approver' | 'policy.labelIdleMs'
+>;
+
+export const TOKEN_PREFERENCES: readonly TokenPreference[] = [
+  'policy.autoApproveReadOnly',
+  'policy.alwaysConfirmDestructive',
+  'policy.showWarnings',
+  'policy.unannotated',
+  'policy.confirm',
+  'policy.outbound',
+];
+
+/** The id under which the preferences of a caller are kept. Undefined for tokens that Assay did not make. */
+export function preferencesIdOf({
+  tokenId,
+  subject,
+}: Pick<Identity, 'tokenId' | 'subject'>): string | undefined {
+  return tokenId ?? (subject === LOCAL_USER.subject ? LOCAL_USER.subject : undefined);
+}
+
+export function isTokenPreference(key: string): key is TokenPreference {
+  return TOKEN_PREFERENCES.some((known) => known === key);
+}

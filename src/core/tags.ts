@@ -1,0 +1,25 @@
+export const MAX_TAGS = 20;
+const MAX_TAG_LENGTH = 50;
+// eslint-disable-next-line no-control-regex -- matches them on purpose
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** A fault of an operator's tag, as the end of a sentence. */
+export function tagFault(tag: string): string | undefined {
+  if (tag.length < 1 || tag.length > MAX_TAG_LENGTH) return `it must have 1 to ${MAX_TAG_LENGTH} characters`;
+  return CONTROL.test(tag) || !tag.isWellFormed() || tag.trim() !== tag
+    ? 'it must not contain control characters, or begin or end with a space'
+    : undefined;
+}
+
+/** A fault of all tags of one tool or server. */
+export function tagsFault(tags: readonly string[]): string | undefined {
+  if (tags.length > MAX_TAGS) return `at most ${MAX_TAGS} tags are possible`;
+  const wrong = tags.find((tag) => tagFault(tag) !== undefined);
+  return wrong === undefined ? undefined : `${JSON.stringify(wrong)}: ${tagFault(wrong) ?? ''}`;
+}
+
+export function isTagList(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) && value.every((tag) => typeof tag === 'string') && tagsFault(value) === undefined
+  );
+}

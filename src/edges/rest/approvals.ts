@@ -1,0 +1,175 @@
+import { z } from '@hono/zod-openapi';
+import { APPROVAL_SCOPES } from '../../core/approval.ts';
+import { HINTS } from '../../core/hints/hint.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import {
+  approveCall,
+  type ApprovalView,
+  denyCall,
+  getApproval,
+  listApprovals,
+  revokeApproval,
+} from '../../gateway/services/approvals.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { cursorOf, readCursor } from './paging.ts';
+import { type Answered, listReply, listSchema, type Reply, route, type Route } from './route.ts';
+
+const STORED_STATES = ['pending', 'approved', 'denied', 'used', 'revoked'] as const;
+
+const APPROVAL = z
+  .object({
+    id: z.string(),
+    state: z.enum([...STORED_STATES, 'expired']).openapi({
+      description: '`used`: an approval for one call, which was then sent.',
+    }),
+    tool: z.string().openapi({ description: 'The public name.' }),
+    namespacedName: z.string(),
+    title: z.string().optional(),
+    server: z.string().openapi({ description: 'Empty for tools of Assay itself.' }),
+    subject: z.string().openapi({ description: 'Who calls: the name of a token, or local.' }),
+    client: z
+      .string()
+      .optional()
+      .openapi({ description: 'JSON text of the name and version of the client.' }),
+    arguments: z.string().openapi({ description: 'JSON text with credentials masked.' }),
+    isShortened: z
+      .boolean()
+      .openapi({ description: 'Whether `arguments` is not all of them: cut, or nested too deeply.' }),
+    reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
+    warnings: z.array(z.string()),
+    hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
+    scopes: z.array(z.enum(APPROVAL_SCOPES)).openapi({ description: 'What may be chosen.' }),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso
+      .datetime()
+      .optional()
+      .openapi({ description: 'Absent: it counts until the definition of the tool changes.' }),
+    answeredAt: z.iso.datetime().optional(),
+    answeredBy: z.string().optional(),
+    scope: z.enum(APPROVAL_SCOPES).optional(),
+    reason: z.string().optional().openapi({ description: 'What was told to the model.' }),
+  })
+  .openapi('Approval');
+
+const APPROVE_INPUT = z.object({ scope: z.enum(APPROVAL_SCOPES).default('once') }).openapi('ApproveInput');
+
+const MAX_REASON_LENGTH = 500;
+
+const DENY_INPUT = z
+  .object({ reason: z.string().min(1).max(MAX_REASON_LENGTH).optional() })
+  .openapi('DenyInput');
+
+/** Limits what a cursor may say: a time in ms and an id. */
+const CURSOR = /^(\d{1,15}) ([\w-]{1,64})$/;
+
+const FAULTS = ['APPROVAL_UNKNOWN', 'APPROVAL_CLOSED'] as const;
+
+export function approvalRoutes(deps: AdminDeps): readonly Route[] {
+  return [listRoute(deps), getRoute(deps), approveRoute(deps), denyRoute(deps), revokeRoute(deps)];
+}
+
+function listRoute({ store }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/approvals',
+      id: 'listApprovals',
+      summary: 'Calls that wait for approval, and how others were answered, newest first',
+      scope: 'admin',
+      isPaged: true,
+      query: z.object({ state: z.enum(STORED_STATES).optional() }),
+      answer: { about: 'A page of approvals.', schema: listSchema('approvals', APPROVAL) },
+    },
+    async ({ page: { limit, cursor }, query }) => {
+      const [, createdMs, id] =
+        CURSOR.exec((cursor === undefined ? undefined : readCursor(cursor)) ?? '') ?? [];
+      if (cursor !== undefined && id === undefined) return err({ code: 'CURSOR_INVALID' });
+      const before = id === undefined ? undefined : { createdMs: Number(createdMs), id };
+      const found = await listApprovals(store, { ...query, before, limit: limit + 1 }, Date.now());
+      if (!found.ok) return found;
+      const items = found.value.slice(0, limit);
+      const last = items.at(-1);
+      const isMore = found.value.length > limit && last !== undefined;
+      const nextCursor = isMore ? cursorOf(`${Date.parse(last.createdAt)} ${last.id}`) : undefined;
+      return ok(listReply('approvals', { items, nextCursor }));
+    },
+  );
+}
+
+function getRoute({ store }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/approvals/{id}',
+      id: 'getApproval',
+      summary: 'One approval',
+      scope: 'admin',
+      answer: { about: 'The approval.', schema: APPROVAL },
+      refusals: ['APPROVAL_UNKNOWN'],
+    },
+    ({ param }) => one(getApproval(store, param('id'), Date.now())),
+  );
+}
+
+function approveRoute({ store }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/approvals/{id}/approve',
+      id: 'approveCall',
+      summary: 'Approve a call',
+      about:
+        'A call that waits goes on at once; otherwise the same call goes through when the client repeats it. Who calls cannot approve its own call.',
+      body: { schema: APPROVE_INPUT, wrapper: 'approval', examples: { 'this call': { scope: 'once' } } },
+      answer: { about: 'The approval.', schema: APPROVAL },
+      refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY'],
+    },
+    ({ param, body: { scope }, identity: { subject } }) =>
+      one(approveCall({ id: param('id'), scope }, { store, subject, nowMs: Date.now() })),
+  );
+}
+
+function denyRoute({ store }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/approvals/{id}/deny',
+      id: 'denyCall',
+      summary: 'Deny a call',
+      about:
+        'The model reads the reason. The same call is denied too, for as long as it could have been approved.',
+      body: {
+        schema: DENY_INPUT,
+        wrapper: 'approval',
+        examples: { 'with a reason': { reason: 'not on Friday' } },
+      },
+      answer: { about: 'The approval.', schema: APPROVAL },
+      refusals: [...FAULTS, 'APPROVAL_OWN'],
+    },
+    ({ param, body: { reason }, identity: { subject } }) =>
+      one(denyCall({ id: param('id'), reason }, { store, subject, nowMs: Date.now() })),
+  );
+}
+
+function revokeRoute({ store }: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: '/approvals/{id}',
+      id: 'revokeApproval',
+      summary: 'Take back an approval that was not used up',
+      answer: { status: 204, about: 'It does not count any more.' },
+      refusals: [...FAULTS],
+    },
+    async ({ param, identity: { subject } }) => {
+      const done = await revokeApproval(param('id'), { store, subject, nowMs: Date.now() });
+      return done.ok ? ok({ kind: 'none' }) : done;
+    },
+  );
+}
+
+async function one(work: Promise<Result<ApprovalView, Refusal>>): Promise<Awaited<Answered>> {
+  const done = await work;
+  return done.ok ? ok<Reply>({ kind: 'one', body: done.value }) : done;
+}

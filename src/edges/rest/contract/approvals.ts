@@ -1,0 +1,34 @@
+export type ApprovalScope = 'once' | 'session' | 'always';
+
+/** A call that waits for a person, or how it was answered. Texts of servers and clients are as they were sent. */
+export interface Approval {
+  readonly id: string;
+  readonly state: 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
+  readonly tool: string;
+  readonly namespacedName: string;
+  readonly title?: string;
+  /** Empty for tools of Assay itself. */
+  readonly server: string;
+  readonly subject: string;
+  /** JSON text. */
+  readonly client?: string;
+  /** JSON text with secrets masked. */
+  readonly arguments: string;
+  readonly isShortened?: boolean;
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+  readonly warnings: readonly string[];
+  readonly hints: readonly { readonly hint: string; readonly value: boolean; readonly reason: string }[];
+  /** What may be chosen. */
+  readonly scopes: readonly ApprovalScope[];
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+  readonly answeredAt?: string;
+  readonly answeredBy?: string;
+  readonly scope?: ApprovalScope;
+  readonly reason?: string;
+}
+
+export interface ApprovalPage {
+  readonly approvals: readonly Approval[];
+  readonly nextCursor?: string;
+}

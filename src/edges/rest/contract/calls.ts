@@ -1,0 +1,29 @@
+/** A call as recorded, or a gap in the record. Texts of servers and clients are as they were sent. */
+export interface RecordedCall {
+  readonly id: number;
+  /** dropped: `count` calls since `since` could not be recorded. */
+  readonly kind: 'call' | 'dropped';
+  readonly at: string;
+  readonly subject?: string;
+  readonly client?: { readonly name?: string; readonly version?: string };
+  readonly endpoint?: string;
+  readonly labels?: readonly string[];
+  readonly tool?: { readonly id?: string; readonly publicName: string; readonly namespacedName?: string };
+  readonly hints?: Readonly<Record<string, { readonly value: boolean; readonly reason: string }>>;
+  readonly decision?: {
+    readonly kind: 'allow' | 'ask' | 'refuse';
+    readonly reasons: readonly { readonly text: string }[];
+  };
+  readonly approval?: { readonly by: string; readonly scope: string };
+  /** ok, tool_error, error, input_required, or the code of a refusal. */
+  readonly outcome?: string;
+  readonly durationMs?: number;
+  readonly arguments?: { readonly bytes: number; readonly text: string; readonly isShortened: boolean };
+  readonly count?: number;
+  readonly since?: string;
+}
+
+export interface CallPage {
+  readonly calls: readonly RecordedCall[];
+  readonly nextCursor?: string;
+}

@@ -1,0 +1,42 @@
+export type HintName = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint';
+
+export interface HintClaim {
+  readonly value: boolean;
+  readonly kind: string;
+  readonly origin: string;
+  readonly reason?: string;
+  readonly at?: string;
+  readonly suspended?: string;
+}
+
+export interface ToolHint {
+  readonly effective: boolean;
+  readonly decidedBy: 'declared' | 'inferred' | 'override' | 'observed' | 'implied' | 'default';
+  /** A phrase. */
+  readonly reason: string;
+  readonly isContradicted: boolean;
+  readonly claims: readonly HintClaim[];
+}
+
+/** The part of a tool that the pages use. Texts of servers are as they were sent. */
+export interface Tool {
+  readonly id: string;
+  /** As clients call it. */
+  readonly name: string;
+  readonly namespacedName: string;
+  readonly serverName: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly state: 'enabled' | 'disabled' | 'withheld';
+  readonly withheld?: { readonly reason: string };
+  readonly hints: Readonly<Record<HintName, ToolHint>>;
+  readonly lint: readonly { readonly rule: string; readonly level: string; readonly says: string }[];
+  readonly drift?: { readonly isDangerous: boolean };
+  readonly inputSchema?: unknown;
+}
+
+export interface ToolPage {
+  readonly tools: readonly Tool[];
+  readonly total: number;
+  readonly nextCursor?: string;
+}

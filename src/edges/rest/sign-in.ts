@@ -1,0 +1,87 @@
+import { z } from '@hono/zod-openapi';
+import { SESSION_MS } from '../../core/page-session.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { cookieFault, setCookie, type CookieRequest } from '../../core/session-cookie.ts';
+import type { Identity } from '../../core/subject.ts';
+import type { PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
+import type { SessionView } from './contract/session.ts';
+import { fieldError, type Failure } from './failure.ts';
+import { readFields } from './read-fields.ts';
+import { readJson } from './read-json.ts';
+
+export interface SignInRequest {
+  readonly request: Request;
+  /** Of the sender, for counting failures. */
+  readonly address: string;
+  readonly admitted: Result<Identity, Refusal>;
+}
+
+type Answered = Promise<Result<Response, Failure>>;
+
+const LIMITS = { bytes: 16 * 1024, depth: 4 };
+const PROOF = z.object({ code: z.string().max(200).optional(), token: z.string().max(8_192).optional() });
+const SIGN_OUT = z.object({ everywhere: z.boolean().default(false) });
+
+/** `POST /admin/sign-in`: with a code or a token, from Assay's own page only. Sets the session cookie. */
+export async function signIn({ request, address }: SignInRequest, sessions: PageSessions): Answered {
+  const cookies = cookieRequestOf(request);
+  const fault = cookieFault(cookies);
+  if (fault !== undefined) return err(fault);
+  const proof = await proofIn(request);
+  if (!proof.ok) return proof;
+  const opened = await sessions.open(proof.value, address);
+  if (!opened.ok) return opened;
+  const { text, identity } = opened.value;
+  return ok(sessionResponse(identity, setCookie(text, cookies, SESSION_MS / 1_000)));
+}
+
+/** `POST /admin/sign-out`: ends this session, or all that rest on the same token or on sign-in links. */
+export async function signOut({ request, admitted }: SignInRequest, sessions: PageSessions): Answered {
+  const cookies = cookieRequestOf(request);
+  const fault = cookieFault(cookies);
+  if (fault !== undefined) return err(fault);
+  const json = await readJson(request, LIMITS);
+  if (!json.ok) return json;
+  const body = readFields(json.value, { schema: SIGN_OUT, wrapper: 'sign_out' });
+  if (!body.ok) return body;
+  if (admitted.ok) {
+    const ended = await sessions.end(admitted.value, body.value.value.everywhere ? 'all' : 'this');
+    if (!ended.ok) return ended;
+  }
+  const headers = { 'set-cookie': setCookie(undefined, cookies, 0), 'cache-control': 'no-store' };
+  return ok(new Response(null, { status: 204, headers }));
+}
+
+/** `GET /admin/session`: who is signed in. */
+export function currentSession({ admitted }: SignInRequest): Result<Response, Failure> {
+  return admitted.ok ? ok(sessionResponse(admitted.value)) : admitted;
+}
+
+async function proofIn(request: Request): Promise<Result<SignInProof, Failure>> {
+  const json = await readJson(request, LIMITS);
+  if (!json.ok) return json;
+  const body = readFields(json.value, { schema: PROOF, wrapper: 'sign_in' });
+  if (!body.ok) return body;
+  const { code, token } = body.value.value;
+  if (code !== undefined && token === undefined) return ok({ code });
+  if (token !== undefined && code === undefined) return ok({ token });
+  return err(fieldError('', 'give either "code" or "token"'));
+}
+
+function cookieRequestOf({ method, headers }: Request): CookieRequest {
+  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+  return {
+    method,
+    host: header('host'),
+    origin: header('origin'),
+    fetchSite: header('sec-fetch-site'),
+  };
+}
+
+function sessionResponse({ subject, scopes }: Identity, cookie?: string): Response {
+  const view: SessionView = { subject, scopes };
+  const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+  if (cookie !== undefined) headers.set('set-cookie', cookie);
+  return new Response(JSON.stringify(view), { headers });
+}

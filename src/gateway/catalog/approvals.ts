@@ -1,0 +1,275 @@
+import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import type { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { ApprovalBinding, ApprovalLimits, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
+import type { Store } from '../ports/store.ts';
+
+type ApprovalsInStore = ApprovalStore & Pick<Store, 'fault' | 'onChange'>;
+
+export interface ApprovalsOptions {
+  readonly openStore: () => Promise<Result<ApprovalsInStore, Refusal>>;
+  readonly limits: Pick<Settings, 'limits.approvalMs' | 'limits.approvalWaitMs' | 'limits.questionMs'>;
+  /** The time in ms since 1970, which all processes on the store share. */
+  readonly nowMs: () => number;
+  /** Arguments as people may see them: secrets masked, shortened. */
+  readonly shownArguments: (text: string) => { readonly text: string; readonly isShortened: boolean };
+  /** Whether the client of this process belongs to the user, as over stdio. */
+  readonly isUsersClient: boolean;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** How long an approval for a session counts for clients without sessions. */
+const SESSIONLESS_MS = 60 * MINUTE_MS;
+const MAX_PENDING = 100;
+const MAX_TOTAL = 10_000;
+const KEEP_MS = 7 * DAY_MS;
+/** Longer than sealed states of servers live. */
+const KEPT_STATE_MS = 2 * DAY_MS;
+/** While calls wait, changes that no notice told of are found after this many ms. */
+const LOOK_MS = 5_000;
+
+/**
+ * The approvals of calls: kept in the store, so that any process on it can ask and answer, and each approval of one
+ * call is used once.
+ */
+export class Approvals {
+  readonly options: ApprovalsOptions;
+  /** Where people answer in a browser. Undefined: there are no pages. */
+  pageUrl: string | undefined = undefined;
+  #store: Promise<Result<ApprovalsInStore, Refusal>> | undefined;
+  #endListening: (() => void) | undefined;
+  readonly #waiting = new Set<() => void>();
+  /** Number of changes noticed so far. */
+  #changes = 0;
+
+  constructor(options: ApprovalsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * The approval of such calls for the session, or for good. Undefined if there is none. Read from the store each time:
+   * one that was revoked must not count, also while notices of changes are late or lost.
+   */
+  async grantFor(binding: ApprovalBinding): Promise<Result<StoredApproval | undefined, Refusal>> {
+    const store = await this.#open();
+    if (!store.ok) return store;
+    // The file of a store that was moved can still be read, but nobody can revoke anything in it.
+    const { fault } = store.value;
+    return fault === undefined ? store.value.findGrant(binding, this.options.nowMs()) : err(fault);
+  }
+
+  /** The approval that is open for the call; if there is none, a new one that waits in the inbox. APPROVALS_FULL. */
+  async request(
+    binding: ApprovalBinding,
+    request: ApprovalRequest,
+  ): Promise<Result<StoredApproval, Refusal>> {
+    const store = await this.#open();
+    if (!store.ok) return store;
+    return store.value.requestApproval(this.#pending(binding, request), this.#limits);
+  }
+
+  /**
+   * Waits until an operator approves the call, for at most `limits.approvalWaitMs`. An approval for one call is used
+   * up. Refusals: APPROVAL_REQUIRED if there is no answer yet, APPROVAL_DENIED, APPROVALS_FULL, CANCELLED.
+   */
+  async obtain(
+    binding: ApprovalBinding,
+    request: ApprovalRequest,
+    cancellation: Cancellation,
+  ): Promise<Result<StoredApproval, Refusal>> {
+    const store = await this.#open();
+    if (!store.ok) return store;
+    const deadlineMs = performance.now() + this.options.limits['limits.approvalWaitMs'];
+    for (;;) {
+      const asked = await this.request(binding, request);
+      if (!asked.ok) return asked;
+      const settled = await this.#settled(store.value, asked.value, { deadlineMs, cancellation });
+      if (!settled.ok) return settled;
+      const approval = settled.value;
+      switch (approval?.state) {
+        case 'pending':
+          return err(required(request, approval.id));
+        case 'denied':
+          return err(denied(request, approval));
+        case 'approved': {
+          if (approval.answer?.scope !== 'once') return ok(approval);
+          const used = await this.#use(store.value, approval.id);
+          if (!used.ok) return used;
+          if (used.value !== undefined) return ok(used.value);
+          break;
+        }
+        case 'used':
+        case 'revoked':
+        case undefined:
+      }
+      // Another call used the approval, or it is gone. Ask again.
+      if (performance.now() >= deadlineMs) return err(required(request, undefined));
+    }
+  }
+
+  /**
+   * Records what the client's user answered during the call. `id` is new for each question. False if there is an answer
+   * to this question already.
+   */
+  async record(
+    id: string,
+    { binding, request, scope, by }: AnsweredInBand,
+  ): Promise<Result<boolean, Refusal>> {
+    const store = await this.#open();
+    if (!store.ok) return store;
+    const atMs = this.options.nowMs();
+    const { 'limits.approvalMs': approvalMs, 'limits.questionMs': questionMs } = this.options.limits;
+    return store.value.addApproval(
+      {
+        ...{ id, binding, request, createdMs: atMs },
+        state: scope === 'once' ? 'used' : 'approved',
+        // The client can bring its answer back for as long as the question can wait.
+        expiresMs: expiryOf(scope, binding, { nowMs: atMs, approvalMs: Math.max(approvalMs, questionMs) }),
+        answer: { scope, by, atMs },
+      },
+      this.#limits,
+      {
+        ...{ atMs, subject: by, action: 'approval.approve' },
+        target: { kind: 'approval', id, name: request.namespacedName },
+        after: { scope },
+      },
+    );
+  }
+
+  /**
+   * Uses up an approval that a client brings back after its server asked for input. False if it was used before. `id`
+   * is that of the sealed state.
+   */
+  async use(
+    id: string,
+    { binding, request }: Pick<AnsweredInBand, 'binding' | 'request'>,
+  ): Promise<Result<boolean, Refusal>> {
+    const store = await this.#open();
+    if (!store.ok) return store;
+    const createdMs = this.options.nowMs();
+    const expiresMs = createdMs + KEPT_STATE_MS;
+    // What was asked is in the record of the approval itself.
+    const used = { ...request, arguments: '', isShortened: true, reasons: [], warnings: [], hints: [] };
+    return store.value.addApproval(
+      { ...{ id, binding, request: used, createdMs, expiresMs }, state: 'used', answer: undefined },
+      this.#limits,
+    );
+  }
+
+  close(): void {
+    this.#endListening?.();
+    this.#wake();
+  }
+
+  get #limits(): ApprovalLimits {
+    const nowMs = this.options.nowMs();
+    return { nowMs, pendingPerSubject: MAX_PENDING, total: MAX_TOTAL, keepMs: KEEP_MS };
+  }
+
+  #pending(binding: ApprovalBinding, request: ApprovalRequest): StoredApproval {
+    const createdMs = this.options.nowMs();
+    const expiresMs = createdMs + this.options.limits['limits.approvalMs'];
+    const id = newApprovalId();
+    return { id, binding, request, state: 'pending', createdMs, expiresMs, answer: undefined };
+  }
+
+  /** Undefined: it was removed. */
+  async #settled(
+    store: ApprovalsInStore,
+    first: StoredApproval,
+    { deadlineMs, cancellation }: { readonly deadlineMs: number; readonly cancellation: Cancellation },
+  ): Promise<Result<StoredApproval | undefined, Refusal>> {
+    let approval: StoredApproval | undefined = first;
+    let seen = -1;
+    while (approval?.state === 'pending') {
+      if (cancellation.isCancelled) return err({ code: 'CANCELLED' });
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return ok(approval);
+      if (seen === this.#changes) await this.#change(Math.min(leftMs, LOOK_MS), cancellation);
+      seen = this.#changes;
+      const read = await store.approvals({ ids: [first.id], limit: 1 });
+      if (!read.ok) return read;
+      approval = read.value[0];
+    }
+    return ok(approval);
+  }
+
+  /** Resolves on the next change of an approval, on cancellation, or when the time is over. */
+  async #change(limitMs: number, cancellation: Cancellation): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const wake = (): void => resolve(undefined);
+    const timer = setTimeout(wake, limitMs);
+    this.#waiting.add(wake);
+    try {
+      await cancellation.during(wake, promise);
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(wake);
+    }
+  }
+
+  #use(store: ApprovalsInStore, id: string): Promise<Result<StoredApproval | undefined, Refusal>> {
+    return store.changeApproval({ id, from: ['approved'], to: 'used', nowMs: this.options.nowMs() });
+  }
+
+  /** The next call opens it again after a failure. */
+  #open(): Promise<Result<ApprovalsInStore, Refusal>> {
+    this.#store ??= this.options.openStore().then((store) => {
+      if (!store.ok) this.#store = undefined;
+      else
+        this.#endListening ??= store.value.onChange((parts) => {
+          if (!parts.includes('approvals')) return;
+          this.#changes += 1;
+          this.#wake();
+        });
+      return store;
+    });
+    return this.#store;
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+export interface AnsweredInBand {
+  readonly binding: ApprovalBinding;
+  readonly request: ApprovalRequest;
+  readonly scope: ApprovalScope;
+  readonly by: string;
+}
+
+/** Short enough to type. Ids need not be secret. */
+const ID_DIGITS = 12;
+
+export function newApprovalId(): string {
+  return crypto.randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
+}
+
+/** Until when an approval counts that is given now. Undefined: for good. */
+export function expiryOf(
+  scope: ApprovalScope,
+  { session }: ApprovalBinding,
+  { nowMs, approvalMs }: { readonly nowMs: number; readonly approvalMs: number },
+): number | undefined {
+  switch (scope) {
+    case 'once':
+      return nowMs + approvalMs;
+    case 'session':
+      return nowMs + (session === '' ? SESSIONLESS_MS : DAY_MS);
+    case 'always':
+      return undefined;
+  }
+}
+
+function required({ tool, reasons, warnings }: ApprovalRequest, approval: string | undefined): Refusal {
+  return { code: 'APPROVAL_REQUIRED', tool, reasons, warnings, ...(approval !== undefined && { approval }) };
+}
+
+function denied({ tool }: ApprovalRequest, { answer }: StoredApproval): Refusal {
+  const reason = answer?.reason;
+  return { code: 'APPROVAL_DENIED', tool, ...(reason !== undefined && { reason }) };
+}

@@ -1,0 +1,98 @@
+import type { AuditEvent } from '../../core/audit-event.ts';
+import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+
+/** What an approval is for. An approval counts for nothing that differs in any of these. */
+export interface ApprovalBinding {
+  /** Who calls. */
+  readonly subject: string;
+  /** The caller's session; empty for clients without sessions. */
+  readonly session: string;
+  /** Hash of the server's identity and the tool's name. */
+  readonly toolKey: string;
+  readonly digest: string;
+  /** Hash of the arguments, and of why the call needs approval. */
+  readonly argumentsHash: string;
+}
+
+/** `used`: an approval for one call, which was then sent. */
+export type StoredApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked';
+
+export interface StoredApproval {
+  /** Random. */
+  readonly id: string;
+  readonly binding: ApprovalBinding;
+  readonly request: ApprovalRequest;
+  readonly state: StoredApprovalState;
+  readonly createdMs: number;
+  /** From then on a pending one cannot be answered, and an approved one does not count. Undefined: never. */
+  readonly expiresMs: number | undefined;
+  readonly answer: ApprovalAnswer | undefined;
+}
+
+export interface ApprovalAnswer {
+  /** Undefined if it was denied. */
+  readonly scope: ApprovalScope | undefined;
+  /** Who answered: the name of a token, `local`, or the calling client itself. */
+  readonly by: string;
+  readonly atMs: number;
+  /** For the model. */
+  readonly reason?: string | undefined;
+}
+
+/** A decision of an operator about one approval. */
+export interface ApprovalChange {
+  readonly id: string;
+  /** The change is made only from one of these states, and only before the approval expires. */
+  readonly from: readonly StoredApprovalState[];
+  readonly to: StoredApprovalState;
+  /** Undefined: as it was. */
+  readonly answer?: ApprovalAnswer | undefined;
+  /** `undefined` as a value: never. Absent: as it was. */
+  readonly expiry?: { readonly expiresMs: number | undefined } | undefined;
+  readonly nowMs: number;
+}
+
+export interface ApprovalQuery {
+  readonly ids?: readonly string[] | undefined;
+  readonly state?: StoredApprovalState | undefined;
+  /** Only those made before this one, newest first. */
+  readonly before?: { readonly createdMs: number; readonly id: string } | undefined;
+  readonly limit: number;
+}
+
+/** The part of a store that keeps approvals. Each method is one transaction. */
+export interface ApprovalStore {
+  /**
+   * Returns the approval that is open for the same call (pending, denied, or approved for one call), else adds this
+   * one. APPROVALS_FULL if the subject has too many pending ones, or there are too many. Removes approvals that ended
+   * long ago.
+   */
+  requestApproval(wanted: StoredApproval, limits: ApprovalLimits): Promise<Result<StoredApproval, Refusal>>;
+  /** Adds one that was answered at once. False if the id is taken. APPROVALS_FULL. */
+  addApproval(
+    answered: StoredApproval,
+    limits: ApprovalLimits,
+    event?: AuditEvent,
+  ): Promise<Result<boolean, Refusal>>;
+  /** Undefined if there is none, or not in such a state. */
+  changeApproval(
+    change: ApprovalChange,
+    event?: Omit<AuditEvent, 'target'>,
+  ): Promise<Result<StoredApproval | undefined, Refusal>>;
+  /** Whether calls of the tool are approved for the session, or for good. */
+  findGrant(binding: ApprovalBinding, nowMs: number): Promise<Result<StoredApproval | undefined, Refusal>>;
+  /** Newest first. */
+  approvals(query: ApprovalQuery): Promise<Result<readonly StoredApproval[], Refusal>>;
+}
+
+export interface ApprovalLimits {
+  readonly nowMs: number;
+  /** Maximum number of pending approvals of one subject. */
+  readonly pendingPerSubject: number;
+  /** Maximum number of approvals of all kinds; beyond it, the oldest expired ones are removed. */
+  readonly total: number;
+  /** How long in ms a closed approval is kept. */
+  readonly keepMs: number;
+}

@@ -1,0 +1,83 @@
+import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import { digestOfArguments, sha256 } from '../../core/digest.ts';
+import { HINTS } from '../../core/hints/hint.ts';
+import { reasonOf } from '../../core/hints/reason.ts';
+import { isJsonObject, parsedObject } from '../../core/json-object.ts';
+import type { Decision, PolicyTool } from '../../core/policy/policy.ts';
+import { hintWarnings } from '../../core/policy/reason-text.ts';
+import { originIdentityOf } from '../../core/server-identity.ts';
+import { namespacedNameOf } from '../../core/tool-ref.ts';
+import { textOf } from '../../protocol/spans.ts';
+import { nameOf } from '../../protocol/translate.ts';
+import type { Approvals } from '../catalog/approvals.ts';
+import { clientInfoOf } from '../catalog/link-choice.ts';
+import type { ApprovalBinding } from '../ports/approvals.ts';
+import type { Call } from './call.ts';
+import { policyOf } from './labels.ts';
+
+export type Ask = Extract<Decision, { kind: 'ask' }>;
+
+/** What the approval of a call counts for. */
+export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
+  const { entry } = call;
+  const identity = entry === undefined ? '' : originIdentityOf(entry.server.spec);
+  const args = call.argumentsText ?? '{}';
+  return {
+    subject: call.subject,
+    session: call.session?.id ?? '',
+    toolKey: sha256(JSON.stringify([tool.server, identity, tool.name])),
+    digest: tool.digest,
+    // Arguments with duplicate keys, which readers understand differently, only equal themselves.
+    argumentsHash: sha256(`${digestOfArguments(args)}\n${reasonsHash(call)}`),
+  };
+}
+
+/** Hash of why a call needs approval, and of the hints that a person is shown. For nothing else does an approval count. */
+export function reasonsHash({ decision, tool }: Call): string {
+  const asked = decision?.kind === 'ask' ? [decision.per, decision.reasons] : [];
+  const hints = tool && HINTS.map((hint) => tool.hints[hint].decision.value);
+  return sha256(JSON.stringify([asked, hints]));
+}
+
+const EVERY_CALL: readonly ApprovalScope[] = ['once'];
+const FIRST_CALL: readonly ApprovalScope[] = ['once', 'session', 'always'];
+
+interface Requested {
+  readonly tool: PolicyTool;
+  readonly decision: Ask;
+  readonly approvals: Approvals | undefined;
+}
+
+/** What a person is told about a call that needs approval. */
+export function requestOf(call: Call, { tool, decision, approvals }: Requested): ApprovalRequest {
+  const { message, entry } = call;
+  const name = textOf(message.bytes, nameOf(message)) ?? tool.name;
+  const shown = approvals?.options.shownArguments(call.argumentsText ?? '{}');
+  const client = clientInfoOf(call, message);
+  const title = entry === undefined ? undefined : titleOf(parsedObject(entry.definition.bytes.toString()));
+  return {
+    tool: name,
+    namespacedName: tool.server === undefined ? tool.name : namespacedNameOf(tool.server, tool.name),
+    ...(title !== undefined && { title }),
+    server: tool.server ?? '',
+    ...(client !== undefined && { client: client.slice(0, MAX_CLIENT_LENGTH) }),
+    arguments: shown?.text ?? '',
+    isShortened: shown?.isShortened ?? true,
+    reasons: decision.reasons,
+    warnings: policyOf(call).showWarnings ? hintWarnings(tool.hints) : [],
+    hints: HINTS.map((hint) => {
+      const { value, by } = tool.hints[hint].decision;
+      const { code: origin, text: reason } = reasonOf(by);
+      return { hint, value, origin, reason };
+    }),
+    scopes: decision.per === 'call' ? EVERY_CALL : FIRST_CALL,
+  };
+}
+
+const MAX_CLIENT_LENGTH = 500;
+const MAX_TITLE_LENGTH = 200;
+
+function titleOf({ title, annotations }: Readonly<Record<string, unknown>>): string | undefined {
+  const given = title ?? (isJsonObject(annotations) ? annotations['title'] : undefined);
+  return typeof given === 'string' && given !== '' ? given.slice(0, MAX_TITLE_LENGTH) : undefined;
+}

@@ -1,0 +1,237 @@
+import type { ApprovalRequest } from '../../core/approval.ts';
+import {
+  approvalLinkText,
+  approvalQuestion,
+  type QuestionAnswer,
+  readQuestionAnswer,
+} from '../../core/approval-question.ts';
+import { isJsonObject, type JsonObject, parsedObject } from '../../core/json-object.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { ownRequest } from '../../protocol/message.ts';
+import {
+  inLegacyForm,
+  inputRequiredText,
+  type Retry,
+  retryOf,
+  withoutRetry,
+} from '../../protocol/server-requests.ts';
+import { memberOf } from '../../protocol/spans.ts';
+import { type Approvals, newApprovalId } from '../catalog/approvals.ts';
+import { digestOf } from '../catalog/definition-facts.ts';
+import { profileIn } from '../catalog/link-choice.ts';
+import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
+import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.ts';
+import { type Answer, type Call, type CallApproval, refused } from './call.ts';
+import { askClient, showClient } from './input-requests.ts';
+import { policyOf, relearnLabels } from './labels.ts';
+import { openState, type RequestState, sealState } from './request-state.ts';
+
+/** A call that needs approval. */
+interface Asked {
+  readonly call: Call;
+  readonly approvals: Approvals;
+  readonly binding: ApprovalBinding;
+  readonly request: ApprovalRequest;
+  /** Empty for Assay's own tools. */
+  readonly server: string;
+}
+
+/**
+ * Obtains approval for a call (docs/POLICY.md): from an earlier approval, from the user of the client during the call,
+ * or from an operator through the inbox. Undefined if the call may be sent; it is then in `call.approval`.
+ */
+export async function obtainApproval(call: Call, decision: Ask): Promise<Answer | undefined> {
+  const { approvals } = call.view.calls;
+  const { tool } = call;
+  if (tool === undefined) return refused({ code: 'INTERNAL' });
+  const request = requestOf(call, { tool, decision, approvals });
+  if (approvals === undefined) return refused(requiredBy(request));
+  const asked: Asked = { call, approvals, binding: bindingOf(call, tool), request, server: request.server };
+  const outcome = await outcomeOf(asked, decision);
+  if (!outcome.ok) return outcome.error;
+  const changed = await changeSince(asked);
+  if (changed !== undefined) return refused(changed);
+  call.approval = outcome.value;
+  return undefined;
+}
+
+/** While the call waited, its tool may have become another one, and the policy may have come to refuse it. */
+async function changeSince({ call, binding, request }: Asked): Promise<Refusal | undefined> {
+  const { entry, view } = call;
+  const found = entry && (await view.tool(entry.key));
+  if (found?.ok === true && digestOf(found.value.definition) !== binding.digest) return requiredBy(request);
+  // Where tools are called through another one, they are not listed themselves.
+  if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
+  relearnLabels(call);
+  const decision = policyOf(call).decide(call);
+  if (decision?.kind === 'refuse')
+    return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
+  const isForOthers =
+    decision?.kind === 'ask' && JSON.stringify(decision.reasons) !== JSON.stringify(request.reasons);
+  return isForOthers ? requiredBy({ ...request, reasons: decision.reasons }) : undefined;
+}
+
+/** The approval, or what the client gets in place of a result: a refusal, or a question. */
+type Outcome = Result<CallApproval, Answer>;
+
+async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
+  const { call, approvals, binding } = asked;
+  const { repeats } = call.view.calls;
+  const retry = await retryIn(asked);
+  if (!retry.ok) return refusal(retry.error);
+  const state = retry.value?.state;
+  const isOfQuestion = state?.kind === 'approval' || state?.kind === 'inbox';
+  // The server of the call must not see the answer to a question that it did not ask.
+  if (isOfQuestion) call.message = withoutRetry(call.message);
+  const reasons = reasonsHash(call);
+  if (retry.value !== undefined && state?.kind === 'approval' && state.asked === reasons)
+    return takeAnswer(asked, state.id, retry.value.retry);
+  if ((state?.kind === 'server' || state?.kind === 'suspended') && state.approval?.asked === reasons)
+    return resumeApproved(asked, { kind: state.kind, id: state.approval.id });
+  if (repeats.take(call)) return ok({ id: '', by: call.subject, scope: 'once' });
+  if (per === 'session') {
+    const granted = await approvals.grantFor(binding);
+    if (!granted.ok) return refusal(granted.error);
+    if (granted.value !== undefined) return ok(approvalOf(granted.value));
+  }
+  const { approver } = policyOf(call);
+  const isClient = approver === 'client' || (approver === 'by_transport' && approvals.options.isUsersClient);
+  // A modern server's state would be lost, were the client asked with another one.
+  const mayAsk = retry.value === undefined || state?.kind === 'approval';
+  if (isClient && mayAsk && acceptsForms(call)) return askInBand(asked);
+  return askInbox(asked, mayAsk ? linkFor(asked) : undefined);
+}
+
+/** Waits for an operator. A client that can open a link is sent to the page where the call waits. */
+async function askInbox(asked: Asked, link: JsonObject | undefined): Promise<Outcome> {
+  const { call, approvals, binding, request, server } = asked;
+  const waiting = link && (await approvals.request(binding, request));
+  if (waiting?.ok === false) return refusal(waiting.error);
+  let close: (() => void) | undefined;
+  if (link !== undefined && waiting?.value.state === 'pending') {
+    const message = ownRequest('elicitation/create', link);
+    if (call.era === 'modern') {
+      const state = await sealState(call, server, { kind: 'inbox' });
+      const result = inputRequiredText([{ key: QUESTION, message }], state);
+      return err({ kind: 'own', result: Buffer.from(result) });
+    }
+    close = showClient(call, inLegacyForm(message, waiting.value.id));
+  }
+  const obtained = await approvals.obtain(binding, request, call.cancellation);
+  close?.();
+  return obtained.ok ? ok(approvalOf(obtained.value)) : refusal(obtained.error);
+}
+
+/** Undefined if there is no page, or the client cannot open links (2025-11-25, client/elicitation). */
+function linkFor({ call, approvals: { pageUrl }, request }: Asked): JsonObject | undefined {
+  if (pageUrl === undefined || !isJsonObject(elicitationOf(call)?.['url'])) return undefined;
+  return { mode: 'url', message: approvalLinkText(request), url: pageUrl };
+}
+
+function refusal(reason: Refusal): Outcome {
+  return err(refused(reason));
+}
+
+function approvalOf({ id, answer }: StoredApproval): CallApproval {
+  return { id, by: answer?.by ?? '', scope: answer?.scope ?? 'once' };
+}
+
+/** What a retry of a modern client brings. Undefined if it is none. */
+async function retryIn({
+  call,
+  server,
+}: Asked): Promise<Result<{ readonly state: RequestState; readonly retry: Retry } | undefined, Refusal>> {
+  const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
+  if (!isRetry) return ok(undefined);
+  const retry = retryOf(call.message);
+  if ('fault' in retry)
+    return err({
+      code: 'PARAMS_INVALID',
+      field: retry.fault,
+      reason: 'it does not have the form of a retry',
+    });
+  const state = await openState(call, server, retry.state ?? '');
+  return state.ok ? ok({ state: state.value, retry }) : state;
+}
+
+/** The call was approved, and its server then asked for input. Each state of a server resumes the call once. */
+async function resumeApproved(
+  asked: Asked,
+  { kind, id }: { readonly kind: RequestState['kind']; readonly id: string },
+): Promise<Outcome> {
+  if (kind === 'server') {
+    const first = await asked.approvals.use(id, asked);
+    if (!first.ok) return refusal(first.error);
+    if (!first.value) return refusal(USED_STATE);
+  }
+  return ok({ id, by: asked.call.subject, scope: 'once' });
+}
+
+const USED_STATE: Refusal = { code: 'STATE_INVALID', reason: 'it was used before' };
+
+function askInBand(asked: Asked): Promise<Outcome> {
+  return asked.call.era === 'legacy' ? askLegacy(asked) : askModern(asked);
+}
+
+async function askLegacy(asked: Asked): Promise<Outcome> {
+  const { call, request } = asked;
+  const answer = await askClient(call, questionOf(request));
+  if (answer === undefined) return refusal({ code: 'CANCELLED' });
+  const read = answer.kind === 'result' ? readQuestionAnswer(answer.text, request.scopes) : UNANSWERED;
+  return takeDecision(asked, newApprovalId(), read);
+}
+
+const UNANSWERED: QuestionAnswer = { kind: 'unanswered' };
+/** The key of the question among the input requests of a result. */
+const QUESTION = 'approval';
+
+async function askModern({ call, request, server }: Asked): Promise<Outcome> {
+  const state = await sealState(call, server, {
+    kind: 'approval',
+    id: newApprovalId(),
+    asked: reasonsHash(call),
+  });
+  const questions = [{ key: QUESTION, message: questionOf(request) }];
+  return err({ kind: 'own', result: Buffer.from(inputRequiredText(questions, state)) });
+}
+
+function questionOf(request: ApprovalRequest): ReturnType<typeof ownRequest> {
+  return ownRequest('elicitation/create', approvalQuestion(request));
+}
+
+function takeAnswer(asked: Asked, id: string, { responses }: Retry): Promise<Outcome> {
+  const { request } = asked;
+  return takeDecision(asked, id, readQuestionAnswer(responses.get(QUESTION) ?? '', request.scopes));
+}
+
+/** The approval is in the store before the call is sent, so that it counts once, whatever happens meanwhile. */
+async function takeDecision(asked: Asked, id: string, answer: QuestionAnswer): Promise<Outcome> {
+  const { call, approvals, binding, request } = asked;
+  if (answer.kind === 'denied') return refusal({ code: 'APPROVAL_DENIED', tool: request.tool });
+  if (answer.kind === 'unanswered') return refusal(requiredBy(request));
+  const { scope } = answer;
+  const by = call.subject;
+  const recorded = await approvals.record(id, { binding, request, scope, by });
+  if (!recorded.ok) return refusal(recorded.error);
+  return recorded.value ? ok({ id, by, scope }) : refusal(USED_STATE);
+}
+
+/** Whether the client can show a form (2025-06-18 and later; empty means the form mode). */
+function acceptsForms(call: Call): boolean {
+  const elicitation = elicitationOf(call);
+  if (elicitation === undefined) return false;
+  return Object.keys(elicitation).length === 0 || isJsonObject(elicitation['form']);
+}
+
+/** The modes in which the client can be asked. Undefined if it cannot. */
+function elicitationOf(call: Call): JsonObject | undefined {
+  const isModern = call.era === 'modern';
+  const capabilities = isModern ? profileIn(call.message, call.subject).capabilities : call.capabilities;
+  const elicitation = parsedObject(capabilities ?? '{}')['elicitation'];
+  return isJsonObject(elicitation) && (isModern || call.client.ask !== undefined) ? elicitation : undefined;
+}
+
+function requiredBy({ tool, reasons, warnings }: ApprovalRequest): Refusal {
+  return { code: 'APPROVAL_REQUIRED', tool, reasons, warnings };
+}

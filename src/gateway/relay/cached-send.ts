@@ -1,0 +1,86 @@
+import { canonicalJson, exactJson, hasTwins, isMembers } from '../../core/canonical-json.ts';
+import { sha256 } from '../../core/digest.ts';
+import { cacheMsOf, isKnownReadOnly } from '../../core/policy/cacheable.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { linkChoice } from '../catalog/link-choice.ts';
+import type { Server } from '../catalog/server.ts';
+import { toolIdIn } from '../catalog/tool-claims.ts';
+import type { Reply } from '../ports/link.ts';
+import type { Answer, Call } from './call.ts';
+
+/** Whether the cache of results has anything to do with a call. */
+export function concernsCache(call: Call): boolean {
+  if (call.method !== 'tools/call') return false;
+  const { results } = call.view.calls;
+  return results.ttlMs > 0 || results.size > 0 || call.tool?.cacheMs !== undefined;
+}
+
+/** Answers a call from the cache, or sends it and keeps its result if the tool permits that. */
+export async function sendCached(call: Call, server: Server, send: () => Promise<Answer>): Promise<Answer> {
+  const { results } = call.view.calls;
+  const { tool } = call;
+  if (tool === undefined || !isKnownReadOnly(tool)) {
+    const end = results.write(server);
+    return send().finally(end);
+  }
+  const ttlMs = cacheMsOf(tool, results.ttlMs);
+  const key = ttlMs === 0 || !isShared(call, server) ? undefined : keyOf(call);
+  if (key === undefined) return send();
+  const found = results.find(server, key);
+  if (found !== undefined) {
+    call.isFromCache = true;
+    call.view.telemetry?.meter?.cached(server.spec.name);
+    return { kind: 'relayed', reply: found };
+  }
+  const ticket = results.begin(server);
+  const answer = await send();
+  if (answer.kind === 'relayed' && !call.wasAsked && isPlainResult(answer.reply))
+    results.store(ticket, key, { reply: answer.reply, ttlMs });
+  return answer;
+}
+
+/** A connection of one client alone may have a state of its own, and can restart unnoticed. */
+function isShared(call: Call, server: Server): boolean {
+  const { link } = server;
+  return link !== undefined && linkChoice(call, server, link).kind === 'shared';
+}
+
+/** Everything of a call that its result may depend on. Undefined if the call is not a plain one. */
+function keyOf({ message, entry, identity, era, tool, argumentsText }: Call): string | undefined {
+  const { bytes, params } = message;
+  const id = entry && toolIdIn(entry.server.spec, entry.definition);
+  if (id === undefined || params === undefined || params.end - params.start > MAX_PARAMS_BYTES)
+    return undefined;
+  // Any other member asks for more than a result: a task, or the continuation of a call.
+  const known = ['name', 'arguments', '_meta'].filter((key) => memberOf(params, key) !== undefined);
+  const meta = memberOf(params, '_meta');
+  const metaText = meta === undefined ? '{}' : rawOf(bytes, meta);
+  const members = exactJson(metaText)?.value;
+  // Readers differ in which of two members with the same key they take.
+  if (known.length !== params.size || !isMembers(members) || hasTwins(metaText)) return undefined;
+  const lasting = Object.fromEntries(Object.entries(members).filter(([name]) => !OF_ONE_REQUEST.has(name)));
+  const { subject, tokenId } = identity;
+  const context = [subject, tokenId, id, tool?.digest, era, canonicalJson(lasting)];
+  // As written: 1 and 1.0 are different numbers to some servers.
+  return sha256(JSON.stringify([...context, argumentsText]));
+}
+
+const MAX_PARAMS_BYTES = 64 * 1024;
+
+/** Members of `_meta` that differ in each request and have no influence on its result. */
+const OF_ONE_REQUEST: ReadonlySet<string> = new Set([
+  'progressToken',
+  'traceparent',
+  'tracestate',
+  'baggage',
+]);
+
+/** A result of the tool itself: no error, no task, no request for input. */
+function isPlainResult({ message: { bytes, root, isError } }: Reply): boolean {
+  const result = memberOf(root, 'result')?.object;
+  if (isError || result === undefined || memberOf(result, 'task') !== undefined) return false;
+  const failed = memberOf(result, 'isError');
+  const type = memberOf(result, 'resultType');
+  const isComplete = type === undefined || textOf(bytes, type) === 'complete';
+  return isComplete && (failed === undefined || rawOf(bytes, failed) === 'false');
+}

@@ -1,0 +1,87 @@
+import type { CallOutcome, FinishedCall } from '../../core/activity/call-entry.ts';
+import type { ResponseMessage } from '../../protocol/message.ts';
+import { scanObject } from '../../protocol/scan.ts';
+import { memberOf, planOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { asksForInput, nameOf } from '../../protocol/translate.ts';
+import { clientInfoOf } from '../catalog/link-choice.ts';
+import { toolIdIn } from '../catalog/tool-claims.ts';
+import type { CallLog } from '../ports/call-log.ts';
+import type { RelayEnding } from '../ports/telemetry.ts';
+import type { Answer, Call } from './call.ts';
+
+/** Arguments beyond this are recorded by their size alone: masking has to parse them. */
+const MAX_ARGUMENT_BYTES = 64 * 1024;
+
+/** Collects what was decided on; returns what to call at the end. Undefined if calls are not recorded. */
+export function recordedCall(
+  call: Call,
+): ((ended: Answer | 'question', durationMs: number) => void) | undefined {
+  const { callLog: log } = call.view.calls;
+  if (log === undefined) return undefined;
+  const { entry, configurationTool, labels, message } = call;
+  const { tool, toolset } = call;
+  const found = configurationTool ?? entry;
+  const begun = {
+    subject: call.subject,
+    sessionId: call.session?.id,
+    client: clientInfoOf(call, message),
+    endpoint: call.view.endpoint,
+    toolset,
+    labels: labels.size === 0 ? undefined : [...labels],
+    publicName: found?.key ?? textOf(message.bytes, nameOf(message)) ?? '',
+    tool,
+    toolId: entry && toolIdIn(entry.server.spec, entry.definition),
+    ...argumentsOf(call, log),
+  };
+  return (ended, durationMs) =>
+    log.add({
+      ...begun,
+      decision: call.decision,
+      approval: call.approval,
+      outcome: ended === 'question' ? 'input_required' : outcomeOf(call, ended),
+      durationMs,
+    });
+}
+
+function argumentsOf(
+  { message: { bytes, params } }: Call,
+  log: CallLog,
+): Pick<FinishedCall, 'argumentsText' | 'argumentsBytes'> {
+  const member = log.arguments === 'none' ? undefined : memberOf(params, 'arguments');
+  if (member === undefined) return NO_ARGUMENTS;
+  const size = member.end - member.start;
+  return { argumentsText: size > MAX_ARGUMENT_BYTES ? '' : rawOf(bytes, member), argumentsBytes: size };
+}
+
+const NO_ARGUMENTS = { argumentsText: undefined, argumentsBytes: 0 };
+
+export function endingOf(ended: Answer): RelayEnding {
+  if (ended.kind === 'refused') return ended.refusal.code;
+  return ended.kind === 'relayed' && ended.reply.message.isError ? 'error' : 'ok';
+}
+
+/** Large results that arrived in pieces were not parsed and count as successes. */
+export function isToolError({ bytes, root }: ResponseMessage): boolean {
+  const flag = memberOf(memberOf(root, 'result')?.object, 'isError');
+  return flag !== undefined && rawOf(bytes, flag) === 'true';
+}
+
+function outcomeOf({ configurationTool }: Call, ended: Answer): CallOutcome {
+  const ending = endingOf(ended);
+  if (ending !== 'ok') return ending;
+  // What Assay answers itself in the place of a server is a question.
+  if (ended.kind === 'own')
+    return configurationTool === undefined ? 'input_required' : ownOutcome(ended.result);
+  if (ended.kind !== 'relayed') return ending;
+  const { message } = ended.reply;
+  if (isToolError(message)) return 'tool_error';
+  return asksForInput(message) ? 'input_required' : 'ok';
+}
+
+const RESULT = planOf({ isError: {} });
+
+function ownOutcome(result: Buffer): CallOutcome {
+  const scan = scanObject(result, { plan: RESULT, strict: false, refusesTwice: false });
+  const flag = scan.ok ? memberOf(scan.value, 'isError') : undefined;
+  return flag !== undefined && rawOf(result, flag) === 'true' ? 'tool_error' : 'ok';
+}

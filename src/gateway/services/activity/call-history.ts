@@ -1,0 +1,103 @@
+import { ChainCheck, type ChainReport, type StoredEntry } from '../../../core/activity/call-chain.ts';
+import type { CallEntry, RecordedCall } from '../../../core/activity/call-entry.ts';
+import type { PolicyReason } from '../../../core/policy/policy.ts';
+import { policyReasonText } from '../../../core/policy/reason-text.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { CallQuery, CallStore } from '../../ports/call-log.ts';
+
+type Reader = Pick<CallStore, 'calls'>;
+
+/** An entry as operators see it: with its place in the chain, and reasons as text, too. */
+export type CallView = (Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall>) & {
+  readonly id: number;
+  readonly decision?: {
+    readonly kind: string;
+    readonly per?: string;
+    readonly reasons: readonly (PolicyReason & { readonly text: string })[];
+  };
+  readonly chain: {
+    readonly id: string;
+    readonly seq: number;
+    readonly previous: string;
+    readonly hash: string;
+  };
+};
+
+export interface CallViews {
+  readonly calls: readonly CallView[];
+  /** Id of the last one, if there are more. */
+  readonly next: number | undefined;
+}
+
+/** A page of calls, newest first. */
+export async function recentCalls(
+  store: Reader,
+  query: Omit<CallQuery, 'after'>,
+): Promise<Result<CallViews, Refusal>> {
+  const found = await store.calls({ ...query, limit: query.limit + 1 });
+  if (!found.ok) return found;
+  const entries = found.value.entries.slice(0, query.limit);
+  const hasMore = found.value.entries.length > query.limit;
+  return ok({ calls: entries.map(viewOf), next: hasMore ? entries.at(-1)?.id : undefined });
+}
+
+/** CALL_UNKNOWN if there is none with this id, or none any more. */
+export async function callById(store: Reader, id: number): Promise<Result<CallView, Refusal>> {
+  const found = await store.calls({ after: id - 1, limit: 1 });
+  if (!found.ok) return found;
+  const [entry] = found.value.entries;
+  return entry?.id === id ? ok(viewOf(entry)) : err({ code: 'CALL_UNKNOWN', id });
+}
+
+const PAGE = 500;
+
+/** All entries that the query finds, oldest first, as JSON lines. Pages are read as they are asked for. */
+export async function* exportedCalls(
+  store: Reader,
+  query: Omit<CallQuery, 'before' | 'after' | 'limit'>,
+): AsyncGenerator<Result<string, Refusal>> {
+  let after = 0;
+  for (;;) {
+    const found = await store.calls({ ...query, after, limit: PAGE });
+    if (!found.ok) {
+      yield found;
+      return;
+    }
+    const { entries } = found.value;
+    if (entries.length > 0) yield ok(entries.map(lineOf).join(''));
+    if (entries.length < PAGE) return;
+    after = entries.at(-1)?.id ?? after;
+  }
+}
+
+/** Checks all chains. */
+export async function verifyCalls(store: Reader): Promise<Result<ChainReport, Refusal>> {
+  const check = new ChainCheck();
+  for (;;) {
+    const found = await store.calls({ after: check.lastId, limit: PAGE });
+    if (!found.ok) return found;
+    check.add(found.value.entries, found.value);
+    if (found.value.entries.length === 0) return ok(check.report);
+  }
+}
+
+function viewOf({ id, chain, seq, previous, hash, text }: StoredEntry): CallView {
+  const entry = JSON.parse(text) as CallEntry; // Assay wrote it
+  const place = { id: chain, seq, previous, hash };
+  if (entry.kind === 'dropped' || entry.decision === undefined)
+    return { id, ...without(entry), chain: place };
+  const { decision } = entry;
+  const reasons = decision.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) }));
+  return { id, ...entry, decision: { ...decision, reasons }, chain: place };
+}
+
+function without(entry: CallEntry): Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall> {
+  return entry;
+}
+
+/** The entry stands there as it was hashed. */
+function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
+  const place = JSON.stringify({ id, chain, seq, previous, hash });
+  return `${place.slice(0, -1)},"entry":${text}}\n`;
+}

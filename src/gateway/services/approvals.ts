@@ -1,0 +1,189 @@
+import type { ApprovalScope, ApprovalState } from '../../core/approval.ts';
+import type { Hint } from '../../core/hints/hint.ts';
+import type { PolicyReason } from '../../core/policy/policy.ts';
+import { policyReasonText, warningText } from '../../core/policy/reason-text.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
+import { expiryOf } from '../catalog/approvals.ts';
+import type { ApprovalChange, ApprovalQuery, ApprovalStore, StoredApproval } from '../ports/approvals.ts';
+
+/** An approval for operators, as JSON. Times are in ISO 8601. */
+export interface ApprovalView {
+  readonly id: string;
+  readonly state: ApprovalState;
+  /** The public name. */
+  readonly tool: string;
+  readonly namespacedName: string;
+  readonly title?: string | undefined;
+  /** Empty for Assay's own tools. */
+  readonly server: string;
+  /** Who calls. */
+  readonly subject: string;
+  /** JSON text of the name and version of the client. */
+  readonly client?: string | undefined;
+  /** JSON text, with secrets masked; not all of it if `isShortened`. */
+  readonly arguments: string;
+  readonly isShortened: boolean;
+  readonly reasons: readonly (PolicyReason & { readonly text: string })[];
+  readonly warnings: readonly string[];
+  readonly hints: readonly { readonly hint: Hint; readonly value: boolean; readonly reason: string }[];
+  /** What may be chosen. */
+  readonly scopes: readonly ApprovalScope[];
+  readonly createdAt: string;
+  /** Absent: it counts until the definition of the tool changes. */
+  readonly expiresAt?: string;
+  readonly answeredAt?: string;
+  readonly answeredBy?: string;
+  readonly scope?: ApprovalScope | undefined;
+  /** What was told to the model. */
+  readonly reason?: string | undefined;
+}
+
+/** Who answers, and when. */
+interface AnsweredBy {
+  readonly store: ApprovalStore;
+  readonly subject: string;
+  readonly nowMs: number;
+}
+
+/** Newest first. */
+export async function listApprovals(
+  store: ApprovalStore,
+  query: ApprovalQuery,
+  nowMs: number,
+): Promise<Result<readonly ApprovalView[], Refusal>> {
+  const found = await store.approvals(query);
+  return found.ok ? ok(found.value.map((approval) => approvalView(approval, nowMs))) : found;
+}
+
+/** Error: APPROVAL_UNKNOWN. */
+export async function getApproval(
+  store: ApprovalStore,
+  id: string,
+  nowMs: number,
+): Promise<Result<ApprovalView, Refusal>> {
+  const found = await find(store, id);
+  return found.ok ? ok(approvalView(found.value, nowMs)) : found;
+}
+
+/**
+ * Approves a call, also one that was denied, while it can still be used. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED,
+ * APPROVAL_OWN, APPROVAL_ONCE_ONLY.
+ */
+export async function approveCall(
+  { id, scope }: { readonly id: string; readonly scope: ApprovalScope },
+  by: AnsweredBy,
+): Promise<Result<ApprovalView, Refusal>> {
+  const found = await answerable(id, by);
+  if (!found.ok) return found;
+  const { request, binding, createdMs, expiresMs = createdMs } = found.value;
+  if (!request.scopes.includes(scope))
+    return err({ code: 'APPROVAL_ONCE_ONLY', id, tool: request.namespacedName });
+  const { nowMs, subject } = by;
+  return change(by, {
+    ...{ id, from: ['pending', 'denied'], to: 'approved', nowMs },
+    answer: { scope, by: subject, atMs: nowMs },
+    expiry: { expiresMs: expiryOf(scope, binding, { nowMs, approvalMs: expiresMs - createdMs }) },
+  });
+}
+
+/** Denies a call that waits, and the same call for as long as it could be approved. Errors as of `approveCall`. */
+export async function denyCall(
+  { id, reason }: { readonly id: string; readonly reason?: string | undefined },
+  by: AnsweredBy,
+): Promise<Result<ApprovalView, Refusal>> {
+  const found = await answerable(id, by);
+  if (!found.ok) return found;
+  const { nowMs, subject } = by;
+  return change(by, {
+    ...{ id, from: ['pending'], to: 'denied', nowMs },
+    answer: { scope: undefined, by: subject, atMs: nowMs, reason },
+  });
+}
+
+/** Takes back an approval that was not used up. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED. */
+export async function revokeApproval(id: string, by: AnsweredBy): Promise<Result<ApprovalView, Refusal>> {
+  const found = await find(by.store, id);
+  return found.ok ? change(by, { id, from: ['approved'], to: 'revoked', nowMs: by.nowMs }) : found;
+}
+
+async function find(store: ApprovalStore, id: string): Promise<Result<StoredApproval, Refusal>> {
+  const found = await store.approvals({ ids: [id], limit: 1 });
+  if (!found.ok) return found;
+  const [approval] = found.value;
+  return approval === undefined ? err({ code: 'APPROVAL_UNKNOWN', id }) : ok(approval);
+}
+
+/** A client could otherwise answer its own question. The local user may call and answer: both take the machine. */
+async function answerable(
+  id: string,
+  { store, subject }: AnsweredBy,
+): Promise<Result<StoredApproval, Refusal>> {
+  const found = await find(store, id);
+  if (!found.ok) return found;
+  const isOwn = found.value.binding.subject === subject && subject !== LOCAL_USER.subject;
+  return isOwn ? err({ code: 'APPROVAL_OWN', id, subject }) : found;
+}
+
+const ACTIONS = {
+  approved: 'approval.approve',
+  denied: 'approval.deny',
+  revoked: 'approval.revoke',
+} as const;
+
+async function change(
+  { store, subject, nowMs }: AnsweredBy,
+  wanted: ApprovalChange & { readonly to: keyof typeof ACTIONS },
+): Promise<Result<ApprovalView, Refusal>> {
+  const { scope, reason } = wanted.answer ?? {};
+  const after = { state: wanted.to, ...(scope && { scope }), ...(reason !== undefined && { reason }) };
+  const changed = await store.changeApproval(wanted, {
+    atMs: nowMs,
+    subject,
+    action: ACTIONS[wanted.to],
+    after,
+  });
+  if (!changed.ok) return changed;
+  if (changed.value !== undefined) return ok(approvalView(changed.value, nowMs));
+  const current = await find(store, wanted.id);
+  return current.ok
+    ? err({ code: 'APPROVAL_CLOSED', id: wanted.id, state: stateOf(current.value, nowMs) })
+    : current;
+}
+
+function stateOf(
+  { state, expiresMs = Number.POSITIVE_INFINITY }: StoredApproval,
+  nowMs: number,
+): ApprovalState {
+  const isOver = expiresMs <= nowMs && (state === 'pending' || state === 'approved' || state === 'denied');
+  return isOver ? 'expired' : state;
+}
+
+function approvalView(approval: StoredApproval, nowMs: number): ApprovalView {
+  const { id, request, binding, createdMs, expiresMs, answer } = approval;
+  return {
+    id,
+    state: stateOf(approval, nowMs),
+    tool: request.tool,
+    namespacedName: request.namespacedName,
+    ...(request.title !== undefined && { title: request.title }),
+    server: request.server,
+    subject: binding.subject,
+    ...(request.client !== undefined && { client: request.client }),
+    arguments: request.arguments,
+    isShortened: request.isShortened,
+    reasons: request.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) })),
+    warnings: request.warnings.map(warningText),
+    hints: request.hints.map(({ hint, value, reason }) => ({ hint, value, reason })),
+    scopes: request.scopes,
+    createdAt: new Date(createdMs).toISOString(),
+    ...(expiresMs !== undefined && { expiresAt: new Date(expiresMs).toISOString() }),
+    ...(answer && {
+      answeredAt: new Date(answer.atMs).toISOString(),
+      answeredBy: answer.by,
+      ...(answer.scope && { scope: answer.scope }),
+      ...(answer.reason !== undefined && { reason: answer.reason }),
+    }),
+  };
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredApproval } from '../../../src/gateway/ports/approvals.ts';
+import type { Store } from '../../../src/gateway/ports/store.ts';
+import { endAfterEach } from '../../support/end-after-each.ts';
+import { DATABASES, openAt } from '../../support/stores.ts';
+import { approval, APPROVAL_LIMITS, valueOf } from '../../support/store-values.ts';
+
+endAfterEach();
+
+const NOW_MS = 1_000_000;
+const LIMITS = { ...APPROVAL_LIMITS, nowMs: NOW_MS };
+const at = (id: string, more: Partial<StoredApproval> = {}): StoredApproval =>
+  approval(id, { createdMs: NOW_MS, expiresMs: NOW_MS + 100, ...more });
+const ANSWER = { scope: 'once', by: 'boss', atMs: NOW_MS } as const;
+
+describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
+  const open = async (): Promise<Store> => openAt(await newPlace());
+  const request = async (store: Store, wanted: StoredApproval): Promise<string> => {
+    const done = await store.requestApproval(wanted, LIMITS);
+    return done.ok ? done.value.id : done.error.code;
+  };
+
+  it('gives a second request for the same call what the first one got, and no other', async () => {
+    const store = await open();
+    const first = at('a');
+    expect(valueOf(await store.requestApproval(first, LIMITS))).toEqual(first);
+    expect(await request(store, at('b', { binding: first.binding }))).toBe('a');
+    for (const [member, value] of Object.entries({
+      subject: 'x',
+      toolKey: 'x',
+      digest: 'x',
+      argumentsHash: 'x',
+    })) {
+      const fresh = await open();
+      await request(fresh, first);
+      expect(await request(fresh, at('b', { binding: { ...first.binding, [member]: value } }))).toBe('b');
+    }
+    expect(valueOf(await store.approvals({ limit: 9 }))).toEqual([first]);
+  });
+
+  it('limits what waits of one subject, and forgets what has ended long ago', async () => {
+    const store = await open();
+    for (const id of ['a', 'b', 'c']) expect(await request(store, at(id))).toBe(id);
+    expect(await request(store, at('d'))).toBe('APPROVALS_FULL');
+    const other = at('e');
+    expect(await request(store, { ...other, binding: { ...other.binding, subject: 'eve' } })).toBe('e');
+    const later = { ...LIMITS, nowMs: NOW_MS + 2_000 };
+    valueOf(
+      await store.requestApproval(at('f', { createdMs: later.nowMs, expiresMs: later.nowMs + 1 }), later),
+    );
+    expect(valueOf(await store.approvals({ limit: 9 })).map(({ id }) => id)).toEqual(['f']);
+  });
+
+  it('keeps at most so many; what was used or denied is kept until it expires, as a replay would find it gone', async () => {
+    const store = await open();
+    for (let number = 0; number < 12; number += 1) {
+      const state = number === 0 ? 'approved' : 'used';
+      const expiresMs = number === 0 ? undefined : NOW_MS + 100;
+      valueOf(
+        await store.addApproval(at(`u${number}`, { state, expiresMs, answer: ANSWER }), {
+          ...LIMITS,
+          total: 99,
+        }),
+      );
+    }
+    expect(await request(store, at('a'))).toBe('APPROVALS_FULL');
+    expect(valueOf(await store.approvals({ limit: 99 }))).toHaveLength(12);
+    const later = { ...LIMITS, nowMs: NOW_MS + 100 };
+    const next = at('b', { createdMs: later.nowMs, expiresMs: later.nowMs + 1 });
+    valueOf(await store.requestApproval(next, later));
+    const left = valueOf(await store.approvals({ limit: 99 })).map(({ id }) => id);
+    expect(left.toSorted()).toEqual(['b', 'u0']);
+  });
+
+  it('is used once, of however many calls at once', async () => {
+    const store = await open();
+    await request(store, at('a'));
+    const answered = { id: 'a', from: ['pending'], to: 'approved', answer: ANSWER, nowMs: NOW_MS } as const;
+    expect(valueOf(await store.changeApproval(answered))).toMatchObject({
+      state: 'approved',
+      answer: ANSWER,
+    });
+    expect(valueOf(await store.changeApproval(answered))).toBeUndefined();
+    const used = await Promise.all(
+      [1, 2, 3].map(() => store.changeApproval({ id: 'a', from: ['approved'], to: 'used', nowMs: NOW_MS })),
+    );
+    expect(used.filter((one) => valueOf(one) !== undefined)).toHaveLength(1);
+  });
+
+  it('cannot be answered once it has expired', async () => {
+    const store = await open();
+    await request(store, at('a'));
+    const change = { id: 'a', from: ['pending'], to: 'approved', nowMs: NOW_MS + 100 } as const;
+    expect(valueOf(await store.changeApproval(change))).toBeUndefined();
+  });
+
+  it('adds an answer under each id once', async () => {
+    const store = await open();
+    expect(valueOf(await store.addApproval(at('n', { state: 'used' }), LIMITS))).toBe(true);
+    expect(valueOf(await store.addApproval(at('n', { state: 'used' }), LIMITS))).toBe(false);
+  });
+
+  it.each([
+    ['session', 's1', NOW_MS + 50, ['s1']],
+    ['always', 's1', undefined, ['s1', 's2']],
+    ['once', 's1', NOW_MS + 50, []],
+  ] as const)(
+    'approves with the scope %s just the sessions that it is for',
+    async (scope, session, expiresMs, sessions) => {
+      const store = await open();
+      const { binding } = at('g');
+      const granted = at('g', { binding: { ...binding, session }, state: 'approved', expiresMs });
+      valueOf(await store.addApproval({ ...granted, answer: { ...ANSWER, scope } }, LIMITS));
+      const isGranted = async (more: Partial<typeof binding>, nowMs = NOW_MS): Promise<boolean> =>
+        valueOf(await store.findGrant({ ...binding, ...more }, nowMs)) !== undefined;
+      for (const one of ['s1', 's2'])
+        expect(await isGranted({ session: one })).toBe(sessions.includes(one as never));
+      expect(await isGranted({ session, argumentsHash: 'others' })).toBe(scope !== 'once');
+      for (const more of [{ digest: 'x' }, { toolKey: 'x' }, { subject: 'x' }])
+        expect(await isGranted({ session, ...more })).toBe(false);
+      expect(await isGranted({ session }, NOW_MS + 60)).toBe(scope === 'always');
+    },
+  );
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { verifyCalls } from '../../../src/gateway/services/activity/call-history.ts';
+import { rounds } from '../../support/campaign.ts';
+import { sleep, until } from '../../support/endings.ts';
+import { seeded } from '../../support/seeded.ts';
+import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
+import { valueOf } from '../../support/store-values.ts';
+
+const KILLS = rounds({ short: 3, long: 40 });
+
+describe.each(DATABASES)('the call record in %s', (_, newPlace) => {
+  it(`keeps every batch that was stored, and whole chains, when its process is killed, ${KILLS} times`, async () => {
+    const chance = seeded('kills between calls');
+    const place = await newPlace();
+    let least = 0;
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const recording = startProcess(place, 'record');
+      const told = (): readonly string[] => recording.lines().filter((line) => line.includes('stored'));
+      await until('something is stored', () => (told().length > 0 ? true : undefined), 60_000);
+      await sleep(chance.below(60));
+      expect(await recording.kill()).toBeNull();
+      const { value: stored } = JSON.parse(told().at(-1) ?? '{}') as { readonly value: number };
+      const store = await openAt(place);
+      const report = valueOf(await verifyCalls(store));
+      expect(report).toMatchObject({ chains: kill, faultCount: 0, dropped: 0 });
+      least += stored;
+      // A batch may have been stored right before the kill, without a word.
+      expect(report.entries).toBeGreaterThanOrEqual(least);
+      least = report.entries;
+      await store.close();
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { shownArguments } from '../../../src/adapters/telemetry/shown-arguments.ts';
+
+function shown(text: string): { readonly text: string; readonly isShortened: boolean } {
+  return shownArguments(text, (masked) => masked.replaceAll('hunter2', '[masked]'));
+}
+
+function nested(levels: number, inner: string): string {
+  return `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`;
+}
+
+describe('the arguments that people see', () => {
+  it.each([
+    '{"account":90071992547409931,"amount":0.10000000000000000555,"n":1e400}',
+    '[-0,1.0,1E2,-1.50,1e-400,0.1,12]',
+    '{"rawJSON":"1","__proto__":{"toJSON":1.0}}',
+    '1e400',
+  ])('have their numbers as written: %s', (text) => {
+    expect(shown(text)).toEqual({ text, isShortened: false });
+  });
+
+  it('have only the scalars below a credential masked', () => {
+    const text =
+      '{"auth":{"run":"rm","n":[1,1e400,{"pass":"x"}],"ok":true,"none":null},"signature":[],"pass":1.0}';
+    const masked =
+      '{"auth":{"run":"***","n":["***","***",{"pass":"***"}],"ok":true,"none":"***"},"signature":[],"pass":"***"}';
+    expect(shown(text)).toEqual({ text: masked, isShortened: false });
+  });
+
+  it('have known secrets masked anywhere', () => {
+    expect(shown('{"note":"is hunter2"}').text).toBe('{"note":"is [masked]"}');
+  });
+
+  it('say that they are shortened where they are nested too deeply', () => {
+    const whole = nested(20, '1');
+    expect(shown(whole)).toEqual({ text: whole, isShortened: false });
+    expect(shown(nested(20, '{"b":1}'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
+    expect(shown(nested(20, '[1]'))).toEqual({ text: nested(20, '"***"'), isShortened: true });
+  });
+
+  it.each(['{"a":1,"a":0.10000000000000000555}', '{"pass":"x"'])(
+    'are the text itself where readers would differ: %s',
+    (text) => {
+      expect(shown(text)).toEqual({ text, isShortened: false });
+    },
+  );
+
+  it('are cut after 4,000 characters', () => {
+    const text = JSON.stringify('x'.repeat(4_000));
+    expect(shown(text)).toEqual({ text: `${text.slice(0, 4_000)}…`, isShortened: true });
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
+import { err } from '../../../src/core/result.ts';
+import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
+import { ownRequest } from '../../../src/protocol/message.ts';
+import { SILENT } from '../../gateway/listed-server.ts';
+
+it('a request that was written may have been carried out when the connection ends; a later one was not sent', async () => {
+  const sent: (number | undefined)[] = [];
+  const conversation = new Conversation({
+    server: 's',
+    ownInfo: '{}',
+    events: { changed() {}, updated() {}, missed() {}, drained() {}, ended() {} },
+    log: SILENT,
+    send: (_, id) => sent.push(id),
+  });
+  const request = ownUpstreamRequest(ownRequest('tools/call', { name: 'add' }), Infinity);
+  const written = conversation.ask(request);
+  const cause = { code: 'PROCESS_EXITED', exitCode: 1 } as const;
+  conversation.end(cause);
+  expect(await written).toEqual(err({ code: 'SERVER_ENDED', server: 's', cause }));
+  expect(await conversation.ask(request)).toEqual(err({ code: 'SERVER_UNREACHED', server: 's', cause }));
+  expect(sent).toHaveLength(1);
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ChainCheck,
+  chainHash,
+  type ChainBounds,
+  type ChainFault,
+  type StoredEntry,
+} from '../../../src/core/activity/call-chain.ts';
+import { canonicalJson } from '../../../src/core/canonical-json.ts';
+import { chained, droppedCalls, recordedCall, stored } from '../../support/call-values.ts';
+
+/** Two processes that write in turns. */
+const ONE = chained(
+  'one',
+  [1, 3, 5, 7].map((nth) => recordedCall(nth)),
+);
+const OTHER = chained('other', [recordedCall(2), recordedCall(4), droppedCalls(6, 12)]);
+const ROWS = stored([...ONE, ...OTHER].toSorted((one, other) => one.atMs - other.atMs));
+
+function faultsIn(rows: readonly StoredEntry[], bounds: Partial<ChainBounds> = {}): readonly ChainFault[] {
+  return checked(rows, bounds).report.faults;
+}
+
+function checked(rows: readonly StoredEntry[], bounds: Partial<ChainBounds> = {}, pageSize = 3): ChainCheck {
+  const check = new ChainCheck();
+  for (;;) {
+    const page = rows.filter(({ id }) => id > check.lastId).slice(0, pageSize);
+    check.add(page, { prunedId: 0, lastId: ROWS.length, ...bounds });
+    if (page.length === 0) return check;
+  }
+}
+
+function changed(id: number, change: (row: StoredEntry) => Partial<StoredEntry>): readonly StoredEntry[] {
+  return ROWS.map((row) => (row.id === id ? { ...row, ...change(row) } : row));
+}
+
+describe('a chain of entries', () => {
+  it('is whole as it was written, by several processes', () => {
+    expect(checked(ROWS).report).toEqual({ entries: 7, chains: 2, dropped: 12, faults: [], faultCount: 0 });
+  });
+
+  it('is hashed over canonical JSON, so that anyone can check it', () => {
+    for (const { text } of ROWS) expect(text).toBe(canonicalJson(JSON.parse(text)));
+  });
+
+  it('shows an entry that was changed', () => {
+    const rows = changed(3, ({ text }) => ({ text: text.replace('"ok"', '"error"') }));
+    expect(faultsIn(rows)).toEqual([{ code: 'entry_changed', id: 3 }]);
+  });
+
+  it('shows an entry that was changed and hashed again, by the entry after it', () => {
+    const rows = changed(3, ({ text, previous }) => {
+      const forged = text.replace('"durationMs":3', '"durationMs":9');
+      return { text: forged, hash: chainHash(previous, forged) };
+    });
+    expect(faultsIn(rows)).toEqual([{ code: 'entry_inserted', id: 5 }]);
+  });
+
+  it.each([
+    { subject: 'nobody' },
+    { server: 'other' },
+    { tool: 'files.write' },
+    { decision: 'refuse' as const },
+    { outcome: 'error' },
+  ])('shows a row that claims something else than its entry: %j', (facts) => {
+    const rows = changed(4, (row) => ({ facts: { ...row.facts, ...facts } }));
+    expect(faultsIn(rows)).toEqual([{ code: 'row_changed', id: 4 }]);
+  });
+
+  it('shows a row with another time than its entry', () => {
+    expect(faultsIn(changed(4, () => ({ atMs: 0 })))).toEqual([{ code: 'row_changed', id: 4 }]);
+  });
+
+  it.each([1, 2, 4, 6])('shows that entry %i was removed', (id) => {
+    const rows = ROWS.filter((row) => row.id !== id);
+    expect(faultsIn(rows)).toEqual([{ code: 'entries_missing', id: id + 1, count: 1 }]);
+  });
+
+  it('shows that an entry was removed and all after it were numbered again', () => {
+    const rows = ROWS.filter(({ id }) => id !== 3).map((row, at) => ({ ...row, id: at + 1 }));
+    expect(faultsIn(rows, { lastId: 6 })).toEqual([{ code: 'entries_missing', id: 4, count: 1 }]);
+  });
+
+  it('shows that the newest entries were removed', () => {
+    expect(faultsIn(ROWS.slice(0, 5))).toEqual([{ code: 'entries_missing', id: 7, count: 2 }]);
+  });
+
+  it('shows that a whole chain was removed', () => {
+    const rows = ROWS.filter(({ chain }) => chain === 'one');
+    expect(faultsIn(rows).map(({ code }) => code)).toEqual(Array(3).fill('entries_missing'));
+  });
+
+  it('shows an entry that was inserted, or copied from another chain', () => {
+    const shifted = ROWS.map((row) => (row.id < 5 ? row : { ...row, id: row.id + 1 }));
+    const [first] = chained('one', [recordedCall(4)]);
+    const forged = { ...(first ?? expect.unreachable()), id: 5, seq: 3 };
+    const rows = [...shifted.slice(0, 4), forged, ...shifted.slice(4)];
+    expect(faultsIn(rows, { lastId: 8 })).toContainEqual({ code: 'entry_inserted', id: 5 });
+    const copied = { ...(OTHER[1] ?? expect.unreachable()), chain: 'one', id: 5, seq: 3 };
+    expect(faultsIn([...shifted.slice(0, 4), copied, ...shifted.slice(4)], { lastId: 8 })).toContainEqual({
+      code: 'entry_inserted',
+      id: 5,
+    });
+  });
+
+  it('shows a chain that was given another name', () => {
+    const rows = ROWS.map((row) => (row.chain === 'other' ? { ...row, chain: 'third' } : row));
+    expect(faultsIn(rows)).toEqual([{ code: 'entry_inserted', id: 2 }]);
+  });
+
+  it('shows entries in another order', () => {
+    const swapped = ROWS.map((row) => ({ ...row, id: row.id === 3 ? 5 : row.id === 5 ? 3 : row.id }));
+    expect(faultsIn(swapped.toSorted((one, other) => one.id - other.id))).not.toEqual([]);
+  });
+
+  it('is whole after old entries were pruned, and shows that more than those were removed', () => {
+    const rows = ROWS.slice(3);
+    expect(faultsIn(rows, { prunedId: 3 })).toEqual([]);
+    expect(faultsIn(rows, { prunedId: 2 })).toEqual([{ code: 'entries_missing', id: 4, count: 1 }]);
+    expect(faultsIn([], { prunedId: 7 })).toEqual([]);
+  });
+
+  it('is whole where entries are pruned while it is checked', () => {
+    const check = new ChainCheck();
+    check.add(ROWS.slice(0, 2), { prunedId: 0, lastId: 7 });
+    check.add(ROWS.slice(4), { prunedId: 4, lastId: 7 });
+    check.add([], { prunedId: 4, lastId: 7 });
+    expect(check.report.faults).toEqual([]);
+  });
+
+  it('with many faults tells the first ones and the number of all', () => {
+    const rows = stored(
+      chained(
+        'long',
+        Array.from({ length: 300 }, (_, nth) => recordedCall(nth)),
+      ),
+    ).map((row) => ({ ...row, text: row.text.replace('"ok"', '"error"') }));
+    const { report } = checked(rows, { lastId: 300 }, 300);
+    expect([report.faults.length, report.faultCount]).toEqual([100, 300]);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { cacheMsOf, isKnownReadOnly } from '../../../src/core/policy/cacheable.ts';
+import { ALL_HINTS, claimsOf, toolWith } from './tools.ts';
+
+const DEFAULT_MS = 5;
+
+it.each(['trusted', 'override'] as const)(
+  'results are kept of tools that are read-only, idempotent and closed-world, and of any read-only one for which an operator set it: %s',
+  (source) => {
+    for (const hints of ALL_HINTS) {
+      const reads = hints.readOnlyHint === true && hints.destructiveHint !== true;
+      const isPlain = reads && hints.idempotentHint !== false && hints.openWorldHint === false;
+      const claims = claimsOf(hints, source);
+      const kept = [undefined, 9, 0, 'suspended' as const].map((cacheMs) =>
+        cacheMsOf(toolWith(claims, { cacheMs }), DEFAULT_MS),
+      );
+      expect.soft(kept, JSON.stringify(hints)).toEqual([isPlain ? DEFAULT_MS : 0, reads ? 9 : 0, 0, 0]);
+      expect.soft(isKnownReadOnly(toolWith(claims))).toBe(reads);
+    }
+  },
+);
+
+it.each(['untrusted', 'observed'] as const)(
+  'a hint that is %s never makes a result worth keeping',
+  (source) => {
+    for (const hints of ALL_HINTS)
+      for (const trusted of ALL_HINTS) {
+        const alone = toolWith(claimsOf(trusted, 'trusted'), { cacheMs: 9 });
+        const both = toolWith([...claimsOf(hints, source), ...claimsOf(trusted, 'trusted')], { cacheMs: 9 });
+        expect(cacheMsOf(both, DEFAULT_MS)).toBeLessThanOrEqual(cacheMsOf(alone, DEFAULT_MS));
+        const [bothByDefault, byDefault] = [both, alone].map((tool) =>
+          cacheMsOf({ ...tool, cacheMs: undefined }, DEFAULT_MS),
+        );
+        expect(bothByDefault).toBeLessThanOrEqual(byDefault ?? 0);
+      }
+  },
+);

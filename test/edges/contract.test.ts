@@ -1,0 +1,26 @@
+import { expectTypeOf, it } from 'vitest';
+import type { Approval } from '../../src/edges/rest/contract/approvals.ts';
+import type { Gateway } from '../../src/edges/rest/contract/gateways.ts';
+import type { Tool } from '../../src/edges/rest/contract/tools.ts';
+import type { Identity } from '../../src/core/subject.ts';
+import type { SessionView } from '../../src/edges/rest/contract/session.ts';
+import type { ApprovalView } from '../../src/gateway/services/approvals.ts';
+import type { GatewayView } from '../../src/gateway/services/servers/gateway-view.ts';
+import type { ToolView } from '../../src/gateway/services/tools/tool-view.ts';
+
+/** As JSON: an undefined member is not there. */
+type Sent<T> = T extends (...args: never[]) => unknown
+  ? never
+  : T extends readonly (infer Item)[]
+    ? readonly Sent<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Sent<Exclude<T[Key], undefined>> }
+      : T;
+
+// The compiler is the test: `tsc` fails where an answer of the API no longer has what the admin pages read.
+it('the API sends what the admin pages read', () => {
+  expectTypeOf<Sent<ApprovalView>>().toExtend<Approval>();
+  expectTypeOf<Sent<ToolView>>().toExtend<Tool>();
+  expectTypeOf<Sent<GatewayView>>().toExtend<Gateway>();
+  expectTypeOf<Sent<Identity>>().toExtend<SessionView>();
+});

@@ -1,0 +1,119 @@
+import { beforeAll, expect, it } from 'vitest';
+import { mintSession } from '../../src/adapters/auth/mint-token.ts';
+import { createSignInLink } from '../../src/gateway/services/sign-in-links.ts';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
+import { openStream, send, type Headers } from '../support/http.ts';
+import { listAt, textAt } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { tryStore, valueOf } from '../support/store-values.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
+
+const home = tempDir();
+let assay: Gateway;
+/** Sends what a browser sends on its own. */
+let browser: AdminClient;
+let origin: string;
+beforeAll(async () => {
+  assay = await startGateway({ servers: {}, home, settings: { settings: { 'mcp.access': 'token' } } });
+  browser = adminClient(assay);
+  origin = `http://127.0.0.1:${assay.port}`;
+});
+
+async function newCode(): Promise<string> {
+  const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+  const given = { store, mint: mintSession, nowMs: Date.now(), by: 'local' };
+  const { url } = valueOf(await createSignInLink(origin, given));
+  await store.close();
+  return url.slice(url.indexOf('#code=') + 6);
+}
+
+/** The headers of a page that has signed in. */
+async function signedIn(proof: object): Promise<Headers & { readonly cookie: string }> {
+  const answer = await browser.post('/admin/sign-in', proof, { origin });
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  const [cookie = ''] = answer.headers['set-cookie'] ?? [];
+  return { origin, 'sec-fetch-site': 'same-origin', cookie: cookie.split(';')[0] ?? '' };
+}
+
+it('a link signs in once, for the REST API, until the session is ended', async () => {
+  const code = await newCode();
+  const first = await browser.post('/admin/sign-in', { code }, { origin });
+  expect(first.json()).toEqual({ subject: 'operator', scopes: ['admin'] });
+  expect(first.headers).toMatchObject({
+    'cache-control': 'no-store',
+    'set-cookie': [
+      expect.stringMatching(/^assay_session_\d+=\S+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/),
+    ],
+  });
+  expect(verdictOf(await browser.post('/admin/sign-in', { code }, { origin }))).toBe('401 LINK_UNUSABLE');
+
+  const page = await signedIn({ code: await newCode() });
+  expect((await browser.get('/admin/session', page)).json()).toEqual({
+    subject: 'operator',
+    scopes: ['admin'],
+  });
+  const made = await browser.post('/tokens', { name: 'by-page', scopes: ['mcp'] }, page);
+  expect(verdictOf(made)).toBe('201');
+  const [event] = listAt((await browser.get('/activity', page)).json(), 'activity');
+  expect(event).toMatchObject({ subject: 'operator', action: 'token.create' });
+
+  const out = await browser.post('/admin/sign-out', {}, page);
+  expect([out.status, out.headers['set-cookie']]).toEqual([204, [expect.stringContaining('Max-Age=0')]]);
+  expect(verdictOf(await browser.get('/tokens', page))).toBe('401 TOKEN_REQUIRED');
+  expect(assay.stderr()).not.toContain(code.slice(13));
+});
+
+it('a cookie is of no use to other origins, other ports among them', async () => {
+  const { cookie } = await signedIn({ code: await newCode() });
+  const other = `http://127.0.0.1:${assay.port + 1}`;
+  const write = (headers: Headers): Promise<unknown> =>
+    browser.post('/tokens', { name: 'evil' }, { cookie, ...headers }).then(verdictOf);
+  expect(await write({})).toBe('403 ORIGIN_FORBIDDEN');
+  expect(await write({ origin: other })).toBe('403 ORIGIN_FORBIDDEN');
+  expect(await write({ origin: 'https://evil.example' })).toBe('403 ORIGIN_FORBIDDEN');
+  expect(await write({ origin, 'sec-fetch-site': 'same-site' })).toBe('403 ORIGIN_FORBIDDEN');
+  const read = (headers: Headers): Promise<unknown> =>
+    browser.get('/tokens', { cookie, ...headers }).then(verdictOf);
+  expect(await read({ 'sec-fetch-site': 'same-site' })).toBe('401 TOKEN_REQUIRED');
+  expect(await read({ origin: other })).toBe('401 TOKEN_REQUIRED');
+  expect(verdictOf(await browser.get('/tokens', { cookie, host: 'evil.example' }))).toBe(
+    '403 HOST_FORBIDDEN',
+  );
+  const login = (headers: Headers): Promise<unknown> =>
+    browser.post('/admin/sign-in', { code: 'x' }, headers).then(verdictOf);
+  expect(await login({ origin: other })).toBe('403 ORIGIN_FORBIDDEN');
+  expect(await login({})).toBe('403 ORIGIN_FORBIDDEN');
+  expect(verdictOf(await browser.get('/tokens', { cookie }))).toBe('200');
+});
+
+it('a cookie admits to no MCP endpoint and to no metrics', async () => {
+  const page = await signedIn({ code: await newCode() });
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const accept = 'application/json, text/event-stream';
+  for (const path of ['/mcp', '/mcp/all', '/mcp/configuration'])
+    expect([path, (await browser.post(path, list, { ...page, accept })).status]).toEqual([path, 401]);
+  expect((await browser.get('/metrics', page)).status).toBe(401);
+});
+
+it('a session has the scopes of its token; when that is revoked, the open page is signed out', async () => {
+  const token = await keepToken(home, 'reader', { scopes: ['read'] });
+  const page = await signedIn({ token });
+  expect(verdictOf(await browser.get('/tokens', page))).toBe('200');
+  expect(verdictOf(await browser.post('/tokens', { name: 'more' }, page))).toBe('403 SCOPE_MISSING');
+  const events = await openStream(`${origin}/events`, { method: 'GET', headers: page });
+  expect(events.status).toBe(200);
+  const boss = await keepToken(home, 'boss', { scopes: ['admin'] });
+  const gone = await send(`${origin}/tokens/${token.split('_')[1] ?? ''}`, {
+    method: 'DELETE',
+    headers: bearer(boss),
+  });
+  expect(gone.status).toBe(204);
+  await events.ended;
+  const refused = await browser.get('/tokens', page);
+  expect([verdictOf(refused), textAt(refused.json(), 'detail')]).toEqual([
+    '401 TOKEN_REQUIRED',
+    expect.stringContaining('the session has ended'),
+  ]);
+});

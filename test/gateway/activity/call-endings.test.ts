@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import type { FinishedCall } from '../../../src/core/activity/call-entry.ts';
+import { Cancellation } from '../../../src/core/cancellation.ts';
+import { type Decision, NO_POLICY, type Policy } from '../../../src/core/policy/policy.ts';
+import { err, ok, type Result } from '../../../src/core/result.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
+import { digestOf } from '../../../src/gateway/catalog/definition-facts.ts';
+import type { ConfigurationTool } from '../../../src/gateway/catalog/configuration-tool.ts';
+import { View } from '../../../src/gateway/catalog/view.ts';
+import type { Connect, Reply } from '../../../src/gateway/ports/link.ts';
+import { Call } from '../../../src/gateway/relay/call.ts';
+import { answer } from '../../../src/gateway/relay/pipeline.ts';
+import { ownRequest, readServerMessage } from '../../../src/protocol/message.ts';
+import { definition, inventoryOf, listed, NOTHING_ASKS, standing, tool } from '../listed-server.ts';
+
+const ALLOW: Decision = { kind: 'allow', reasons: [{ code: 'own_tool' }] };
+const ASK: Decision = { kind: 'ask', per: 'call', reasons: [{ code: 'destructive', origin: 'default' }] };
+const REFUSE: Decision = { kind: 'refuse', reasons: [{ code: 'unannotated' }] };
+
+const READ = definition('tools', tool('read', { annotations: { readOnlyHint: true } }));
+
+function own(result: object): ConfigurationTool {
+  const key = 'list-saved-toolsets';
+  return {
+    key,
+    name: key,
+    definition: definition('tools', tool(key)),
+    call: () => Promise.resolve(Buffer.from(JSON.stringify(result))),
+  };
+}
+
+interface Given {
+  readonly policy?: Partial<Policy>;
+  /** What the server answers, as JSON members; or why it does not. */
+  readonly reply?: string | Refusal;
+  readonly own?: ConfigurationTool;
+  readonly isCancelled?: boolean;
+  readonly log?: 'none' | 'full';
+}
+
+function replied(members: string): Result<Reply, Refusal> {
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${members}}`));
+  if (message.kind !== 'response') throw new Error(`no response: ${members}`);
+  return ok({ era: members.includes('input_required') ? 'modern' : 'legacy', message });
+}
+
+/** What is recorded of a call. */
+async function recorded(name: string, given: Given = {}): Promise<readonly FinishedCall[]> {
+  const { reply = '"result":{"content":[]}' } = given;
+  const calls: FinishedCall[] = [];
+  const connect: Connect = async (spec, opening) => {
+    const link = await standing({ tools: {} })(spec, opening);
+    if (!link.ok) return link;
+    const inner = link.value;
+    return ok({
+      ...inner,
+      send: (request) => {
+        if (request.message.method !== 'tools/call') return inner.send(request);
+        return Promise.resolve(typeof reply === 'string' ? replied(reply) : err(reply));
+      },
+    });
+  };
+  const server = listed('s', { tools: [READ] }, { connect });
+  server.start();
+  await server.settled();
+  server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools: [READ] }) };
+  const policy = { ...NO_POLICY, decide: () => ALLOW, ...given.policy };
+  const options = {
+    endpoint: 'all',
+    calls: {
+      ...NOTHING_ASKS,
+      policy: { current: policy },
+      callLog: { arguments: given.log ?? ('none' as const), add: (call: FinishedCall) => calls.push(call) },
+    },
+    servers: () => [server],
+    isAggregated: true,
+    settled: () => Promise.resolve(),
+    telemetry: { meter: undefined, tracer: undefined, mask: (text: string) => text },
+  };
+  const plain = new View(options);
+  const view = new View({
+    ...options,
+    filter: {
+      candidates: () => [server],
+      listing: (kind) => plain.listing(kind),
+      configurationTool: (key) => (key === given.own?.key ? given.own : undefined),
+      absence: () => undefined,
+    },
+  });
+  const cancellation = new Cancellation();
+  if (given.isCancelled === true) cancellation.cancel();
+  const era = typeof reply === 'string' && reply.includes('input_required') ? 'modern' : 'legacy';
+  await answer(
+    new Call({
+      caller: { era, view, clientInfo: '{"name":"probe"}', logLevel: undefined },
+      identity: { subject: 'ci', scopes: ['mcp'] },
+      message: ownRequest('tools/call', { name, arguments: { path: 'secret' } }),
+      cancellation,
+      client: { notify: () => undefined, ask: undefined },
+      logLevel: undefined,
+    }),
+  ).catch(() => undefined);
+  return calls;
+}
+
+const DOWN: Refusal = {
+  code: 'SERVER_UNAVAILABLE',
+  server: 's',
+  cause: { code: 'PROCESS_NOT_STARTED', error: 'x' },
+};
+
+describe('a call is recorded once, whatever its ending', () => {
+  it.each<[string, string, Given, string, Decision | undefined]>([
+    ['allowed', 's_read', {}, 'ok', ALLOW],
+    ['refused by a rule', 's_read', { policy: { decide: () => REFUSE } }, 'CALL_REFUSED', REFUSE],
+    ['asked for by the client', 's_read', { policy: { decide: () => ASK } }, 'ok', ASK],
+    [
+      'asked for by Assay',
+      's_read',
+      { policy: { decide: () => ASK, approvals: 'gateway' } },
+      'APPROVAL_REQUIRED',
+      ASK,
+    ],
+    ['a tool that reports an error', 's_read', { reply: '"result":{"isError":true}' }, 'tool_error', ALLOW],
+    ['an error of the server', 's_read', { reply: '"error":{"code":-32603,"message":"x"}' }, 'error', ALLOW],
+    [
+      'a question of the server',
+      's_read',
+      { reply: '"result":{"resultType":"input_required","inputRequests":{}}' },
+      'input_required',
+      ALLOW,
+    ],
+    ['a server that is down', 's_read', { reply: DOWN }, 'SERVER_UNAVAILABLE', ALLOW],
+    ['cancelled', 's_read', { isCancelled: true }, 'CANCELLED', ALLOW],
+    ['an unknown tool', 's_gone', {}, 'TOOL_UNKNOWN', undefined],
+    ['a tool of Assay', 'list-saved-toolsets', { own: own({ content: [] }) }, 'ok', ALLOW],
+    [
+      'a tool of Assay that fails',
+      'list-saved-toolsets',
+      { own: own({ content: [], isError: true }) },
+      'tool_error',
+      ALLOW,
+    ],
+    [
+      'a bug in a tool of Assay',
+      'list-saved-toolsets',
+      { own: { ...own({}), call: () => Promise.reject(new Error('a bug')) } },
+      'INTERNAL',
+      ALLOW,
+    ],
+  ])('%s', async (_, name, given, outcome, decision) => {
+    expect(await recorded(name, given)).toEqual([
+      expect.objectContaining({ subject: 'ci', endpoint: 'all', publicName: name, outcome, decision }),
+    ]);
+  });
+});
+
+describe('what is recorded of a call', () => {
+  it('is who called which definition, with its hints, and no arguments', async () => {
+    const [call] = await recorded('s_read');
+    expect(call).toMatchObject({
+      client: '{"name":"probe"}',
+      toolId: expect.stringMatching(/^tool_/) as string,
+      tool: { server: 's', name: 'read', digest: digestOf(READ) },
+      argumentsText: undefined,
+    });
+    expect(call?.durationMs).toBeGreaterThanOrEqual(0);
+    expect(JSON.stringify(call)).not.toContain('secret');
+  });
+
+  it('are the arguments as sent, if the setting asks for them', async () => {
+    const [call] = await recorded('s_read', { log: 'full' });
+    expect(call).toMatchObject({ argumentsText: '{"path":"secret"}', argumentsBytes: 17 });
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.ts';
+import { type Decision, NO_POLICY } from '../../src/core/policy/policy.ts';
+import { err, ok } from '../../src/core/result.ts';
+import { LOCAL_USER } from '../../src/core/subject.ts';
+import type { Server } from '../../src/gateway/catalog/server.ts';
+import { View } from '../../src/gateway/catalog/view.ts';
+import type { Connect, Link } from '../../src/gateway/ports/link.ts';
+import { type Answer, Call } from '../../src/gateway/relay/call.ts';
+import { answer } from '../../src/gateway/relay/pipeline.ts';
+import { ownRequest } from '../../src/protocol/message.ts';
+import type { Json } from '../support/json.ts';
+import { listLink } from './list-link.ts';
+import { inventoryOf, listed, NOTHING_ASKS, tool } from './listed-server.ts';
+
+const ALLOW: Decision = { kind: 'allow', reasons: [{ code: 'own_tool' }] };
+const SAME = [tool('act')];
+const OTHER = [tool('act', { annotations: { destructiveHint: true } })];
+const UNREADABLE = 'its list cannot be read';
+
+interface Opened {
+  readonly server: Server;
+  readonly view: View;
+  /** For each call that reached the server, which of its processes took it. */
+  readonly sent: number[];
+  /** Ends the process. */
+  readonly end: () => void;
+}
+
+interface Given {
+  /** What it lists after it has started again. */
+  readonly then?: readonly Json[] | typeof UNREADABLE;
+  /** Answers the calls of the first process. */
+  readonly first?: (opened: Pick<Opened, 'end'>, send: Link['send']) => Link['send'];
+}
+
+async function open({ then = SAME, first = (_, send) => send }: Given = {}): Promise<Opened> {
+  const sent: number[] = [];
+  let starts = 0;
+  let end = (): void => undefined;
+  const connect: Connect = (_, { events }) => {
+    starts += 1;
+    const start = starts;
+    const tools = start === 1 ? SAME : then;
+    const list = (method: string): string =>
+      JSON.stringify(method !== 'tools/list' || tools === UNREADABLE ? {} : { tools });
+    const link = listLink(list);
+    end = () => events.ended({ code: 'CONNECTION_CLOSED' });
+    const plain: Link['send'] = (request) => link.send(request);
+    const answered = start === 1 ? first({ end }, plain) : plain;
+    const send: Link['send'] = (request) => {
+      if (request.message.method !== 'tools/call') return plain(request);
+      sent.push(start);
+      return answered(request);
+    };
+    return Promise.resolve(ok({ ...link, send }));
+  };
+  const server = listed('s', {}, { connect, limits: { 'limits.requestsPerServer': 1 } });
+  server.start();
+  onTestFinished(() => server.stop());
+  await server.waitUntilReady(new Cancellation());
+  const view = new View({
+    endpoint: 'all',
+    calls: { ...NOTHING_ASKS, policy: { current: { ...NO_POLICY, decide: () => ALLOW } } },
+    servers: () => [server],
+    isAggregated: true,
+    settled: () => Promise.resolve(),
+  });
+  return { server, view, sent, end: () => end() };
+}
+
+function act(view: View): Promise<Answer> {
+  return answer(
+    new Call({
+      caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+      identity: LOCAL_USER,
+      message: ownRequest('tools/call', { name: 's_act', arguments: {} }),
+      cancellation: new Cancellation(),
+      client: { notify: () => undefined, ask: undefined },
+      logLevel: undefined,
+    }),
+  );
+}
+
+const CHANGED = { kind: 'refused', refusal: { code: 'TOOL_CHANGED', tool: 's_act' } };
+
+describe('a call that was decided on while its server was down', () => {
+  async function callWhileDown(given: Given): Promise<{ answered: Answer; sent: readonly number[] }> {
+    const { server, view, sent, end } = await open(given);
+    end();
+    await expect.poll(() => server.link).toBeUndefined();
+    return { answered: await act(view), sent };
+  }
+
+  it('is sent when the server is up again', async () => {
+    const { answered, sent } = await callWhileDown({});
+    expect([answered.kind, sent]).toEqual(['relayed', [2]]);
+  });
+
+  it.each([
+    ['the tool is another then', OTHER],
+    ['the tool is gone then', []],
+    ['nothing is known of the tool then', UNREADABLE],
+  ] as const)('is not sent if %s', async (_, then) => {
+    expect(await callWhileDown({ then })).toEqual({ answered: CHANGED, sent: [] });
+  });
+});
+
+it('a call that did not reach its server is not sent again if the tool is another after the restart', async () => {
+  const cause = { code: 'CONNECTION_CLOSED' } as const;
+  const first: Given['first'] =
+    ({ end }) =>
+    () => {
+      end();
+      return Promise.resolve(err({ code: 'SERVER_UNREACHED', server: 's', cause }));
+    };
+  const same = await open({ first });
+  expect([(await act(same.view)).kind, same.sent]).toEqual(['relayed', [1, 2]]);
+  const other = await open({ first, then: OTHER });
+  expect([await act(other.view), other.sent]).toEqual([CHANGED, [1]]);
+});
+
+it.each([
+  [SAME, 'relayed', [1, 1]],
+  [OTHER, 'refused', [1]],
+] as const)(
+  'a call that waited for its turn is sent if the tool is the same: %j',
+  async (tools, kind, reached) => {
+    const held = Promise.withResolvers<undefined>();
+    const { server, view, sent } = await open({
+      first: (_, send) => (request) => held.promise.then(() => send(request)),
+    });
+    const before = act(view);
+    const waiting = act(view);
+    server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools }) };
+    held.resolve(undefined);
+    expect((await before).kind).toBe('relayed');
+    expect([(await waiting).kind, sent]).toEqual([kind, reached]);
+  },
+);

@@ -1,0 +1,44 @@
+// Tools whose server breaks off their first calls. What they did is on disk, where it survives the server.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toolOf, type Incoming } from '../fixtures/peer.ts';
+import { at, type JsonObject } from './json.ts';
+
+export const MOMENTS = ['before', 'during', 'after'] as const;
+/** Where in its work the server breaks off. */
+export type Moment = (typeof MOMENTS)[number];
+
+export const BREAKING_TOOLS: readonly JsonObject[] = [
+  { ...toolOf('read'), annotations: { readOnlyHint: true } },
+  { ...toolOf('set'), annotations: { readOnlyHint: false, idempotentHint: true } },
+  { ...toolOf('add'), annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false } },
+];
+
+/** Arguments: the calls with this id break off at that moment, the first `breaks` times. */
+export function breaking(id: string, moment: Moment, breaks: number): JsonObject {
+  return { id, moment, breaks };
+}
+
+/** Does the work of one call as far as it gets. Returns the moment at which to break off; undefined: answer. */
+export function workOn({ params }: Incoming, dir: string): Moment | undefined {
+  const args = at(params, 'arguments');
+  const id = String(at(args, 'id'));
+  const moment = MOMENTS.find((one) => one === at(args, 'moment'));
+  note(dir, id, 'arrived');
+  const breaksNow = workDone(dir, id, 'arrived') <= Number(at(args, 'breaks'));
+  if (breaksNow && moment === 'before') return moment;
+  note(dir, id, 'began');
+  if (breaksNow && moment === 'during') return moment;
+  note(dir, id, 'ran');
+  return breaksNow ? moment : undefined;
+}
+
+/** How often the calls with this id got this far. */
+export function workDone(dir: string, id: string, step: 'arrived' | 'began' | 'ran'): number {
+  const path = join(dir, id);
+  return existsSync(path) ? readFileSync(path, 'utf8').split(`${step}\n`).length - 1 : 0;
+}
+
+function note(dir: string, id: string, step: string): void {
+  appendFileSync(join(dir, id), `${step}\n`);
+}

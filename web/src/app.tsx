@@ -1,0 +1,29 @@
+import { RouterProvider } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { SignInPage } from './pages/sign-in-page.tsx';
+import { Failed, LoadingRows } from './parts/states.tsx';
+import { router } from './router.tsx';
+import { sessionQuery } from './state/session.ts';
+
+interface AppProps {
+  /** Of a sign-in link. */
+  readonly code: string | undefined;
+}
+
+export function App({ code }: AppProps): ReactNode {
+  const session = useQuery(sessionQuery);
+  const client = useQueryClient();
+  // A link signs in once; after signing out the page asks for another.
+  const [isTried, setTried] = useState(code === undefined);
+  if (session.data === null || !isTried)
+    return <SignInPage code={isTried ? undefined : code} onTried={() => setTried(true)} />;
+  if (session.isPending) return <LoadingRows />;
+  if (session.isError && session.data === undefined)
+    return (
+      <main className="page">
+        <Failed error={session.error} onRetry={() => void session.refetch()} />
+      </main>
+    );
+  return <RouterProvider router={router} context={{ client }} />;
+}

@@ -1,0 +1,113 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { CircleCheckBig } from 'lucide-react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
+import { AnsweredRow } from '../parts/answered-row.tsx';
+import { ApprovalRequest } from '../parts/approval-request.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { Page } from '../parts/page.tsx';
+import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
+import { answer, answeredQuery, forget, pendingQuery, revoke, type Answer } from '../state/approvals.ts';
+
+interface FailedAnswer {
+  readonly id: string;
+  readonly error: unknown;
+}
+
+export function ApprovalsPage(): ReactNode {
+  const client = useQueryClient();
+  const pending = useQuery(pendingQuery);
+  const answered = useQuery(answeredQuery);
+  const list = pending.data ?? [];
+  const [selectedId, select] = useState<string>();
+  const [denying, setDenying] = useState<string>();
+  const [busy, setBusy] = useState<string>();
+  const [failed, setFailed] = useState<FailedAnswer>();
+  // What was selected may have been answered elsewhere; then nothing is, so that a key never meets another request.
+  const selected = list.find(({ id }) => id === selectedId);
+  const index = selected === undefined ? -1 : list.indexOf(selected);
+  const first = list[0]?.id;
+  useEffect(() => {
+    if (first !== undefined) select((now) => now ?? first);
+  }, [first]);
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Not returned: browsers give a promise, which React would call to clean up.
+    element.current?.scrollIntoView({ block: 'nearest' });
+  }, [selectedId]);
+
+  const give = async (request: Approval, given: Answer): Promise<void> => {
+    if (busy !== undefined) return;
+    setBusy(request.id);
+    setFailed(undefined);
+    try {
+      await answer(request, given);
+      setDenying(undefined);
+      const next = list[list.indexOf(request) + 1];
+      if (request.id === selectedId) select(next?.id);
+      forget(client, request.id);
+    } catch (error) {
+      setFailed({ id: request.id, error });
+      void client.invalidateQueries({ queryKey: ['approvals'] });
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const takeBack = async (request: Approval): Promise<void> => {
+    try {
+      await revoke(request);
+    } catch (error) {
+      setFailed({ id: request.id, error });
+    }
+    void client.invalidateQueries({ queryKey: ['approvals'] });
+  };
+
+  useKeys({
+    j: () => select(list[Math.min(index + 1, list.length - 1)]?.id),
+    k: () => select(list[Math.max(index - 1, 0)]?.id),
+    a: () => selected !== undefined && void give(selected, { kind: 'approve', scope: 'once' }),
+    d: () => selected !== undefined && setDenying(selected.id),
+  });
+
+  const title = list.length === 0 ? 'Approvals' : `(${list.length}) Approvals`;
+  return (
+    <Page title="Approvals" count={list.length === 0 ? undefined : list.length}>
+      <title>{`${title} · Assay`}</title>
+      {pending.isPending && <LoadingRows count={3} />}
+      {pending.isError && <Failed error={pending.error} onRetry={() => void pending.refetch()} />}
+      {failed !== undefined && !list.some(({ id }) => id === failed.id) && <Failed error={failed.error} />}
+      {pending.isSuccess && list.length === 0 && (
+        <Empty icon={<CircleCheckBig size={32} aria-hidden />} title="Nothing waits for you">
+          Calls that need a person appear here at once. <code>policy.*</code> and <code>approvals</code>{' '}
+          decide which do.
+        </Empty>
+      )}
+      <section aria-label="Waiting" aria-live="polite">
+        {list.map((request) => (
+          <ApprovalRequest
+            key={request.id}
+            ref={request.id === selectedId ? element : undefined}
+            request={request}
+            isSelected={request.id === selectedId}
+            isBusy={busy === request.id}
+            isDenying={denying === request.id}
+            error={failed?.id === request.id ? failed.error : undefined}
+            onSelect={() => select(request.id)}
+            onDenying={(is) => setDenying(is ? request.id : undefined)}
+            onAnswer={(given) => void give(request, given)}
+          />
+        ))}
+      </section>
+      {(answered.data ?? []).length > 0 && (
+        <section aria-label="Answered">
+          <h2>Answered</h2>
+          <div className="rows">
+            {answered.data?.map((one) => (
+              <AnsweredRow key={one.id} approval={one} onRevoke={() => void takeBack(one)} />
+            ))}
+          </div>
+        </section>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,79 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { CallRow } from '../parts/call-row.tsx';
+import { Page } from '../parts/page.tsx';
+import { RiskBadge } from '../parts/risk-badge.tsx';
+import { ServerRow } from '../parts/server-row.tsx';
+import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
+import { pendingQuery } from '../state/approvals.ts';
+import { callsQuery } from '../state/calls.ts';
+import { gatewaysQuery } from '../state/lists.ts';
+import { useIsAdmin } from '../state/session.ts';
+import { toolsQuery, type Risk } from '../state/tools.ts';
+
+const RISKS: readonly Risk[] = ['read_only', 'write', 'destructive', 'unannotated'];
+
+export function OverviewPage(): ReactNode {
+  const isAdmin = useIsAdmin();
+  const tools = useQuery(toolsQuery);
+  const gateways = useQuery(gatewaysQuery);
+  const latest = useInfiniteQuery(callsQuery('all'));
+  const rows = tools.data ?? [];
+  const review = rows.filter(({ drift }) => drift !== 'none').length;
+  const calls = latest.data?.pages[0]?.calls.slice(0, 8) ?? [];
+  return (
+    <Page title="Overview">
+      <div className="cards">
+        {RISKS.map((risk) => (
+          <Link key={risk} className="card" to="/tools" search={{ risk }}>
+            <strong>{tools.isPending ? '…' : rows.filter((row) => row.risk === risk).length}</strong>
+            <RiskBadge risk={risk} />
+          </Link>
+        ))}
+        {isAdmin && <WaitingCard />}
+        <Link className="card" to="/tools" search={{ review: true }}>
+          <strong>{tools.isPending ? '…' : review}</strong>
+          To review
+        </Link>
+      </div>
+      {tools.isError && <Failed error={tools.error} onRetry={() => void tools.refetch()} />}
+      <h2>Servers</h2>
+      {gateways.isPending && <LoadingRows count={3} />}
+      {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
+      {gateways.data?.length === 0 && (
+        <Empty title="No servers yet">
+          Run <code>assay import</code> to take over the servers of your MCP clients, or{' '}
+          <code>assay add</code> for one.
+        </Empty>
+      )}
+      <div className="rows">
+        {gateways.data?.map((gateway) => (
+          <ServerRow key={gateway.id} gateway={gateway} />
+        ))}
+      </div>
+      <h2>Latest calls</h2>
+      {latest.isError && <Failed error={latest.error} onRetry={() => void latest.refetch()} />}
+      {latest.isSuccess && calls.length === 0 && (
+        <p className="quiet">
+          No calls yet. Connect a client with <code>assay connect</code>.
+        </p>
+      )}
+      <div className="rows">
+        {calls.map((call) => (
+          <CallRow key={call.id} call={call} />
+        ))}
+      </div>
+    </Page>
+  );
+}
+
+function WaitingCard(): ReactNode {
+  const { data, isPending } = useQuery(pendingQuery);
+  return (
+    <Link className="card" to="/approvals">
+      <strong>{isPending ? '…' : (data?.length ?? '–')}</strong>
+      To approve
+    </Link>
+  );
+}

@@ -1,0 +1,120 @@
+import { useState, type ReactNode } from 'react';
+import type { RecordedCall } from '../../../src/edges/rest/contract/calls.ts';
+import { HostileText } from './hostile-text.tsx';
+import { When } from './when.tsx';
+
+const DECISIONS = { allow: 'Allowed', ask: 'Asked', refuse: 'Refused' } as const;
+const OUTCOMES: Readonly<Record<string, string>> = {
+  ok: 'OK',
+  tool_error: 'Tool error',
+  error: 'Error',
+  input_required: 'Needs input',
+};
+
+/** One line; who, why and with what on demand. */
+export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  if (call.kind === 'dropped')
+    return (
+      <div className="row">
+        <span className="badge risk-write">Gap</span>
+        <span className="grow">
+          {call.count ?? 0} calls could not be recorded
+          {call.since !== undefined && (
+            <>
+              {' '}
+              since <When at={call.since} />
+            </>
+          )}
+        </span>
+      </div>
+    );
+  const { tool, subject = '', client, decision, outcome = '', durationMs } = call;
+  const who = client?.name === undefined ? subject : `${subject} · ${client.name}`;
+  return (
+    <div>
+      <div className="row">
+        {decision !== undefined && (
+          <span className={`badge decision-${decision.kind}`}>{DECISIONS[decision.kind]}</span>
+        )}
+        <span className="grow">
+          <code>
+            <HostileText text={tool?.namespacedName ?? tool?.publicName ?? ''} />
+          </code>
+        </span>
+        <span className="quiet wide">
+          <HostileText text={who} />
+        </span>
+        <span className={outcome === 'ok' ? 'quiet' : 'bad'}>{OUTCOMES[outcome] ?? outcome}</span>
+        {durationMs !== undefined && <span className="quiet number wide">{duration(durationMs)}</span>}
+        <span className="quiet wide">
+          <When at={call.at} />
+        </span>
+        <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Details
+        </button>
+      </div>
+      {isOpen && <Details call={call} />}
+    </div>
+  );
+}
+
+function Details({ call }: { readonly call: RecordedCall }): ReactNode {
+  const { decision, hints, approval, labels, arguments: given, endpoint } = call;
+  return (
+    <dl className="facts">
+      <dt>Decision</dt>
+      <dd>
+        {decision?.reasons.map(({ text }, at) => (
+          <div key={at}>
+            <HostileText text={text} />
+          </div>
+        )) ?? '–'}
+      </dd>
+      {approval !== undefined && (
+        <>
+          <dt>Approved</dt>
+          <dd>
+            by <HostileText text={approval.by} /> ({approval.scope})
+          </dd>
+        </>
+      )}
+      <dt>Hints</dt>
+      <dd>
+        {Object.entries(hints ?? {}).map(([name, { value, reason }]) => (
+          <div key={name}>
+            <code>{name}</code> {String(value)} <span className="quiet">({reason})</span>
+          </div>
+        ))}
+      </dd>
+      <dt>Endpoint</dt>
+      <dd>
+        <HostileText text={endpoint ?? '–'} />
+      </dd>
+      {labels !== undefined && labels.length > 0 && (
+        <>
+          <dt>Labels</dt>
+          <dd>{labels.join(', ')}</dd>
+        </>
+      )}
+      <dt>Arguments</dt>
+      <dd>
+        {given === undefined ? (
+          <span className="quiet">
+            Not recorded; the setting <code>activity.arguments</code> decides.
+          </span>
+        ) : (
+          <pre className="arguments" tabIndex={0} aria-label="Arguments">
+            <HostileText text={given.text} />
+            {given.isShortened && '\n… shortened'}
+          </pre>
+        )}
+      </dd>
+    </dl>
+  );
+}
+
+function duration(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1_000).toFixed(0)} s`;
+  return ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+}

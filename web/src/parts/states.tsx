@@ -1,0 +1,55 @@
+import { Button, Skeleton, Text } from '@mantine/core';
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { reasonOf } from '../state/api.ts';
+
+/** As tall as the rows that come. */
+export function LoadingRows({ count = 6 }: { readonly count?: number }): ReactNode {
+  return (
+    <div role="status" aria-label="Loading" className="rows">
+      {Array.from({ length: count }, (_, at) => (
+        <div key={at} className="row">
+          <Skeleton height={14} width={`${55 - at * 4}%`} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  /** What to do next. */
+  readonly children?: ReactNode;
+}
+
+export function Empty({ icon, title, children }: EmptyProps): ReactNode {
+  return (
+    <div className="empty">
+      {icon}
+      <h2>{title}</h2>
+      <Text c="dimmed" component="div">
+        {children}
+      </Text>
+    </div>
+  );
+}
+
+interface FailedProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+export function Failed({ error, onRetry }: FailedProps): ReactNode {
+  return (
+    <div role="alert" className="failed">
+      <CircleAlert size={18} aria-hidden />
+      <span>{reasonOf(error)}</span>
+      {onRetry !== undefined && (
+        <Button size="compact-sm" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { Empty } from './parts/states.tsx';
+import { Shell } from './shell.tsx';
+import { readToolSearch } from './state/tool-search.ts';
+
+const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
+  component: Shell,
+  notFoundComponent: () => <Empty title="There is no such page">Choose one on the left.</Empty>,
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview-page.tsx'), 'OverviewPage'),
+});
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  component: lazyRouteComponent(() => import('./pages/approvals-page.tsx'), 'ApprovalsPage'),
+});
+const servers = createRoute({
+  getParentRoute: () => root,
+  path: '/servers',
+  component: lazyRouteComponent(() => import('./pages/servers-page.tsx'), 'ServersPage'),
+});
+const activity = createRoute({
+  getParentRoute: () => root,
+  path: '/activity',
+  component: lazyRouteComponent(() => import('./pages/activity-page.tsx'), 'ActivityPage'),
+});
+
+const tools = createRoute({
+  getParentRoute: () => root,
+  path: '/tools',
+  validateSearch: readToolSearch,
+  component: lazyRouteComponent(() => import('./pages/tools-page.tsx'), 'ToolsPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([overview, approvals, tools, servers, activity]),
+  basepath: '/admin',
+  defaultPreload: 'intent',
+  context: { client: undefined as unknown as QueryClient }, // `App` gives it
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  ActionIcon,
+  Burger,
+  Menu,
+  Modal,
+  useMantineColorScheme,
+  useComputedColorScheme,
+} from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Activity, CircleCheckBig, Gauge, LogOut, Moon, Server, Sun, Wrench } from 'lucide-react';
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import icon from './icon.svg';
+import { useKeys } from './parts/keys.ts';
+import { HostileText } from './parts/hostile-text.tsx';
+import { pendingQuery } from './state/approvals.ts';
+import { gatewaysQuery } from './state/lists.ts';
+import { follow, liveState, onLive } from './state/live.ts';
+import { ended, sessionQuery, signOut, useIsAdmin } from './state/session.ts';
+
+const LIVE_LABELS = { connecting: 'Connecting', live: 'Live', lost: 'Connection lost' } as const;
+
+export function Shell(): ReactNode {
+  const client = useQueryClient();
+  const { data: session } = useQuery(sessionQuery);
+  const [isNavOpen, setNavOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const navigate = useNavigate();
+  useEffect(() => {
+    const check = async (): Promise<void> => {
+      const now = await client.query({ ...sessionQuery, staleTime: 0 }).catch(() => undefined);
+      if (now === null) ended(client);
+    };
+    return follow(client, () => void check());
+  }, [client]);
+  useKeys({
+    '?': () => setHelpOpen(true),
+    '/': () => document.querySelector<HTMLInputElement>('[data-search]')?.focus(),
+    '1': () => void navigate({ to: '/' }),
+    '2': () => void navigate({ to: '/approvals' }),
+    '3': () => void navigate({ to: '/tools' }),
+    '4': () => void navigate({ to: '/servers' }),
+    '5': () => void navigate({ to: '/activity' }),
+  });
+  const mayApprove = useIsAdmin();
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="narrow-head">
+        <Burger size="sm" opened={isNavOpen} onClick={() => setNavOpen(!isNavOpen)} aria-label="Menu" />
+        Assay
+      </header>
+      <nav className="nav" data-open={isNavOpen} aria-label="Pages">
+        <div className="brand">
+          <img src={icon} alt="" />
+          Assay
+        </div>
+        <Links mayApprove={mayApprove} onChosen={() => setNavOpen(false)} />
+        <Footer subject={session?.subject ?? ''} onHelp={() => setHelpOpen(true)} />
+      </nav>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+function Links({
+  mayApprove,
+  onChosen,
+}: {
+  readonly mayApprove: boolean;
+  readonly onChosen: () => void;
+}): ReactNode {
+  const { data: pending = [] } = useQuery({ ...pendingQuery, enabled: mayApprove });
+  const { data: gateways = [] } = useQuery(gatewaysQuery);
+  const toolCount = gateways.reduce((sum, gateway) => sum + gateway.toolCount, 0);
+  const down = gateways.filter(({ enabled, reachable }) => enabled && !reachable).length;
+  return (
+    <ul onClick={onChosen}>
+      <li>
+        <Link to="/" activeOptions={{ exact: true }}>
+          <Gauge size={16} aria-hidden /> Overview
+        </Link>
+      </li>
+      {mayApprove && (
+        <li>
+          <Link to="/approvals">
+            <CircleCheckBig size={16} aria-hidden /> Approvals
+            {pending.length > 0 && <span className="number due">{pending.length}</span>}
+          </Link>
+        </li>
+      )}
+      <li>
+        <Link to="/tools">
+          <Wrench size={16} aria-hidden /> Tools
+          <span className="number">{toolCount.toLocaleString('en')}</span>
+        </Link>
+      </li>
+      <li>
+        <Link to="/servers">
+          <Server size={16} aria-hidden /> Servers
+          <span className={down > 0 ? 'number due' : 'number'}>
+            {down > 0 ? `${down} down` : gateways.length}
+          </span>
+        </Link>
+      </li>
+      <li>
+        <Link to="/activity">
+          <Activity size={16} aria-hidden /> Activity
+        </Link>
+      </li>
+    </ul>
+  );
+}
+
+function Footer({ subject, onHelp }: { readonly subject: string; readonly onHelp: () => void }): ReactNode {
+  const client = useQueryClient();
+  const state = useSyncExternalStore(onLive, liveState);
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const other = scheme === 'dark' ? 'light' : 'dark';
+  return (
+    <footer>
+      <span className="live" data-state={state} role="status">
+        <i aria-hidden /> {LIVE_LABELS[state]}
+      </span>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        onClick={() => setColorScheme(other)}
+        aria-label={`Switch to ${other} colours`}
+      >
+        {scheme === 'dark' ? <Sun size={16} /> : <Moon size={16} />}
+      </ActionIcon>
+      <ActionIcon variant="subtle" color="gray" onClick={onHelp} aria-label="Keyboard shortcuts">
+        <kbd>?</kbd>
+      </ActionIcon>
+      <Menu position="top-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label="Sign out">
+            <LogOut size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            Signed in as <HostileText text={subject} />
+          </Menu.Label>
+          <Menu.Item onClick={() => void signOut(client, false).catch(() => undefined)}>Sign out</Menu.Item>
+          <Menu.Item onClick={() => void signOut(client, true).catch(() => undefined)}>
+            Sign out everywhere
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </footer>
+  );
+}
+
+const SHORTCUTS = [
+  ['/', 'Search on this page'],
+  ['j  k', 'Next and previous'],
+  ['a', 'Approve the selected call, this time'],
+  ['d', 'Deny the selected call'],
+  ['1 – 5', 'Overview, Approvals, Tools, Servers, Activity'],
+  ['?', 'This help'],
+] as const;
+
+function Help({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title="Keyboard shortcuts"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <div className="rows">
+        {SHORTCUTS.map(([key, meaning]) => (
+          <div className="row" key={key}>
+            <kbd>{key}</kbd> {meaning}
+          </div>
+        ))}
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,45 @@
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { Approval, ApprovalPage, ApprovalScope } from '../../../src/edges/rest/contract/approvals.ts';
+import { read, write } from './api.ts';
+
+/** Calls that wait, oldest first, so that what is added never moves what a person is about to click. */
+export const pendingQuery = queryOptions({
+  queryKey: ['approvals', 'pending'],
+  queryFn: async ({ signal }) => {
+    const { approvals } = await read<ApprovalPage>('/approvals?state=pending&limit=200', signal);
+    return approvals
+      .filter(({ state }) => state === 'pending')
+      .sort((one, other) => one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id));
+  },
+  // Time ends a request, too, and no event says so.
+  refetchInterval: 15_000,
+});
+
+/** The latest answers. */
+export const answeredQuery = queryOptions({
+  queryKey: ['approvals', 'answered'],
+  queryFn: async ({ signal }) => {
+    const { approvals } = await read<ApprovalPage>('/approvals?limit=50', signal);
+    return approvals.filter(({ state }) => state !== 'pending').slice(0, 20);
+  },
+});
+
+export type Answer =
+  | { readonly kind: 'approve'; readonly scope: ApprovalScope }
+  | { readonly kind: 'deny'; readonly reason: string };
+
+export function answer({ id }: Pick<Approval, 'id'>, given: Answer): Promise<Approval> {
+  const path = `/approvals/${encodeURIComponent(id)}`;
+  if (given.kind === 'approve') return write('POST', `${path}/approve`, { scope: given.scope });
+  return write('POST', `${path}/deny`, given.reason === '' ? {} : { reason: given.reason });
+}
+
+export function revoke({ id }: Pick<Approval, 'id'>): Promise<void> {
+  return write('DELETE', `/approvals/${encodeURIComponent(id)}`);
+}
+
+/** Removes an answered request at once; the server's list follows. */
+export function forget(client: QueryClient, id: string): void {
+  client.setQueryData(pendingQuery.queryKey, (list) => list?.filter((one) => one.id !== id));
+  void client.invalidateQueries({ queryKey: ['approvals'] });
+}

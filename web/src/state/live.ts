@@ -1,0 +1,64 @@
+import type { QueryClient } from '@tanstack/react-query';
+
+export type LiveState = 'connecting' | 'live' | 'lost';
+
+/** Which queries an event makes stale. */
+const STALE: Readonly<Record<string, readonly string[]>> = {
+  tools: ['tools', 'gateways'],
+  approvals: ['approvals'],
+  calls: ['calls'],
+  activity: ['activity', 'gateways', 'tools'],
+};
+
+let state: LiveState = 'connecting';
+const listeners = new Set<() => void>();
+
+export function liveState(): LiveState {
+  return state;
+}
+
+export function onLive(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: LiveState): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+/**
+ * Follows the event stream until the returned function is called. After a gap everything is read again, so nothing is
+ * lost while the connection is.
+ */
+export function follow(client: QueryClient, onEnded: () => void): () => void {
+  let wasLost = false;
+  let source: EventSource | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const open = (): void => {
+    source = new EventSource('/events');
+    source.onopen = () => {
+      if (wasLost) void client.invalidateQueries();
+      wasLost = false;
+      set('live');
+    };
+    source.onerror = () => {
+      wasLost = true;
+      set('lost');
+      if (source?.readyState !== EventSource.CLOSED) return;
+      // The server refused the stream: perhaps the session has ended.
+      onEnded();
+      retry = setTimeout(open, 2_000);
+    };
+    for (const [event, keys] of Object.entries(STALE))
+      source.addEventListener(event, () => {
+        for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
+      });
+  };
+  open();
+  return () => {
+    clearTimeout(retry);
+    source?.close();
+    set('connecting');
+  };
+}

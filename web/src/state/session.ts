@@ -1,0 +1,54 @@
+import { queryOptions, useQuery, type QueryClient } from '@tanstack/react-query';
+import type { SessionView } from '../../../src/edges/rest/contract/session.ts';
+import { ApiError, read, write } from './api.ts';
+
+/** Null: nobody is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<SessionView | null> => {
+    try {
+      return await read<SessionView>('/admin/session', signal);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: Infinity,
+});
+
+export async function signIn(
+  client: QueryClient,
+  proof: { readonly code: string } | { readonly token: string },
+): Promise<void> {
+  const session = await write<SessionView>('POST', '/admin/sign-in', proof);
+  forgetAll(client);
+  client.setQueryData(sessionQuery.queryKey, session);
+}
+
+export async function signOut(client: QueryClient, everywhere: boolean): Promise<void> {
+  await write('POST', '/admin/sign-out', { everywhere });
+  ended(client);
+}
+
+/** Nothing that was loaded stays in the page. */
+export function ended(client: QueryClient): void {
+  client.setQueryData(sessionQuery.queryKey, null);
+  forgetAll(client);
+}
+
+function forgetAll(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+}
+
+/** Whether changes are allowed. */
+export function useIsAdmin(): boolean {
+  return useQuery(sessionQuery).data?.scopes.includes('admin') === true;
+}
+
+/** Takes the code of a sign-in link out of the address, so that it stays neither there nor in the history. */
+export function takeCode(): string | undefined {
+  const { pathname, hash } = window.location;
+  if (!pathname.endsWith('/sign-in')) return undefined;
+  window.history.replaceState(null, '', '/admin');
+  return /^#code=([\w.]+)$/.exec(hash)?.[1];
+}

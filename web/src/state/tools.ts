@@ -1,0 +1,88 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { HintName, Tool, ToolPage } from '../../../src/edges/rest/contract/tools.ts';
+import { read, write } from './api.ts';
+
+export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
+
+/** What a row of the list shows. */
+export interface ToolRow {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly server: string;
+  readonly risk: Risk;
+  readonly isIdempotent: boolean;
+  readonly isOpenWorld: boolean;
+  readonly isContradicted: boolean;
+  readonly state: Tool['state'];
+  readonly drift: 'none' | 'review' | 'dangerous';
+  readonly lintCount: number;
+  /** For the search, in lower case. */
+  readonly text: string;
+}
+
+export const HINT_LABELS: Readonly<Record<HintName, string>> = {
+  readOnlyHint: 'Read-only',
+  destructiveHint: 'Destructive',
+  idempotentHint: 'Idempotent',
+  openWorldHint: 'Open world',
+};
+
+export function riskOf({ hints }: Pick<Tool, 'hints'>): Risk {
+  const { readOnlyHint, destructiveHint } = hints;
+  const isContradicted = Object.values(hints).some((hint) => hint.isContradicted);
+  if (readOnlyHint.effective && !destructiveHint.effective && !isContradicted) return 'read_only';
+  if (Object.values(hints).every(({ decidedBy }) => decidedBy === 'default')) return 'unannotated';
+  return destructiveHint.effective || isContradicted ? 'destructive' : 'write';
+}
+
+/** All tools, as small rows: of 10,000 tools the schemas alone would be tens of megabytes. */
+export const toolsQuery = queryOptions({
+  queryKey: ['tools', 'rows'],
+  queryFn: async ({ signal }): Promise<readonly ToolRow[]> => {
+    const rows: ToolRow[] = [];
+    let cursor: string | undefined;
+    do {
+      const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await read<ToolPage>(`/tools?limit=500${after}`, signal);
+      rows.push(...page.tools.map(rowOf));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return rows;
+  },
+});
+
+export const toolQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tools', 'one', id],
+    queryFn: ({ signal }) => read<Tool>(`/tools/${encodeURIComponent(id)}`, signal),
+  });
+
+export function setEnabled(id: string, enabled: boolean): Promise<Tool> {
+  return write('PATCH', `/tools/${encodeURIComponent(id)}`, { enabled });
+}
+
+/** Null inherits. */
+export function setHint(id: string, hint: HintName, value: boolean | null): Promise<Tool> {
+  return write('PATCH', `/tools/${encodeURIComponent(id)}`, { annotations: { [hint]: value } });
+}
+
+function rowOf(tool: Tool): ToolRow {
+  const { id, name, serverName, hints, drift } = tool;
+  const title = tool.title ?? name;
+  const risk = riskOf(tool);
+  return {
+    id,
+    name,
+    title,
+    server: serverName,
+    risk,
+    isIdempotent: risk !== 'read_only' && hints.idempotentHint.effective,
+    isOpenWorld: hints.openWorldHint.effective,
+    isContradicted: Object.values(hints).some((hint) => hint.isContradicted),
+    state: tool.state,
+    drift: drift === undefined ? 'none' : drift.isDangerous ? 'dangerous' : 'review',
+    lintCount: tool.lint.length,
+    text: `${title} ${name} ${tool.description ?? ''}`.slice(0, 2_000).toLowerCase(),
+  };
+}

@@ -1,0 +1,14 @@
+import { createTheme, type MantineThemeOverride } from '@mantine/core';
+
+/** Defaults of parts; colours and fonts are in app.css. */
+export const theme: MantineThemeOverride = createTheme({
+  primaryColor: 'indigo',
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    NativeSelect: { defaultProps: { size: 'xs' } },
+    // Its <style> element would be refused by the content-security policy.
+    Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+  },
+});
