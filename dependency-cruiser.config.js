@@ -71,6 +71,10 @@ const PACKAGES = {
     uses: [...PATHS, 'module', 'util', 'pino', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
   },
   'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
+  'adapters/sandbox': {
+    imports: ['core', 'platform', 'verify/observation'],
+    uses: [...PATHS, 'crypto', 'fs', 'process'],
+  },
   'edges/mcp': {
     imports: ['core', 'protocol', 'platform', 'gateway'],
     uses: ['buffer', 'crypto', 'http', 'net', 'process', 'stream'],
@@ -100,6 +104,11 @@ const PACKAGES = {
   functions: {
     imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
     uses: [...PATHS, 'async_hooks', 'fs', 'module', 'process', 'stream', 'trace_events', 'v8'],
+  },
+  // What servers do, compared with what they claim.
+  verify: {
+    imports: ['core', 'protocol', 'platform'],
+    uses: [...PATHS, 'crypto', 'better-sqlite3'],
   },
   // The code-search MCP server, a program of its own.
   codebase: {

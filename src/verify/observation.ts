@@ -1,0 +1,169 @@
+import type { Launcher } from '../platform/launcher.ts';
+
+/** Ways to watch a server. An observation says only what its mechanisms could see. */
+export type Mechanism =
+  /** Changes of files, as the state before and after. */
+  | 'overlay'
+  /** System calls, also failed ones: files, programs, connections. */
+  | 'syscall_trace'
+  /** io_uring, which evades the trace, is closed. */
+  | 'no_io_uring'
+  /** No network but a loopback interface of its own; what was asked for is recorded. */
+  | 'empty_network'
+  /** Made-up secrets in the home folder, the reading of which is recorded. Needs `syscall_trace`. */
+  | 'canaries';
+
+export interface MissingMechanism {
+  readonly mechanism: Mechanism;
+  /** One sentence: what is missing on this machine. */
+  readonly why: string;
+  /** One sentence: what to do about it. */
+  readonly install: string;
+}
+
+/** What is at a path. Times and owners are not compared. */
+export type StateEntry =
+  | {
+      readonly type: 'file';
+      /** Permission bits. */
+      readonly mode: number;
+      readonly size: number;
+      /** SHA-256 in hex; absent for a file that is too large to be read. */
+      readonly digest?: string;
+      /** The whole content; absent for a file that is too large to be kept. */
+      readonly content?: Buffer;
+    }
+  | { readonly type: 'folder'; readonly mode: number }
+  | { readonly type: 'link'; readonly target: string }
+  /** A socket, FIFO or device. */
+  | { readonly type: 'other'; readonly mode: number };
+
+/** Classes of changes that well-behaved servers make, too. They are reported like others; whoever judges decides. */
+export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index';
+
+/** A difference of state between two marks. What was created and deleted in between shows in events only. */
+export interface StateChange {
+  /** Absolute, as the server sees it. */
+  readonly path: string;
+  /** `replaced`: something of another type is there now, such as a link in place of a file. */
+  readonly kind: 'created' | 'modified' | 'deleted' | 'replaced';
+  readonly before?: StateEntry;
+  readonly after?: StateEntry;
+  readonly noise?: NoiseClass;
+}
+
+interface TracedCall {
+  /** Epoch time in ms, with fractions. */
+  readonly atMs: number;
+  /** Of the process or thread. */
+  readonly pid: number;
+  /** Name of the system call, such as `openat`. */
+  readonly call: string;
+  /** The system's error code if the call failed, such as `EROFS`. */
+  readonly error?: string;
+}
+
+/** A path is absolute, as the server sees it. */
+export type TracedEvent =
+  /** Opened to write, created, truncated, or its mode, owner, times or attributes changed. */
+  | (TracedCall & {
+      readonly kind: 'write' | 'attributes';
+      readonly path: string;
+      readonly noise?: NoiseClass;
+    })
+  | (TracedCall & {
+      readonly kind: 'delete' | 'create_folder' | 'delete_folder' | 'create_special';
+      readonly path: string;
+      readonly noise?: NoiseClass;
+    })
+  /** A link: `path` is what it points to, `to` where it is created. */
+  | (TracedCall & {
+      readonly kind: 'rename' | 'link';
+      readonly path: string;
+      readonly to: string;
+      readonly noise?: NoiseClass;
+    })
+  | (TracedCall & { readonly kind: 'execute'; readonly path: string; readonly argv: readonly string[] })
+  | (TracedCall & {
+      /** `send`: a datagram. `listen`: bound to the address. */
+      readonly kind: 'connect' | 'send' | 'listen';
+      readonly address: NetworkAddress;
+    })
+  /** A canary or a well-known place of secrets was opened. */
+  | (TracedCall & { readonly kind: 'read_secret'; readonly path: string; readonly isCanary: boolean })
+  /** Something that well-behaved servers do not try: `mount`, `ptrace`, `io_uring_setup` … */
+  | (TracedCall & { readonly kind: 'privileged' });
+
+export type NetworkAddress =
+  | {
+      readonly family: 'inet' | 'inet6';
+      readonly host: string;
+      readonly port: number;
+      /** Loopback, unspecified or own address: what listens there may still lead outside. */
+      readonly isLocal: boolean;
+    }
+  /** A path, or `@name` for an abstract socket. */
+  | { readonly family: 'unix'; readonly path: string };
+
+/** A request for something outside the machine, whether or not it was answered. */
+export type NetworkRequest =
+  | { readonly atMs: number; readonly pid: number; readonly kind: 'dns'; readonly name: string }
+  | {
+      readonly atMs: number;
+      readonly pid: number;
+      readonly kind: 'tcp' | 'udp';
+      readonly host: string;
+      readonly port: number;
+      /** The name that was asked for before, if the address is one that Assay made up for it. */
+      readonly name?: string;
+    }
+  /** The first line and `Host` of a request in plain HTTP. */
+  | {
+      readonly atMs: number;
+      readonly pid: number;
+      readonly kind: 'http';
+      readonly method: string;
+      readonly url: string;
+    };
+
+/** What happened between two marks. */
+export interface Observation {
+  /** Epoch times in ms. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly mechanisms: readonly Mechanism[];
+  /** In order of paths. */
+  readonly changes: readonly StateChange[];
+  /** In order of time. */
+  readonly events: readonly TracedEvent[];
+  readonly network: readonly NetworkRequest[];
+  /** What exceeded a limit and is therefore incomplete. Nothing may be called consistent then. */
+  readonly incomplete: readonly ('changes' | 'events')[];
+}
+
+/**
+ * A private world for one server, from its start to `close()`. As a launcher it starts the server and restarts of it,
+ * which see what the previous process left behind.
+ */
+export interface Sandbox extends Launcher {
+  readonly mechanisms: readonly Mechanism[];
+  readonly missing: readonly MissingMechanism[];
+  /** What happened since the last call, or since the start. Sets the next mark. */
+  observe(): Promise<Observation>;
+  /** Ends all its processes and removes all its files. */
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  /** Folder in which the server starts; shown with its content. Changes to it never reach the real one. */
+  readonly cwd: string;
+  /** Further folders or files with their content. `from`: where the content comes from, if not from `path`. */
+  readonly roots?: readonly { readonly path: string; readonly from?: string }[];
+  /** Files or folders that the server may read, such as its own program. */
+  readonly readable?: readonly string[];
+  /** Files to be created in the private home folder, by relative path. */
+  readonly homeFiles?: Readonly<Record<string, string>>;
+}
+
+/** Opens a sandbox with the mechanisms of this machine. */
+export type OpenSandbox = (options: SandboxOptions) => Promise<Sandbox>;
