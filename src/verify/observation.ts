@@ -1,3 +1,4 @@
+import type { Result } from '../core/result.ts';
 import type { Launcher } from '../platform/launcher.ts';
 
 /** Ways to watch a server. An observation says only what its mechanisms could see. */
@@ -91,7 +92,7 @@ export type TracedEvent =
     })
   /** A canary or a well-known place of secrets was opened. */
   | (TracedCall & { readonly kind: 'read_secret'; readonly path: string; readonly isCanary: boolean })
-  /** Something that well-behaved servers do not try: `mount`, `ptrace`, `io_uring_setup` … */
+  /** Something that well-behaved servers do not try: `mount`, `ptrace`, `bpf` … */
   | (TracedCall & { readonly kind: 'privileged' });
 
 export type NetworkAddress =
@@ -105,25 +106,16 @@ export type NetworkAddress =
   /** A path, or `@name` for an abstract socket. */
   | { readonly family: 'unix'; readonly path: string };
 
-/** A request for something outside the machine, whether or not it was answered. */
+/** An attempt to reach something outside the machine. None succeeds. */
 export type NetworkRequest =
-  | { readonly atMs: number; readonly pid: number; readonly kind: 'dns'; readonly name: string }
+  /** `name` is absent if the query could not be read. */
+  | { readonly atMs: number; readonly pid: number; readonly kind: 'dns'; readonly name?: string }
   | {
       readonly atMs: number;
       readonly pid: number;
       readonly kind: 'tcp' | 'udp';
       readonly host: string;
       readonly port: number;
-      /** The name that was asked for before, if the address is one that Assay made up for it. */
-      readonly name?: string;
-    }
-  /** The first line and `Host` of a request in plain HTTP. */
-  | {
-      readonly atMs: number;
-      readonly pid: number;
-      readonly kind: 'http';
-      readonly method: string;
-      readonly url: string;
     };
 
 /** What happened between two marks. */
@@ -142,8 +134,8 @@ export interface Observation {
 }
 
 /**
- * A private world for one server, from its start to `close()`. As a launcher it starts the server and restarts of it,
- * which see what the previous process left behind.
+ * Starts one server, once, and records what it does. A second launch throws: open another sandbox, which starts from the same
+ * state.
  */
 export interface Sandbox extends Launcher {
   readonly mechanisms: readonly Mechanism[];
@@ -155,7 +147,12 @@ export interface Sandbox extends Launcher {
 }
 
 export interface SandboxOptions {
-  /** Folder in which the server starts; shown with its content. Changes to it never reach the real one. */
+  /** What will be launched. Its files become readable; folders among its arguments are shown as `roots`. */
+  readonly program?: { readonly command: string; readonly args: readonly string[] };
+  /**
+   * Folder in which the server starts; shown with its content. Changes to it never reach the real one. If it contains the
+   * home folder, the private home folder stands in for it.
+   */
   readonly cwd: string;
   /** Further folders or files with their content. `from`: where the content comes from, if not from `path`. */
   readonly roots?: readonly { readonly path: string; readonly from?: string }[];
@@ -165,5 +162,5 @@ export interface SandboxOptions {
   readonly homeFiles?: Readonly<Record<string, string>>;
 }
 
-/** Opens a sandbox with the mechanisms of this machine. */
-export type OpenSandbox = (options: SandboxOptions) => Promise<Sandbox>;
+/** Opens a sandbox with the mechanisms of this machine, or says why it cannot confine a server at all. */
+export type OpenSandbox = (options: SandboxOptions) => Promise<Result<Sandbox, readonly MissingMechanism[]>>;
