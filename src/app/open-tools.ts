@@ -240,7 +240,7 @@ async function callHere(
     identity: LOCAL_USER,
     method: 'tools/call',
     params: { name: publicNameIn(catalog, name), arguments: args },
-    onProgress,
+    onNotification: (note) => onProgress(progressText(note)),
   });
   return answerOf(answered);
 }

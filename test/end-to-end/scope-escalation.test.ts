@@ -97,6 +97,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   reviewTool: 'gains nothing',
   acceptNewTools: 'gains nothing',
   reviewInstructions: 'gains nothing',
+  runTool: 'gains nothing',
   approveCall: 'gains nothing',
   denyCall: 'gains nothing',
   revokeApproval: 'gains nothing',

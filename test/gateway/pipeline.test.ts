@@ -216,7 +216,7 @@ describe('the policy decides on', () => {
       identity: LOCAL_USER,
       method: 'tools/call',
       params,
-      onProgress: () => undefined,
+      onNotification: () => undefined,
     });
     expect(inputs).toMatchObject([{ identity: LOCAL_USER, name: 'read' }]);
   });

@@ -120,13 +120,13 @@ function approveRoute({ store }: AdminDeps): Route {
       id: 'approveCall',
       summary: 'Approve a call',
       about:
-        'A call that waits goes on at once; otherwise the same call goes through when the client repeats it. Who calls cannot approve its own call.',
+        'A call that waits goes on at once; otherwise the same call goes through when the client repeats it. Who calls cannot approve its own call, except a person what they run at the admin pages.',
       body: { schema: APPROVE_INPUT, wrapper: 'approval', examples: { 'this call': { scope: 'once' } } },
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY'],
     },
-    ({ param, body: { scope }, identity: { subject } }) =>
-      one(approveCall({ id: param('id'), scope }, { store, subject, nowMs: Date.now() })),
+    ({ param, body: { scope }, identity: { subject, sessionId } }) =>
+      one(approveCall({ id: param('id'), scope }, { store, subject, sessionId, nowMs: Date.now() })),
   );
 }
 
@@ -147,8 +147,8 @@ function denyRoute({ store }: AdminDeps): Route {
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: [...FAULTS, 'APPROVAL_OWN'],
     },
-    ({ param, body: { reason }, identity: { subject } }) =>
-      one(denyCall({ id: param('id'), reason }, { store, subject, nowMs: Date.now() })),
+    ({ param, body: { reason }, identity: { subject, sessionId } }) =>
+      one(denyCall({ id: param('id'), reason }, { store, subject, sessionId, nowMs: Date.now() })),
   );
 }
 

@@ -28,6 +28,7 @@ import { preferenceRoutes } from './preferences.ts';
 import { restToolRoutes } from './rest-tools.ts';
 import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
+import { runRoutes } from './runs.ts';
 import { decisionRoutes } from './decision.ts';
 import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
@@ -41,6 +42,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
   return [
     ...toolRoutes(deps),
     ...decisionRoutes(deps),
+    ...runRoutes(deps),
     ...catalogRoutes(deps),
     ...restToolRoutes(deps),
     ...functionRoutes(deps),

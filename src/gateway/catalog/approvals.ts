@@ -78,14 +78,16 @@ export class Approvals {
   async obtain(
     binding: ApprovalBinding,
     request: ApprovalRequest,
-    cancellation: Cancellation,
+    { cancellation, waitsUntilExpiry, onWaiting }: Waiter,
   ): Promise<Result<StoredApproval, Refusal>> {
     const store = await this.#open();
     if (!store.ok) return store;
-    const deadlineMs = performance.now() + this.options.limits['limits.approvalWaitMs'];
+    const { 'limits.approvalWaitMs': waitMs, 'limits.approvalMs': expiryMs } = this.options.limits;
+    const deadlineMs = performance.now() + (waitsUntilExpiry ? expiryMs : waitMs);
     for (;;) {
       const asked = await this.request(binding, request);
       if (!asked.ok) return asked;
+      if (asked.value.state === 'pending') onWaiting(asked.value);
       const settled = await this.#settled(store.value, asked.value, { deadlineMs, cancellation });
       if (!settled.ok) return settled;
       const approval = settled.value;
@@ -233,6 +235,14 @@ export class Approvals {
   #wake(): void {
     for (const wake of [...this.#waiting]) wake();
   }
+}
+
+/** A call that waits for approval. */
+export interface Waiter {
+  readonly cancellation: Cancellation;
+  /** Whether it waits for as long as it can be approved, in place of `limits.approvalWaitMs`. */
+  readonly waitsUntilExpiry: boolean;
+  readonly onWaiting: (approval: StoredApproval) => void;
 }
 
 export interface AnsweredInBand {

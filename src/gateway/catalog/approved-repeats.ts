@@ -74,7 +74,7 @@ function keyOf(call: DecidedCall): string | undefined {
   if (toolId === undefined) return undefined;
   return sha256(
     JSON.stringify([
-      [identity.subject, identity.tokenId],
+      [identity.subject, identity.tokenId, identity.sessionId],
       call.session === undefined
         ? ['client', clientInfoOf(call, call.message)]
         : ['session', call.session.id],

@@ -17,20 +17,26 @@ import { policyOf } from './labels.ts';
 
 export type Ask = Extract<Decision, { kind: 'ask' }>;
 
-/** What the approval of a call counts for. */
+/**
+ * What the approval of a call counts for. Those of runs at the pages count there alone: an MCP client with the same
+ * token must not profit from what its user approves for themselves. Each run asks anew.
+ */
 export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
-  const { entry } = call;
+  const { entry, isFromPages } = call;
   const identity = entry === undefined ? '' : originIdentityOf(entry.server.spec);
   const args = call.argumentsText ?? '{}';
+  const run = isFromPages ? [crypto.randomUUID()] : [];
   return {
     subject: call.subject,
-    session: call.session?.id ?? '',
-    toolKey: sha256(JSON.stringify([tool.server, identity, tool.name])),
+    session: call.identity.sessionId ?? call.session?.id ?? '',
+    toolKey: sha256(JSON.stringify([tool.server, identity, tool.name, ...(isFromPages ? [PAGES] : [])])),
     digest: tool.digest,
     // Arguments with duplicate keys, which readers understand differently, only equal themselves.
-    argumentsHash: sha256(`${digestOfArguments(args)}\n${reasonsHash(call)}`),
+    argumentsHash: sha256([digestOfArguments(args), reasonsHash(call), ...run].join('\n')),
   };
 }
+
+const PAGES = 'pages';
 
 /** Hash of why a call needs approval, and of the hints that a person is shown. For nothing else does an approval count. */
 export function reasonsHash({ decision, tool }: Call): string {

@@ -118,7 +118,13 @@ async function askInbox(asked: Asked, link: JsonObject | undefined): Promise<Out
     }
     close = showClient(call, inLegacyForm(message, waiting.value.id));
   }
-  const obtained = await approvals.obtain(binding, request, call.cancellation);
+  const { cancellation, client, isFromPages } = call;
+  const obtained = await approvals.obtain(binding, request, {
+    cancellation,
+    // A person who looks at the question has no time limit of a client.
+    waitsUntilExpiry: isFromPages,
+    onWaiting: (approval) => client.onWaiting?.(approval),
+  });
   close?.();
   return obtained.ok ? ok(approvalOf(obtained.value)) : refusal(obtained.error);
 }

@@ -18,6 +18,7 @@ import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { View } from '../catalog/view.ts';
+import type { StoredApproval } from '../ports/approvals.ts';
 import type { Link, Reply, ServerRequestHandler, UpstreamRequest } from '../ports/link.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { TaskNotifications } from './task-notifications.ts';
@@ -46,6 +47,8 @@ export interface ClientChannel {
   notify(note: NotificationMessage, bytes: Buffer): void;
   /** Undefined if this call's stream cannot carry server requests. */
   readonly ask: ServerRequestHandler | undefined;
+  /** Called when the call begins to wait for approval in the inbox. */
+  onWaiting?(approval: StoredApproval): void;
 }
 
 export interface CallOptions {
@@ -161,6 +164,11 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
 
   get subject(): string {
     return this.identity.subject;
+  }
+
+  /** Whether a person runs it at the admin pages. No MCP endpoint accepts the cookie of their session. */
+  get isFromPages(): boolean {
+    return this.identity.sessionId !== undefined;
   }
 
   get method(): string {

@@ -2,7 +2,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { Call } from './call.ts';
+import { Call, type ClientChannel } from './call.ts';
 import { answer } from './pipeline.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
@@ -11,8 +11,12 @@ export interface OwnRequest {
   readonly identity: Identity;
   readonly method: string;
   readonly params: JsonObject;
-  /** Receives progress as text. */
-  readonly onProgress: (text: string) => void;
+  /** Receives the progress and log messages of the request. */
+  readonly onNotification: (note: JsonObject) => void;
+  readonly onWaiting?: ClientChannel['onWaiting'];
+  /** JSON text of its name and version. */
+  readonly clientInfo?: string;
+  readonly cancellation?: Cancellation;
 }
 
 export type OwnAnswer =
@@ -20,19 +24,21 @@ export type OwnAnswer =
   | { readonly kind: 'error'; readonly error: JsonObject }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Sends a request through the gateway as a client would, and parses the answer; for commands, not for the hot path. */
-export async function answerOwn(
-  view: View,
-  { identity, method, params, onProgress }: OwnRequest,
-): Promise<OwnAnswer> {
+/**
+ * Sends a request through the gateway as a client would, and parses the answer; for commands and pages, not for the hot
+ * path.
+ */
+export async function answerOwn(view: View, request: OwnRequest): Promise<OwnAnswer> {
+  const { identity, method, params, clientInfo, onNotification, onWaiting } = request;
   const call = new Call({
-    caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+    caller: { era: 'legacy', view, clientInfo, logLevel: undefined },
     identity,
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
-    cancellation: new Cancellation(),
+    cancellation: request.cancellation ?? new Cancellation(),
     client: {
-      notify: (note) => onProgress(progressText(JSON.parse(note.bytes.toString()) as JsonObject)),
+      notify: (note) => onNotification(JSON.parse(note.bytes.toString()) as JsonObject),
       ask: undefined,
+      ...(onWaiting && { onWaiting }),
     },
     logLevel: undefined,
   });

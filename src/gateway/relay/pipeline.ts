@@ -150,8 +150,9 @@ function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
   if (decision === undefined) return undefined;
   telemetry?.meter?.decided(decision.kind);
   if (decision.kind === 'allow') return undefined;
-  // Where the client confirms, what would be asked for is only recorded (DESIGN.md, D8).
-  return decision.kind === 'ask' && policy.approvals === 'client' ? undefined : decision;
+  // Where the client confirms, what would be asked for is only recorded (DESIGN.md, D8). The pages always confirm.
+  const isConfirmedByClient = policy.approvals === 'client' && !call.isFromPages;
+  return decision.kind === 'ask' && isConfirmedByClient ? undefined : decision;
 }
 
 /** Undefined if the call was approved. */

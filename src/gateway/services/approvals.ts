@@ -44,6 +44,8 @@ export interface ApprovalView {
 interface AnsweredBy {
   readonly store: ApprovalStore;
   readonly subject: string;
+  /** The browser session of a person at the pages. */
+  readonly sessionId?: string | undefined;
   readonly nowMs: number;
 }
 
@@ -115,14 +117,19 @@ async function find(store: ApprovalStore, id: string): Promise<Result<StoredAppr
   return approval === undefined ? err({ code: 'APPROVAL_UNKNOWN', id }) : ok(approval);
 }
 
-/** A client could otherwise answer its own question. The local user may call and answer: both take the machine. */
+/**
+ * A client could otherwise answer its own question. The local user may call and answer: both take the machine. So may a
+ * person at the pages, for what they run in the same browser session (ADR 0067).
+ */
 async function answerable(
   id: string,
-  { store, subject }: AnsweredBy,
+  { store, subject, sessionId }: AnsweredBy,
 ): Promise<Result<StoredApproval, Refusal>> {
   const found = await find(store, id);
   if (!found.ok) return found;
-  const isOwn = found.value.binding.subject === subject && subject !== LOCAL_USER.subject;
+  const { binding } = found.value;
+  const isRun = sessionId !== undefined && binding.session === sessionId;
+  const isOwn = binding.subject === subject && subject !== LOCAL_USER.subject && !isRun;
   return isOwn ? err({ code: 'APPROVAL_OWN', id, subject }) : found;
 }
 
@@ -160,7 +167,7 @@ function stateOf(
   return isOver ? 'expired' : state;
 }
 
-function approvalView(approval: StoredApproval, nowMs: number): ApprovalView {
+export function approvalView(approval: StoredApproval, nowMs: number): ApprovalView {
   const { id, request, binding, createdMs, expiresMs, answer } = approval;
   return {
     id,

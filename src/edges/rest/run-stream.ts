@@ -1,0 +1,66 @@
+import type { RunEvents } from './contract/runs.ts';
+
+export interface SentEvent {
+  readonly name: keyof RunEvents;
+  readonly data: unknown;
+}
+
+/** The events of a run on their way to its reader. */
+export interface RunStream {
+  readonly body: ReadableStream<Uint8Array>;
+  send(event: SentEvent): void;
+  /** Sends a message that may be left out if the reader is slow. */
+  note(event: SentEvent): void;
+  /** Sends the last event. */
+  end(event: SentEvent): void;
+}
+
+/** Unread bytes from which on messages are left out. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Keeps proxies from taking a quiet run for a dead connection. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** `onGone`: the reader has closed the connection. */
+export function runStream(onGone: () => void): RunStream {
+  const encoder = new TextEncoder();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let dropped = 0;
+  const write = (text: string): void => controller?.enqueue(encoder.encode(text));
+  const send = ({ name, data }: SentEvent): void =>
+    write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  const isFull = (): boolean => (controller?.desiredSize ?? 0) <= 0;
+  const keepAlive = setInterval(() => {
+    if (!isFull()) write(': still running\n\n');
+  }, KEEP_ALIVE_MS);
+  const close = (): void => {
+    clearInterval(keepAlive);
+    controller = undefined;
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (given) => {
+        controller = given;
+        write(': the run has begun\n\n');
+      },
+      cancel: () => {
+        close();
+        onGone();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES }),
+  );
+  return {
+    body,
+    send,
+    note: (event) => {
+      if (isFull()) dropped += 1;
+      else send(event);
+    },
+    end: (event) => {
+      if (dropped > 0) send({ name: 'dropped', data: { count: dropped } });
+      send(event);
+      controller?.close();
+      close();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { z } from '@hono/zod-openapi';
+import { Cancellation } from '../../core/cancellation.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { ok } from '../../core/result.ts';
+import type { Identity } from '../../core/subject.ts';
+import type { OwnAnswer } from '../../gateway/relay/own-call.ts';
+import { runTool } from '../../gateway/services/tools/run-tool.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { problemOf } from './failure.ts';
+import { route, type Route } from './route.ts';
+import { runStream, type SentEvent } from './run-stream.ts';
+
+const RUN_INPUT = z
+  .object({
+    arguments: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .openapi({ description: 'As in the `arguments` of `tools/call`.' }),
+  })
+  .openapi('RunInput');
+
+const EXAMPLE =
+  'event: progress\ndata: {"progress":1,"total":2}\n\nevent: result\ndata: {"content":[{"type":"text","text":"done"}]}\n\n';
+
+/** How often the credential of a run is checked, in ms. */
+const HOLDER_INTERVAL_MS = 2_000;
+
+/** Calls of tools for operators, as the page Run makes them. */
+export function runRoutes(deps: AdminDeps): readonly Route[] {
+  return [
+    route(
+      {
+        method: 'post',
+        path: '/tools/{id}/run',
+        id: 'runTool',
+        summary: 'Call a tool',
+        about:
+          'Under your own name, and decided on, asked for, limited and recorded like a call at `/mcp/all`. Server-sent events: `progress` and `log` with the messages of the server, `approval` when the call waits for a person, `dropped` with the number of messages that a slow reader missed; the last is `result` with the result of `tools/call`, `error` with the JSON-RPC error of the server, or `refused` with a problem. Closing the connection cancels the call. At the admin pages, the approval flow always applies.',
+        body: {
+          schema: RUN_INPUT,
+          wrapper: 'run',
+          examples: { echo: { arguments: { message: 'hello' } } },
+        },
+        answer: {
+          about: 'A stream of events.',
+          schema: z.string(),
+          example: EXAMPLE,
+          type: 'text/event-stream',
+        },
+        refusals: ['TOOL_UNKNOWN'],
+      },
+      async ({ param, body, identity, signal }) => {
+        const found = await deps.tools.find(param('id'));
+        if (!found.ok) return found;
+        const { name } = found.value;
+        const stream = startRun(deps, { name, args: body.arguments, identity, signal });
+        return ok({ kind: 'stream', body: stream, type: 'text/event-stream' });
+      },
+    ),
+  ];
+}
+
+interface Run {
+  /** The public name. */
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly identity: Identity;
+  readonly signal: AbortSignal;
+}
+
+/** The run ends with its reader, with its credential, and with the process. */
+function startRun(
+  { catalog, gate, ending, log, nowMs }: AdminDeps,
+  { name, args, identity, signal }: Run,
+): ReadableStream<Uint8Array> {
+  const cancellation = new Cancellation();
+  const cancel = (): void => cancellation.cancel('the run was cancelled');
+  const stream = runStream(cancel);
+  const over = AbortSignal.any([signal, ending]);
+  over.addEventListener('abort', cancel);
+  const holding = setInterval(() => {
+    if (!gate.isHolder(identity, 'admin', nowMs())) cancel();
+  }, HOLDER_INTERVAL_MS);
+  const run = runTool(catalog.all, {
+    ...{ name, args, identity, cancellation, nowMs: Date.now },
+    onNotification: (note) => {
+      const event = noteEvent(note);
+      if (event !== undefined) stream.note(event);
+    },
+    onWaiting: (data) => stream.send({ name: 'approval', data }),
+  });
+  const failed = (error: unknown): OwnAnswer => {
+    log.error('a run failed inside Assay', { error: String(error) });
+    return { kind: 'refused', refusal: { code: 'INTERNAL' } };
+  };
+  void run.catch(failed).then((answer) => {
+    clearInterval(holding);
+    over.removeEventListener('abort', cancel);
+    stream.end(endEvent(answer));
+  });
+  return stream.body;
+}
+
+function noteEvent({ method, params }: JsonObject): SentEvent | undefined {
+  const data = isJsonObject(params) ? params : {};
+  if (method === 'notifications/progress') {
+    const { progress, total, message } = data;
+    return { name: 'progress', data: { progress, total, message } };
+  }
+  if (method !== 'notifications/message') return undefined;
+  const { level, logger, data: logged } = data;
+  return { name: 'log', data: { level, logger, data: logged } };
+}
+
+function endEvent(answer: OwnAnswer): SentEvent {
+  if (answer.kind === 'result') return { name: 'result', data: answer.result };
+  if (answer.kind === 'error') return { name: 'error', data: answer.error };
+  const { title, status, detail, code } = problemOf(answer.refusal, '');
+  return { name: 'refused', data: { title, status, detail, code } };
+}

@@ -1,0 +1,40 @@
+import type { Cancellation } from '../../../core/cancellation.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
+import type { Identity } from '../../../core/subject.ts';
+import { VERSION } from '../../../core/version.ts';
+import type { View } from '../../catalog/view.ts';
+import { answerOwn, type OwnAnswer } from '../../relay/own-call.ts';
+import { approvalView, type ApprovalView } from '../approvals.ts';
+
+export interface RunRequest {
+  /** The public name. */
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly identity: Identity;
+  readonly cancellation: Cancellation;
+  /** The time in ms since 1970. */
+  readonly nowMs: () => number;
+  /** Receives the progress and log messages of the call. */
+  readonly onNotification: (note: JsonObject) => void;
+  /** Called when the call begins to wait for approval. */
+  readonly onWaiting: (approval: ApprovalView) => void;
+}
+
+/** As recorded, and as shown where the call waits for approval. */
+const CLIENT_INFO = JSON.stringify({ name: 'assay-run', title: 'Run page', version: VERSION });
+
+/** Calls a tool for an operator: decided on, asked for and recorded like the call of any client. */
+export function runTool(
+  view: View,
+  { name, args, identity, cancellation, nowMs, onNotification, onWaiting }: RunRequest,
+): Promise<OwnAnswer> {
+  return answerOwn(view, {
+    identity,
+    method: 'tools/call',
+    params: { name, arguments: args },
+    clientInfo: CLIENT_INFO,
+    cancellation,
+    onNotification,
+    onWaiting: (approval) => onWaiting(approvalView(approval, nowMs())),
+  });
+}
