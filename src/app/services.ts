@@ -12,6 +12,7 @@ import type { RestToolSpec } from '../core/sources/custom-tools.ts';
 import type { OpenServices } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
+import { PolicyRules } from '../gateway/services/policy-rules.ts';
 import { ServerService } from '../gateway/services/servers/server-service.ts';
 import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
@@ -25,7 +26,7 @@ import { pathFacts } from '../platform/machine.ts';
 
 type Services = Pick<
   OpenServices,
-  'labels' | 'tokenPreferences' | 'tools' | 'gateways' | 'local' | 'modules'
+  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules'
 >;
 
 /** The services by which operators view and change sources and tools. */
@@ -48,6 +49,11 @@ export function servicesOf({
   return {
     labels,
     tokenPreferences,
+    policyRules: new PolicyRules({
+      records: records.records,
+      configFileRules: () => policy.configFileRules,
+      nowMs,
+    }),
     tools,
     gateways: new ServerService({ catalog, ...records, ...reaches, mask, nowMs }),
     local: new CustomToolService({

@@ -13,7 +13,8 @@ export interface AuditEvent {
 }
 
 export interface AuditTarget {
-  readonly kind: 'tool' | 'gateway' | 'toolset' | 'token' | 'session' | 'preference' | 'subject' | 'approval';
+  readonly kind:
+    'tool' | 'gateway' | 'toolset' | 'token' | 'session' | 'preference' | 'rules' | 'subject' | 'approval';
   readonly id: string;
   /** Display name. */
   readonly name: string;

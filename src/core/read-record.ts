@@ -1,6 +1,7 @@
 import { CONFIRMS } from './confirm.ts';
 import { isJsonObject } from './json-object.ts';
-import { pointerStep } from './json-place.ts';
+import { type Fault, memberAt, pointerStep } from './json-place.ts';
+import { readRules } from './policy/read-rules.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from './result.ts';
 import type { SingleTool } from './toolset.ts';
@@ -186,4 +187,9 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     preferences: (value, at) =>
       isJsonObject(value) ? first(Object.values(value), (one) => scalar(one, at)) : `${at} is no object`,
   }),
+  policy_rules: (value) => {
+    const faults: Fault[] = [];
+    readRules(memberAt({ value, field: '', faults }, 'rules'));
+    return faults[0] && `${faults[0].field}: ${faults[0].reason}`;
+  },
 };

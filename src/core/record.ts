@@ -1,5 +1,6 @@
 import type { TrustRecord } from './hints/hint.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
+import type { PolicyRule } from './policy/rule.ts';
 import type { Toolset } from './toolset.ts';
 
 /** Data written by operators, by record kind. */
@@ -20,6 +21,8 @@ export interface RecordBodies {
   readonly setting: SettingValue;
   /** The record id is the token's id, or `local`. */
   readonly token_preferences: TokenPreferencesRecord;
+  /** A single record with the key `POLICY_RULES`. */
+  readonly policy_rules: PolicyRulesRecord;
 }
 
 export type RecordKind = keyof RecordBodies;
@@ -39,9 +42,11 @@ export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {
   equipped: 1,
   setting: 1,
   token_preferences: 1,
+  policy_rules: 1,
 };
 
 export const EQUIPPED_ID = 'equipped';
+export const POLICY_RULES = { kind: 'policy_rules', id: 'rules' } as const;
 
 /** A config entry, encrypted because its headers and variables may be secret. */
 export interface SealedEntry {
@@ -88,6 +93,11 @@ export interface EquippedRecord {
 /** Known by the token's id, so that a later token of the same name inherits nothing. */
 export interface TokenPreferencesRecord {
   readonly preferences: Readonly<Record<string, SettingValue>>;
+}
+
+/** The rules of operators, beside those of the config file. */
+export interface PolicyRulesRecord {
+  readonly rules: readonly PolicyRule[];
 }
 
 export type SettingValue = string | number | boolean;

@@ -97,6 +97,14 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
   ['POST /toolsets/{name}/equip', () => ({ path: '/toolsets/two/equip', actions: ['toolset.equip'] })],
   ['DELETE /toolsets/{name}', () => ({ path: '/toolsets/two', actions: ['toolset.delete'] })],
   [
+    'PUT /policy/rules',
+    () => ({
+      path: '/policy/rules',
+      body: { rules: [{ effect: 'ask', tool: 'made.*' }] },
+      actions: ['policy.rules'],
+    }),
+  ],
+  [
     'POST /functions',
     ({ folder }) => ({
       path: '/functions',

@@ -42,16 +42,16 @@ it('carry everything from one home to another, beside an Assay that runs', async
   const dry = await there(['import', file, '--passphrase-file', key]);
   expect([dry.code, dry.stdout.trim().split('\n').at(-1)]).toEqual([
     0,
-    '12 to create, 0 to update, 0 unchanged.',
+    '13 to create, 0 to update, 0 unchanged.',
   ]);
   expect(dry.stdout).toMatch(/gateway +far +create/);
   expect(dry.stderr).toContain('Nothing was changed; --apply does it.\n');
   const done = await there(['import', file, '--apply', '--json'], { ASSAY_PASSPHRASE: PASSPHRASE });
-  expect([done.code, countsOf(parseJson(done.stdout))]).toEqual([0, { ...NOTHING, create: 12 }]);
+  expect([done.code, countsOf(parseJson(done.stdout))]).toEqual([0, { ...NOTHING, create: 13 }]);
   const again = await there(['import', file, '--passphrase-file', key]);
   expect([again.code, again.stdout, again.stderr]).toEqual([
     0,
-    '0 to create, 0 to update, 12 unchanged.\n',
+    '0 to create, 0 to update, 13 unchanged.\n',
     '',
   ]);
   const back = await there(['export']);

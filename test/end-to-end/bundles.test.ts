@@ -45,7 +45,7 @@ describe('an export', () => {
     expect(text(one)).toBe(text(two));
     expect(Object.keys(one.json() as JsonObject)).toEqual([
       ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
-      ...['equipped', 'preferences'],
+      ...['equipped', 'preferences', 'policyRules'],
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('an import', () => {
     const before = await exportOf(empty);
     const planned = await empty.admin.post('/import', { bundle, passphrase: PASSPHRASE });
     expect([planned.status, at(planned.json(), 'applied')]).toEqual([200, false]);
-    expect(countsOf(planned.json())).toEqual({ ...NOTHING, create: 12 });
+    expect(countsOf(planned.json())).toEqual({ ...NOTHING, create: 13 });
     expect(await exportOf(empty)).toEqual(before);
     expect((await empty.admin.get('/activity')).json()).toEqual({ activity: expect.any(Array) as unknown });
     expect(planned.text).not.toMatch(/s3cr3t/);
@@ -86,13 +86,13 @@ describe('an import', () => {
     expect([done.status, at(done.json(), 'applied'), countsOf(done.json())]).toEqual([
       200,
       true,
-      { ...NOTHING, create: 12 },
+      { ...NOTHING, create: 13 },
     ]);
     expect(await exportOf(empty)).toEqual(await exportOf(full));
     const deeds = (await empty.admin.get('/activity?limit=1000')).text;
     expect(SECRETS.filter((secret) => deeds.includes(secret))).toEqual([]);
     const again = await empty.admin.post('/import', wish);
-    expect(countsOf(again.json())).toEqual({ ...NOTHING, unchanged: 12 });
+    expect(countsOf(again.json())).toEqual({ ...NOTHING, unchanged: 13 });
     expect((await empty.admin.get('/activity?limit=1000')).text).toBe(deeds);
     // The tools run with the secrets that came along.
     await empty.assay.settled();
@@ -102,7 +102,7 @@ describe('an import', () => {
     const sealed = await sealedExportOf(empty);
     const other = await openInstance();
     const third = await other.admin.post('/import', { ...wish, bundle: sealed });
-    expect(countsOf(third.json())).toEqual({ ...NOTHING, create: 12 });
+    expect(countsOf(third.json())).toEqual({ ...NOTHING, create: 13 });
     expect(await exportOf(other)).toEqual(lasting(bundle));
   });
 
@@ -116,13 +116,13 @@ describe('an import', () => {
     expect(verdictOf(await back.admin.post('/import', { ...wish, bundle: over }))).toBe('200');
     expect(await exportOf(back)).toEqual(lasting(bundle));
     const known = await back.admin.post('/import', { ...wish, bundle });
-    expect(countsOf(known.json())).toEqual({ ...NOTHING, unchanged: 12 });
+    expect(countsOf(known.json())).toEqual({ ...NOTHING, unchanged: 13 });
   });
 
   it('without the passphrase leaves out what is nothing without its secrets, and says what the rest needs', async () => {
     const empty = await openInstance();
     const done = (await empty.admin.post('/import', { bundle, apply: true })).json();
-    expect(countsOf(done)).toEqual({ ...NOTHING, create: 11, omitted: 1 });
+    expect(countsOf(done)).toEqual({ ...NOTHING, create: 12, omitted: 1 });
     expect(actionsOf(done)).toContain('gateway far omitted');
     const warnings = listAt(done, 'items').flatMap((item) => listAt(item, 'warnings'));
     expect(warnings).toContain('It needs env: give them with PUT /gateways/{id}.');
@@ -131,12 +131,12 @@ describe('an import', () => {
       'It cannot be made without headers, url: give the passphrase of the bundle, or make it anew.',
     );
     const again = (await empty.admin.post('/import', { bundle, apply: true })).json();
-    expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 11, omitted: 1 });
+    expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 12, omitted: 1 });
   });
 
   it('without the passphrase keeps the secrets that are here for the same place', async () => {
     const done = (await full.admin.post('/import', { bundle: lasting(bundle), apply: true })).json();
-    expect(countsOf(done)).toEqual({ ...NOTHING, unchanged: 12 });
+    expect(countsOf(done)).toEqual({ ...NOTHING, unchanged: 13 });
   });
 
   it('with another passphrase is refused whole', async () => {
@@ -225,10 +225,10 @@ describe('an import', () => {
     const both = await Promise.all([empty.admin.post('/import', wish), empty.admin.post('/import', wish)]);
     expect(both.map(verdictOf)).toEqual(['200', '200']);
     const created = both.map((answer) => Number(at(answer.json(), 'counts', 'create')));
-    expect(created.sort((one, other) => one - other)).toEqual([0, 12]);
+    expect(created.sort((one, other) => one - other)).toEqual([0, 13]);
     expect(await exportOf(empty)).toEqual(lasting(bundle));
     const deeds = listAt((await empty.admin.get('/activity?limit=1000')).json(), 'activity');
-    expect(deeds.filter((deed) => at(deed, 'subject') !== 'local')).toHaveLength(12);
+    expect(deeds.filter((deed) => at(deed, 'subject') !== 'local')).toHaveLength(13);
   });
 
   it('tells each fault by its place, and does nothing', async () => {

@@ -6,7 +6,7 @@ import type { Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, type JsonObject } from '../support/json.ts';
+import { at, type Json, type JsonObject, listAt } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
@@ -196,5 +196,51 @@ describe('an edit of the rules', () => {
       at(await client.ask('tools/call', counter), 'result', 'isError') === true ? true : undefined,
     );
     expect(await client.call('plain_label')).toBe('plain');
+  });
+});
+
+describe('stored rules', () => {
+  it('take effect at once beside those of the config file, which they cannot replace', async () => {
+    const label = { name: 'plain_label', arguments: {} };
+    const isRefused = async (): Promise<boolean> =>
+      at(await (await openSession(assay.url)).ask('tools/call', label), 'result', 'isError') === true;
+    const before = await admin.get('/policy/rules');
+    const configFileRules = at(before.json(), 'configFileRules');
+    const rule = { effect: 'refuse', name: 'no labels', tool: ['plain.lab*'], token: ['local'] };
+    const put = await admin.ask('PUT', '/policy/rules', {
+      body: { rules: [{ ...rule, tool: 'plain.lab*', token: 'local' }] },
+      headers: { 'if-match': String(before.headers.etag) },
+    });
+    expect(put.json()).toEqual({ rules: [rule], configFileRules });
+    expect(await isRefused()).toBe(true);
+    const listed = await runAssay(['policy', 'rules', '--home', home, '--config', config]);
+    expect(listed.stdout).toContain('no labels    refuse  store        tool: plain.lab*; token: local');
+    expect(listed.stdout).toContain('no counting  refuse  config file  tool: plain.counter; token: local');
+    // What was sent rests on a list that somebody else has changed.
+    const late = { body: { rules: [] }, headers: { 'if-match': String(before.headers.etag) } };
+    expect(verdictOf(await admin.ask('PUT', '/policy/rules', late))).toBe('412 PRECONDITION_FAILED');
+    expect(verdictOf(await admin.put('/policy/rules', { rules: [] }))).toBe('200');
+    expect(await isRefused()).toBe(false);
+    const { activity } = (await admin.get('/activity?limit=2')).json() as { readonly activity: Json };
+    expect(listAt(activity).map((event) => [at(event, 'action'), at(event, 'before', 0, 'name')])).toEqual([
+      ['policy.rules', 'no labels'],
+      ['policy.rules', undefined],
+    ]);
+  });
+
+  it('are refused where one of them is wrong, at its place', async () => {
+    const wrong = {
+      rules: [
+        { effect: 'refuse', tool: 'delete' },
+        { effect: 'ask', hints: {} },
+      ],
+    };
+    const refused = await admin.put('/policy/rules', wrong);
+    expect(verdictOf(refused)).toBe('422 BODY_INVALID');
+    expect(listAt(refused.json(), 'errors').map((one) => at(one, 'pointer'))).toEqual([
+      '/rules/0/tool',
+      '/rules/1/hints',
+    ]);
+    expect(at((await admin.get('/policy/rules')).json(), 'rules')).toEqual([]);
   });
 });

@@ -104,6 +104,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   revokeToken: 'gains nothing',
   clearLabels: 'gains nothing',
   patchTokenPreferences: 'gains nothing',
+  putPolicyRules: 'gains nothing',
   exportWithSecrets: 'gains nothing',
   createToolset: 'gains nothing',
   changeToolset: 'gains nothing',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
-import type { RecordBodies, SettingValue } from '../../src/core/record.ts';
+import type { PolicyRule } from '../../src/core/policy/rule.ts';
+import { POLICY_RULES, type RecordBodies, type SettingValue } from '../../src/core/record.ts';
 import { err } from '../../src/core/result.ts';
 import { CallPolicy, type CallPolicyOptions } from '../../src/gateway/catalog/call-policy.ts';
 import type { RecordsChange } from '../../src/gateway/catalog/record-replica.ts';
@@ -16,10 +17,13 @@ function openRecords(isRead: boolean): {
   readonly take: (settings: Readonly<Record<string, SettingValue>>) => void;
   readonly prefer: (id: string, preferences: Readonly<Record<string, SettingValue>> | undefined) => void;
   readonly read: () => void;
+  /** Undefined: a newer Assay stored rules that this one cannot read. */
+  readonly storeRules: (rules: readonly PolicyRule[] | undefined) => void;
   readonly reads: () => number;
 } {
   let settings = new Map<string, SettingValue>();
   const ofTokens = new Map<string, RecordBodies['token_preferences']>();
+  let rules: readonly PolicyRule[] | undefined = [];
   let isKnown = isRead;
   let reads = 0;
   let tell: (change: RecordsChange) => void = () => undefined;
@@ -34,8 +38,15 @@ function openRecords(isRead: boolean): {
       },
       settings: () => settings,
       get: (kind, id) =>
-        (kind === 'token_preferences' ? ofTokens.get(id) : undefined) as
-          RecordBodies[typeof kind] | undefined,
+        (kind === 'token_preferences'
+          ? ofTokens.get(id)
+          : kind === 'policy_rules' && rules !== undefined
+            ? { rules }
+            : undefined) as RecordBodies[typeof kind] | undefined,
+      unreadable: () =>
+        rules === undefined
+          ? { code: 'RECORD_UNREADABLE', ...POLICY_RULES, reason: 'it has version 2' }
+          : undefined,
       onChange: (listener) => {
         tell = listener;
         return () => undefined;
@@ -57,6 +68,12 @@ function openRecords(isRead: boolean): {
     read: () => {
       isKnown = true;
     },
+    storeRules: (given) => {
+      rules = given;
+      const isFirst = !isKnown;
+      isKnown = true;
+      tell({ records: [{ ...POLICY_RULES, body: rules && { rules } }], isFirst });
+    },
     reads: () => reads,
   };
 }
@@ -76,6 +93,28 @@ it('calls wait until it is known what operators prefer, and without that nothing
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client allow: rule']);
 });
 
+it('stored rules count beside those of the config file, from the moment they are stored', () => {
+  const { records, storeRules, take } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
+  take({});
+  expect(shown(policy)).toBe('client allow: rule');
+  storeRules([{ effect: 'refuse', tool: ['*'] }]);
+  expect(shown(policy)).toBe('client refuse: rule');
+  expect(policy.followRules([{ effect: 'ask' }])).toBe(true);
+  expect(shown(policy)).toBe('client refuse: rule');
+  storeRules([]);
+  expect(shown(policy)).toBe('client ask call: rule');
+});
+
+it('nothing is called by rules that cannot be read, as one of them may refuse it', () => {
+  const { records, storeRules } = openRecords(false);
+  const policy = new CallPolicy({ ...SOURCES, records, rules: [{ effect: 'allow' }] });
+  storeRules(undefined);
+  expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
+  storeRules([]);
+  expect(shown(policy)).toBe('client allow: rule');
+});
+
 it('an empty store is known when it was read, though nothing changes by it', () => {
   const { records, read } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
@@ -83,16 +122,13 @@ it('an empty store is known when it was read, though nothing changes by it', () 
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client ask session: default_confirm']);
 });
 
-it('where environment and config file state all preferences, the store is not needed', () => {
-  const settings = Object.entries(POLICY_SETTINGS);
-  const file = new Map<string, unknown>(settings.map(([key, { kind }]) => [key, kind.defaultValue]));
+it('the store is needed even where environment and config file fix all preferences, for its rules', () => {
+  const file = new Map<string, unknown>(
+    Object.entries(POLICY_SETTINGS).map(([key, { kind }]) => [key, kind.defaultValue]),
+  );
   const { records } = openRecords(false);
-  const known = (without?: string): unknown => {
-    const given = new Map([...file].filter(([key]) => key !== without));
-    return shown(new CallPolicy({ ...SOURCES, file: given, records, rules: [] }));
-  };
-  expect(known()).toBe('client ask session: default_confirm');
-  for (const [key] of settings) expect(known(key)).toBe('gateway refuse: preferences_unknown');
+  const policy = new CallPolicy({ ...SOURCES, file, records, rules: [] });
+  expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
 });
 
 it('a command in a home without a store waits for nothing', () => {

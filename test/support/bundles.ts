@@ -98,6 +98,8 @@ export async function makeEverything({ admin }: Instance): Promise<void> {
   const look = await toolIn(admin, 'made', 'look');
   await done(admin.put(`/tools/${textAt(look, 'id')}`, { enabled: false }));
   await done(admin.put('/preferences', { 'limits.drainMs': 5_000, 'notes.review': 'never' }));
+  const rule = { effect: 'ask', name: 'mail', tool: ['gmail.*'], hints: { readOnlyHint: false } };
+  await done(admin.put('/policy/rules', { rules: [rule] }));
 }
 
 /** The exported document without its time and its encrypted secrets, which are random. */

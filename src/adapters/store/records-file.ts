@@ -63,6 +63,7 @@ function textOf(store: string, all: readonly RecordChange[]): string {
         body !== undefined &&
         kind !== 'setting' &&
         kind !== 'token_preferences' &&
+        kind !== 'policy_rules' &&
         (kind !== 'toolset' || id === name),
     )
     .map(({ kind, id, body }) => ({ kind, version: RECORD_VERSIONS[kind], id, body }));

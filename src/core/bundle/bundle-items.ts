@@ -1,4 +1,5 @@
 import type { TrustRecord } from '../hints/hint.ts';
+import type { PolicyRule } from '../policy/rule.ts';
 import type { SettingValue } from '../record.ts';
 import { toolsetJson } from '../toolset-json.ts';
 import type { Toolset } from '../toolset.ts';
@@ -22,7 +23,8 @@ type ItemValue =
   | { readonly kind: 'override'; readonly value: BundledOverride }
   | { readonly kind: 'toolset'; readonly value: Toolset }
   | { readonly kind: 'equipped'; readonly value: string }
-  | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: SettingValue } };
+  | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: SettingValue } }
+  | { readonly kind: 'policy_rules'; readonly value: readonly PolicyRule[] };
 
 export type ItemKind = ItemValue['kind'];
 
@@ -35,6 +37,7 @@ export function itemsOf(bundle: Bundle): readonly BundleItem[] {
     ...bundle.toolsets.map(toolsetItem),
     ...(bundle.equipped === undefined ? [] : [equippedItem(bundle.equipped)]),
     ...[...bundle.preferences].map(([key, value]) => preferenceItem(key, value)),
+    ...(bundle.policyRules.length === 0 ? [] : [rulesItem(bundle.policyRules)]),
   ];
 }
 
@@ -75,6 +78,17 @@ function preferenceItem(key: string, value: SettingValue): BundleItem {
     name: key,
     key: keyOf('preference', key),
     members: { value },
+  };
+}
+
+/** One item, as rules are only meant together. */
+function rulesItem(value: readonly PolicyRule[]): BundleItem {
+  return {
+    kind: 'policy_rules',
+    value,
+    name: 'policy.rules',
+    key: 'policy_rules',
+    members: { rules: value },
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   Override,
   TagsOverride,
 } from '../hints/tool-record.ts';
+import type { PolicyRule } from '../policy/rule.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, BundledOverride, SealedText } from './bundle.ts';
 
@@ -23,6 +24,7 @@ export interface BundleJson {
   readonly toolsets: readonly ToolsetJson[];
   readonly equipped: string | null;
   readonly preferences: Entry;
+  readonly policyRules?: readonly PolicyRule[];
   readonly sealed?: SealedText;
   /** What the export could not read. Informational; ignored on import. */
   readonly leftOut?: readonly LeftOutOfBundle[];
@@ -69,7 +71,8 @@ export function bundleJson(
   bundle: Bundle,
   { exportedMs, sealed, leftOut = [] }: BundleJsonOptions,
 ): BundleJson {
-  const { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences } = bundle;
+  const { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences, policyRules } =
+    bundle;
   return {
     assay: 1,
     exportedAt: timeOf(exportedMs),
@@ -88,6 +91,7 @@ export function bundleJson(
     toolsets: sorted(toolsets.map(toolsetJson), ({ name }) => [name]),
     equipped: equipped ?? null,
     preferences: withSortedKeys(Object.fromEntries(preferences)),
+    ...(policyRules.length > 0 && { policyRules }),
     ...(sealed !== undefined && { sealed }),
     ...(leftOut.length > 0 && { leftOut }),
   };

@@ -1,5 +1,6 @@
 import type { TrustRecord } from '../hints/hint.ts';
 import type { ToolRecord } from '../hints/tool-record.ts';
+import type { PolicyRule } from '../policy/rule.ts';
 import type { SettingValue } from '../record.ts';
 import type { Toolset } from '../toolset.ts';
 
@@ -17,6 +18,8 @@ export interface Bundle {
   readonly equipped: string | undefined;
   /** Stored settings by key. */
   readonly preferences: ReadonlyMap<string, SettingValue>;
+  /** Stored rules; those of the config file are not part of a bundle. */
+  readonly policyRules: readonly PolicyRule[];
 }
 
 /** Kinds of items that are described by an entry in config file format. */

@@ -10,6 +10,7 @@ import {
   textIfGiven,
   timeMsAt,
 } from '../json-place.ts';
+import { readRules } from '../policy/read-rules.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
 import type { FieldError } from '../refusal.ts';
@@ -23,7 +24,7 @@ import { readBundledOverride, readTrust } from './read-bundled-override.ts';
 
 const MEMBERS: readonly string[] = [
   ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
-  ...['equipped', 'preferences', 'sealed', 'leftOut'],
+  ...['equipped', 'preferences', 'policyRules', 'sealed', 'leftOut'],
 ];
 
 /** Deeper nesting could overflow the stack of a recursive reader. */
@@ -56,6 +57,7 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
     toolsets: toolsetsAt(at('toolsets')),
     equipped: at('equipped').value === null ? undefined : textIfGiven(at('equipped')),
     preferences: preferencesAt(at('preferences')),
+    policyRules: isGiven(at('policyRules')) ? readRules(at('policyRules')) : [],
     sealed: isGiven(at('sealed')) ? readSealed(at('sealed')) : undefined,
   };
   const { equipped, toolsets } = bundle;

@@ -10,7 +10,7 @@ const MAX_PATTERN_LENGTH = 200;
 const MAX_NAME_LENGTH = 100;
 const MAX_BECAUSE_LENGTH = 500;
 
-const EFFECTS: readonly Effect[] = ['allow', 'ask', 'refuse'];
+export const EFFECTS: readonly Effect[] = ['allow', 'ask', 'refuse'];
 const MEMBERS: readonly string[] = [
   ...['effect', 'name', 'because', 'server', 'tool', 'tag', 'toolset', 'token', 'hints'],
 ];
@@ -29,7 +29,7 @@ function readRule(place: Place): PolicyRule {
   for (const [name, member] of membersAt(place))
     if (!MEMBERS.includes(name)) complainAt(member, `a rule has no such member${meant(name, MEMBERS)}`);
   const at = (name: string): Place => memberAt(place, name);
-  return {
+  const rule: PolicyRule = {
     effect: effectAt(at('effect')),
     name: ifGiven(at('name'), (one) => fitTextAt(one, lengthFault(MAX_NAME_LENGTH))),
     because: ifGiven(at('because'), (one) => fitTextAt(one, lengthFault(MAX_BECAUSE_LENGTH))),
@@ -40,6 +40,8 @@ function readRule(place: Place): PolicyRule {
     token: ifGiven(at('token'), (one) => patternsAt(one)),
     hints: ifGiven(at('hints'), hintsAt),
   };
+  const given = Object.entries(rule).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(given), effect: rule.effect };
 }
 
 function ifGiven<T>(place: Place, read: (place: Place) => T): T | undefined {

@@ -3,6 +3,7 @@ import { type Done, withConfig } from './common-options.ts';
 import type { LabelOptions } from './labels.ts';
 import type { TestPolicyOptions } from './policy.ts';
 import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay policy` with its subcommand. */
 export function policyCommand(runtime: Runtime, done: Done): Command {
@@ -28,8 +29,16 @@ export function policyCommand(runtime: Runtime, done: Done): Command {
       const { showLabels } = await import('./labels.ts');
       done(await showLabels(runtime, options));
     });
+  const rules = new Command('rules')
+    .description('list the rules of the config file and of the store')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOptions) => {
+      const { showRules } = await import('./policy-rules.ts');
+      done(await showRules(runtime, options));
+    });
   return new Command('policy')
     .description('what is decided on calls of tools')
     .addCommand(withConfig(test))
+    .addCommand(withConfig(rules))
     .addCommand(withConfig(labels));
 }

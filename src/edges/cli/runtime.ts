@@ -27,6 +27,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
@@ -172,6 +173,7 @@ export interface NeededTools {
 export interface OpenServices {
   readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
+  readonly policyRules: PolicyRules;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;

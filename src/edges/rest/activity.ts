@@ -12,6 +12,7 @@ const KINDS = [
   'token',
   'session',
   'preference',
+  'rules',
   'subject',
   'approval',
 ] as const;

@@ -9,6 +9,7 @@ import type { BundleService } from '../../gateway/services/bundles/bundle-servic
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
+import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { RecordReplica } from '../../gateway/catalog/record-replica.ts';
@@ -36,6 +37,7 @@ export interface AdminDeps {
   readonly running: () => RunningStatus;
   readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
+  readonly policyRules: PolicyRules;
   readonly tools: ToolService;
   readonly gateways: ServerService;
   readonly local: CustomToolService;

@@ -24,7 +24,17 @@ const BUNDLE = z
 const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 
 const ITEM = z.object({
-  kind: z.enum(['gateway', 'tool', 'function', 'trust', 'override', 'toolset', 'equipped', 'preference']),
+  kind: z.enum([
+    'gateway',
+    'tool',
+    'function',
+    'trust',
+    'override',
+    'toolset',
+    'equipped',
+    'preference',
+    'policy_rules',
+  ]),
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']),
   changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),

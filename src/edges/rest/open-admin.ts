@@ -32,6 +32,7 @@ import { runRoutes } from './runs.ts';
 import { decisionRoutes } from './decision.ts';
 import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
+import { policyRuleRoutes } from './policy-rules.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
@@ -52,6 +53,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...toolsetRoutes(deps),
     ...tokenRoutes(deps),
     ...tokenPreferenceRoutes(deps),
+    ...policyRuleRoutes(deps),
     ...labelRoutes(deps),
     ...preferenceRoutes(deps),
     ...bundleRoutes(deps),

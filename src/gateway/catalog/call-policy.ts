@@ -1,28 +1,28 @@
 import { compilePolicy, type PolicySource } from '../../core/policy/compile-policy.ts';
 import type { Policy } from '../../core/policy/policy.ts';
-import { POLICY_SETTINGS, type PolicySettings, preferencesOf } from '../../core/policy/policy-settings.ts';
+import { preferencesOf } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { isTokenPreference, preferencesIdOf } from '../../core/policy/token-preferences.ts';
-import type { TokenPreferencesRecord } from '../../core/record.ts';
-import { fixOf, isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
+import { POLICY_RULES, type TokenPreferencesRecord } from '../../core/record.ts';
+import { isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { LivePolicy } from './call-deps.ts';
 import type { RecordReplica } from './record-replica.ts';
 
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
-  readonly records: Pick<RecordReplica, 'isKnown' | 'ready' | 'settings' | 'get' | 'onChange'>;
-  /** Whether preferences may be stored: false where there was no store yet. */
+  readonly records: Pick<RecordReplica, 'isKnown' | 'unreadable' | 'ready' | 'settings' | 'get' | 'onChange'>;
+  /** Whether preferences and rules may be stored: false where there was no store yet. */
   readonly isStored: boolean;
+  /** Of the config file. */
   readonly rules: readonly PolicyRule[];
 }
 
-/** The policy of this process. It follows the rules of the config file and the preferences in the store. */
+/** The policy of this process. It follows the config file, and the rules and preferences in the store. */
 export class CallPolicy implements LivePolicy {
   readonly #options: CallPolicyOptions;
   #rules: readonly PolicyRule[];
   #current: Policy;
-  readonly #needsStore: boolean;
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
   #labelIdleMs = Infinity;
@@ -33,12 +33,11 @@ export class CallPolicy implements LivePolicy {
     this.#options = options;
     this.#rules = options.rules;
     this.#current = UNKNOWN;
-    const keys = Object.keys(POLICY_SETTINGS) as (keyof PolicySettings)[]; // the keys of the table itself
-    this.#needsStore = options.isStored && keys.some((key) => fixOf(key, options) === undefined);
     this.#compile();
     options.records.onChange(({ records, isFirst }) => {
       for (const { kind, id } of records) if (kind === 'token_preferences') this.#own.delete(id);
-      if (isFirst || records.some(({ kind }) => kind === 'setting')) this.#compile();
+      if (isFirst || records.some(({ kind }) => kind === 'setting' || kind === 'policy_rules'))
+        this.#compile();
     });
   }
 
@@ -68,14 +67,27 @@ export class CallPolicy implements LivePolicy {
     return this.#isKnown ? undefined : this.#options.records.ready();
   }
 
-  /** Replaces the rules. Returns whether they differ. */
+  /** Of the config file. */
+  get configFileRules(): readonly PolicyRule[] {
+    return this.#rules;
+  }
+
+  /** Replaces the rules of the config file. Returns whether they differ. */
   followRules(rules: readonly PolicyRule[]): boolean {
     this.#rules = rules;
     return this.#compile();
   }
 
   get #isKnown(): boolean {
-    return !this.#needsStore || this.#options.records.isKnown;
+    const { isStored, records } = this.#options;
+    if (!isStored) return true;
+    // A rule that refuses may be among those that this program cannot read.
+    return records.isKnown && records.unreadable([POLICY_RULES]) === undefined;
+  }
+
+  get #allRules(): readonly PolicyRule[] {
+    const stored = this.#options.records.get(POLICY_RULES.kind, POLICY_RULES.id);
+    return stored === undefined ? this.#rules : [...this.#rules, ...stored.rules];
   }
 
   /** Undefined if the caller has no preferences of its own. */
@@ -88,7 +100,7 @@ export class CallPolicy implements LivePolicy {
     const settings = this.#settings(record.preferences);
     if (settings === undefined) return undefined;
     // Who confirms is the same for all.
-    const source = { preferences: preferencesOf(settings), rules: this.#rules };
+    const source = { preferences: preferencesOf(settings), rules: this.#allRules };
     const own = { ...source, policy: compilePolicy(source) };
     this.#own.set(id, own);
     return own;
@@ -110,7 +122,7 @@ export class CallPolicy implements LivePolicy {
     const settings = this.#settings({});
     if (settings === undefined) return false;
     this.#labelIdleMs = settings['policy.labelIdleMs'];
-    const source = { preferences: preferencesOf(settings), rules: this.#rules };
+    const source = { preferences: preferencesOf(settings), rules: this.#allRules };
     if (JSON.stringify(source) === JSON.stringify(this.#source)) return false;
     this.#source = source;
     this.#own.clear();

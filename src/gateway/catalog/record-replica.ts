@@ -159,7 +159,7 @@ export class RecordReplica {
       }
       const { value, changes, expected = [], audit = [], accepted, lowers } = edited.value;
       const keys = [...changes, ...expected];
-      const unreadable = this.#unreadableOf(keys);
+      const unreadable = this.unreadable(keys);
       if (unreadable !== undefined) return err(unreadable);
       // The record changed while the edit was deciding.
       if (keys.some((key) => (this.#tables.find(key.kind, key.id)?.revision ?? 0) > asOf)) continue;
@@ -268,7 +268,8 @@ export class RecordReplica {
     });
   }
 
-  #unreadableOf(keys: readonly RecordKey[]): Refusal | undefined {
+  /** RECORD_UNREADABLE if the store has a version of one that this program does not understand. */
+  unreadable(keys: readonly RecordKey[]): Refusal | undefined {
     for (const key of keys) {
       const found = this.#unreadable.get(keyOf(key));
       if (found !== undefined)

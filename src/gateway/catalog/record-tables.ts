@@ -14,6 +14,7 @@ export class RecordTables {
     equipped: new Map(),
     setting: new Map(),
     token_preferences: new Map(),
+    policy_rules: new Map(),
   };
 
   find<K extends RecordKind>(kind: K, id: string): StoredRecord<K> | undefined {

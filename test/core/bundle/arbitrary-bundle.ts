@@ -4,6 +4,7 @@ import type { SettingValue } from '../../../src/core/record.ts';
 import type { Bundle, BundledEntry, BundledOverride } from '../../../src/core/bundle/bundle.ts';
 import { sha256 } from '../../../src/core/digest.ts';
 import { HINTS } from '../../../src/core/hints/hint.ts';
+import type { PolicyRule } from '../../../src/core/policy/rule.ts';
 import type { Note } from '../../../src/core/notes.ts';
 import { refIdOf } from '../../../src/core/tool-ref.ts';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
@@ -132,6 +133,18 @@ const preferences = fc
   )
   .map((values) => new Map<string, SettingValue>(Object.entries(values)));
 
+const patterns = fc.array(fc.string({ minLength: 1, maxLength: 10 }), { minLength: 1, maxLength: 2 });
+const policyRule: fc.Arbitrary<PolicyRule> = fc.record(
+  {
+    effect: fc.constantFrom('allow', 'ask', 'refuse'),
+    name: fc.string({ minLength: 1, maxLength: 10 }),
+    server: patterns,
+    token: patterns,
+    hints: fc.constant({ readOnlyHint: true }),
+  },
+  { requiredKeys: ['effect'] },
+);
+
 const entries = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name });
 
 /** Any state that operators can have made. */
@@ -151,6 +164,7 @@ export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
     toolsets: fc.uniqueArray(toolset, { maxLength: 3, selector: ({ name }) => name }),
     isEquipped: fc.boolean(),
     preferences,
+    policyRules: fc.array(policyRule, { maxLength: 2 }),
   })
   .map(({ isEquipped, ...rest }) => ({
     ...rest,

@@ -18,6 +18,7 @@ const EMPTY: Bundle = {
   toolsets: [],
   equipped: undefined,
   preferences: new Map(),
+  policyRules: [],
 };
 const DISABLED = { identity: '', overrides: {}, isDisabled: true } as const;
 /** Two names whose parts are the same text when U+0000 stands between them. */

@@ -5,6 +5,7 @@ import type { Planned } from '../../../core/bundle/bundle-plan.ts';
 import { withoutSecrets } from '../../../core/bundle/entry-secrets.ts';
 import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
 import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
+import { POLICY_RULES } from '../../../core/record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
@@ -14,6 +15,7 @@ import type { EntrySeal } from '../../ports/gateways.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { equip, keyOf, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { eventOfEquipping, eventOfSaving, type ChangeAuthor } from '../toolsets/toolset-audit.ts';
+import { RULES_TARGET } from '../policy-rules.ts';
 import type { BundleState } from './bundle-state.ts';
 import { ENTRY_RECORDS } from './entry-records.ts';
 
@@ -80,6 +82,8 @@ async function changeOf(
       const { key, value } = item.value;
       return ok({ kind: 'setting', id: key, body: value });
     }
+    case 'policy_rules':
+      return ok({ ...POLICY_RULES, body: { rules: item.value } });
   }
 }
 
@@ -120,6 +124,8 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
         ({ members }) => members['value'],
       );
     }
+    case 'policy_rules':
+      return tell('policy.rules', RULES_TARGET, ({ members }) => members['rules']);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type BundledOverride,
 } from '../../../core/bundle/bundle.ts';
 import { isSilent, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { POLICY_RULES } from '../../../core/record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntrySeal } from '../../ports/gateways.ts';
@@ -24,7 +25,7 @@ export async function stateOf(
   records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
   seal: EntrySeal,
 ): Promise<BundleState> {
-  const { trust, overrides, toolsets, equipped, preferences } = plainState(records);
+  const { trust, overrides, toolsets, equipped, preferences, policyRules } = plainState(records);
   const unread: LeftOutOfBundle[] = [];
   const kept = ENTRY_KINDS.map((kind) => ({ kind, entries: records.all(ENTRY_RECORDS[kind].kind) }));
   const opened: BundledEntry[][] = [];
@@ -39,7 +40,7 @@ export async function stateOf(
   }
   const [gateways = [], tools = [], functions = []] = opened;
   return {
-    bundle: { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences },
+    bundle: { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences, policyRules },
     unread,
   };
 }
@@ -54,6 +55,7 @@ function plainState(
     toolsets: records.all('toolset').toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     equipped: records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset,
     preferences: new Map([...records.settings()].filter(([key, value]) => isStorable(key, value))),
+    policyRules: records.get(POLICY_RULES.kind, POLICY_RULES.id)?.rules ?? [],
   };
 }
 

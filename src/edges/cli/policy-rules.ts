@@ -1,0 +1,40 @@
+import { HINTS } from '../../core/hints/hint.ts';
+import { printable } from '../../core/printable.ts';
+import { type PolicyRule, ruleName } from '../../core/policy/rule.ts';
+import { print, printJson, tableOf } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
+
+/** `assay policy rules`: the rules in force, those of the config file first. */
+export function showRules(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openServices(options), async ({ policyRules }) => {
+    const viewed = await policyRules.view();
+    if (!viewed.ok) return viewed;
+    const { rules, configFileRules } = viewed.value;
+    if (options.json === true) printJson(viewed.value);
+    else if (rules.length + configFileRules.length === 0) print('There are no rules.');
+    else
+      print(
+        tableOf(
+          ['RULE', 'EFFECT', 'FROM', 'CALLS'],
+          [...configFileRules, ...rules].map((rule, index) => [
+            printable(ruleName(rule, index)),
+            rule.effect,
+            index < configFileRules.length ? 'config file' : 'store',
+            printable(conditionsOf(rule)),
+          ]),
+        ),
+      );
+    return viewed;
+  });
+}
+
+/** `tool: linear.delete_*; destructiveHint: true` */
+function conditionsOf({ server, tool, tag, toolset, token, hints = {} }: PolicyRule): string {
+  const patterns = Object.entries({ server, tool, tag, toolset, token });
+  const conditions = [
+    ...patterns.flatMap(([name, given]) => (given === undefined ? [] : [`${name}: ${given.join(', ')}`])),
+    ...HINTS.flatMap((hint) => (hints[hint] === undefined ? [] : [`${hint}: ${hints[hint]}`])),
+  ];
+  return conditions.length === 0 ? 'all' : conditions.join('; ');
+}

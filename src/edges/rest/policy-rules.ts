@@ -1,0 +1,95 @@
+import { z } from '@hono/zod-openapi';
+import { HINTS } from '../../core/hints/hint.ts';
+import type { Fault } from '../../core/json-place.ts';
+import { EFFECTS, readRules } from '../../core/policy/read-rules.ts';
+import { err, ok } from '../../core/result.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import type { Failure } from './failure.ts';
+import { route, type Route } from './route.ts';
+
+const PATTERNS = z.union([z.string(), z.array(z.string())]).optional();
+
+const RULE = z
+  .object({
+    effect: z.enum(EFFECTS),
+    name: z.string().optional(),
+    because: z.string().optional().openapi({ description: 'Why, for whoever is asked or refused.' }),
+    server: PATTERNS,
+    tool: PATTERNS.openapi({ description: 'Patterns of `server.tool`.' }),
+    tag: PATTERNS,
+    toolset: PATTERNS,
+    token: PATTERNS,
+    hints: z
+      .object(Object.fromEntries(HINTS.map((hint) => [hint, z.boolean().optional()])))
+      .optional()
+      .openapi({ description: 'Effective values; an unknown one never satisfies `allow`.' }),
+  })
+  .openapi('PolicyRule');
+
+const EXAMPLE = {
+  effect: 'refuse',
+  name: 'no deletes',
+  tool: ['linear.delete_*'],
+  because: 'Ask Ann first.',
+};
+
+const ANSWER = {
+  about: 'The stored rules, and those of the config file, which count as much.',
+  schema: z.object({ rules: z.array(RULE), configFileRules: z.array(RULE) }).openapi('PolicyRules'),
+  example: { rules: [EXAMPLE], configFileRules: [] },
+};
+
+/** The rules by which calls are decided. */
+export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/policy/rules',
+        id: 'getPolicyRules',
+        summary: 'The rules by which calls are decided',
+        answer: ANSWER,
+      },
+      async () => {
+        const viewed = await policyRules.view();
+        return viewed.ok ? ok({ kind: 'one', body: viewed.value }) : viewed;
+      },
+    ),
+    route(
+      {
+        method: 'put',
+        path: '/policy/rules',
+        id: 'putPolicyRules',
+        summary: 'Replace the stored rules',
+        about: 'They take effect at once. Those of the config file stay as they are.',
+        isConditional: true,
+        body: {
+          schema: z.object({ rules: z.array(RULE) }).openapi('PolicyRulesInput'),
+          wrapper: 'policy',
+          examples: { refuse: { rules: [EXAMPLE] } },
+          current: async () => {
+            const viewed = await policyRules.view();
+            return viewed.ok ? { ...viewed.value } : undefined;
+          },
+        },
+        answer: ANSWER,
+        refusals: ['RECORD_UNREADABLE'],
+      },
+      async ({ body, identity, pointerTo, unmet }) => {
+        const faults: Fault[] = [];
+        const place = { value: body.rules, field: 'rules', pointer: pointerTo('rules'), faults };
+        const rules = readRules(place);
+        if (faults.length > 0) return err(invalid(faults));
+        const done = await policyRules.replace(rules, { by: identity.subject, unmet });
+        return done.ok ? ok({ kind: 'one', body: done.value }) : done;
+      },
+    ),
+  ];
+}
+
+function invalid(faults: readonly Fault[]): Failure {
+  return {
+    code: 'BODY_INVALID',
+    fieldErrors: faults.map(({ pointer = '', reason }) => ({ at: pointer, kind: 'invalid', reason })),
+  };
+}
