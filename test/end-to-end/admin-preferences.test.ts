@@ -51,7 +51,11 @@ describe('/preferences', () => {
         env: 'ASSAY_LIMITS_SESSIONS',
         changedBy: 'admin',
         about,
+        kind: { type: 'whole', min: 1, max: 1_000_000 },
       },
+    });
+    expect(await preference('notes.review')).toMatchObject({
+      kind: { type: 'choice', of: ['auto', 'always', 'never'] },
     });
     expect(await preference('enableConfigToolsMenu')).toMatchObject({
       value: false,

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { Empty } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
+import { readSettingsSearch } from './state/settings-search.ts';
 import { readToolSearch } from './state/tool-search.ts';
 
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
@@ -42,8 +43,15 @@ const tools = createRoute({
   component: lazyRouteComponent(() => import('./pages/tools-page.tsx'), 'ToolsPage'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: readSettingsSearch,
+  component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, approvals, tools, servers, activity]),
+  routeTree: root.addChildren([overview, approvals, tools, servers, activity, settings]),
   basepath: '/admin',
   defaultPreload: 'intent',
   context: { client: undefined as unknown as QueryClient }, // `App` gives it

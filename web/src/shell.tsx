@@ -8,10 +8,11 @@ import {
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { Activity, CircleCheckBig, Gauge, LogOut, Moon, Server, Sun, Wrench } from 'lucide-react';
+import { Activity, CircleCheckBig, Gauge, LogOut, Moon, Server, Settings, Sun, Wrench } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import icon from './icon.svg';
 import { useKeys } from './parts/keys.ts';
+import { Notices } from './parts/notices.tsx';
 import { HostileText } from './parts/hostile-text.tsx';
 import { pendingQuery } from './state/approvals.ts';
 import { gatewaysQuery } from './state/lists.ts';
@@ -41,6 +42,7 @@ export function Shell(): ReactNode {
     '3': () => void navigate({ to: '/tools' }),
     '4': () => void navigate({ to: '/servers' }),
     '5': () => void navigate({ to: '/activity' }),
+    '6': () => void navigate({ to: '/settings' }),
   });
   const mayApprove = useIsAdmin();
   return (
@@ -63,6 +65,7 @@ export function Shell(): ReactNode {
       <main id="content" tabIndex={-1}>
         <Outlet />
       </main>
+      <Notices />
       <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
@@ -111,6 +114,11 @@ function Links({
       <li>
         <Link to="/activity">
           <Activity size={16} aria-hidden /> Activity
+        </Link>
+      </li>
+      <li>
+        <Link to="/settings">
+          <Settings size={16} aria-hidden /> Settings
         </Link>
       </li>
     </ul>
@@ -164,7 +172,7 @@ const SHORTCUTS = [
   ['j  k', 'Next and previous'],
   ['a', 'Approve the selected call, this time'],
   ['d', 'Deny the selected call'],
-  ['1 – 5', 'Overview, Approvals, Tools, Servers, Activity'],
+  ['1 – 6', 'Overview, Approvals, Tools, Servers, Activity, Settings'],
   ['?', 'This help'],
 ] as const;
 

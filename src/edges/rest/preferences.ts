@@ -8,6 +8,7 @@ import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { SettingValue } from '../../core/record.ts';
 import type { Edit } from '../../gateway/catalog/record-replica.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import type { Preference, PreferenceKind } from './contract/preferences.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Route } from './route.ts';
 
@@ -36,6 +37,14 @@ const PREFERENCE = z
       description: 'A value in the store that has no effect, as `changedBy` is startup; null deletes it.',
     }),
     about: z.string(),
+    kind: z
+      .discriminatedUnion('type', [
+        z.object({ type: z.literal('flag') }),
+        z.object({ type: z.literal('choice'), of: z.array(z.string()) }),
+        z.object({ type: z.literal('whole'), min: z.int(), max: z.int() }),
+        z.object({ type: z.literal('text'), range: z.string() }),
+      ])
+      .openapi({ description: 'The valid values.' }),
   })
   .openapi('Preference');
 
@@ -75,6 +84,7 @@ const EXAMPLE = {
       env: 'ASSAY_LIMITS_DRAIN_MS',
       changedBy: 'admin',
       about: SETTINGS['limits.drainMs'].about,
+      kind: shownKind(SETTINGS['limits.drainMs'].kind),
     },
   ],
 };
@@ -132,7 +142,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
 }
 
 interface ShownPreferences {
-  readonly preferences: readonly z.output<typeof PREFERENCE>[];
+  readonly preferences: readonly Preference[];
 }
 
 function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure> {
@@ -240,7 +250,14 @@ function shownPreferences({ preferences, records }: AdminDeps): Result<ShownPref
         changedBy,
         ...(ignored !== undefined && { ignored }),
         about,
+        kind: shownKind(kind),
       };
     }),
   });
+}
+
+function shownKind(kind: SettingFacts['kind']): PreferenceKind {
+  if (kind.type === 'choice') return { type: 'choice', of: kind.of };
+  if (kind.type === 'whole') return { type: 'whole', min: kind.min, max: kind.max };
+  return kind.type === 'text' ? { type: 'text', range: kind.range } : { type: 'flag' };
 }

@@ -19,7 +19,11 @@ export function read<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /** A request that changes something. Undefined if there is no answer to read. */
-export function write<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
+export function write<T>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const json =
     body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   return ask<T>(path, { method, ...json });

@@ -7,7 +7,7 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
   tools: ['tools', 'gateways'],
   approvals: ['approvals'],
   calls: ['calls'],
-  activity: ['activity', 'gateways', 'tools'],
+  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens'],
 };
 
 let state: LiveState = 'connecting';

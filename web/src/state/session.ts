@@ -45,6 +45,12 @@ export function useIsAdmin(): boolean {
   return useQuery(sessionQuery).data?.scopes.includes('admin') === true;
 }
 
+const NONE: SessionView['scopes'] = [];
+
+export function useScopes(): SessionView['scopes'] {
+  return useQuery(sessionQuery).data?.scopes ?? NONE;
+}
+
 /** Takes the code of a sign-in link out of the address, so that it stays neither there nor in the history. */
 export function takeCode(): string | undefined {
   const { pathname, hash } = window.location;

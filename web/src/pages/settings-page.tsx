@@ -1,0 +1,42 @@
+import '../settings.css';
+import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useRowKeys } from '../parts/keys.ts';
+import { Page } from '../parts/page.tsx';
+import { useIsAdmin } from '../state/session.ts';
+import { SETTINGS_SECTIONS, type SettingsSection } from '../state/settings-search.ts';
+import { BackupSection } from './settings/backup-section.tsx';
+import { PreferencesSection } from './settings/preferences-section.tsx';
+import { TokensSection } from './settings/tokens-section.tsx';
+
+const LABELS: Readonly<Record<SettingsSection, string>> = {
+  preferences: 'Preferences',
+  tokens: 'Tokens',
+  backup: 'Export and import',
+};
+
+export function SettingsPage(): ReactNode {
+  const { section = 'preferences' } = useSearch({ from: '/settings' });
+  const isAdmin = useIsAdmin();
+  useRowKeys();
+  const sections = SETTINGS_SECTIONS.filter((one) => one !== 'backup' || isAdmin);
+  return (
+    <Page title="Settings">
+      <nav className="tabs" aria-label="Settings">
+        {sections.map((one) => (
+          <Link
+            key={one}
+            to="/settings"
+            search={one === 'preferences' ? {} : { section: one }}
+            activeOptions={{ exact: true }}
+          >
+            {LABELS[one]}
+          </Link>
+        ))}
+      </nav>
+      {section === 'preferences' && <PreferencesSection />}
+      {section === 'tokens' && <TokensSection />}
+      {section === 'backup' && isAdmin && <BackupSection />}
+    </Page>
+  );
+}

@@ -1,0 +1,125 @@
+import { Button, NativeSelect, PasswordInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { ImportPlan } from '../../../../src/edges/rest/contract/bundles.ts';
+import { ImportPlanTable, changesIn } from '../../parts/import-plan.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { importBundle, type BundleImport } from '../../state/bundles.ts';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** A file, then what it would change, and only then Apply. */
+export function ImportForm(): ReactNode {
+  const client = useQueryClient();
+  const [file, setFile] = useState<File>();
+  const [passphrase, setPassphrase] = useState('');
+  const [onConflict, setOnConflict] = useState<BundleImport['onConflict']>('replace');
+  const dryRun = useMutation({
+    mutationFn: async (
+      chosen: File,
+    ): Promise<{ readonly input: BundleImport; readonly plan: ImportPlan }> => {
+      const input = { bundle: await bundleIn(chosen), passphrase, onConflict };
+      return { input, plan: await importBundle(input, false) };
+    },
+  });
+  const apply = useMutation({
+    mutationFn: (input: BundleImport) => importBundle(input, true),
+    onSuccess: () => {
+      dryRun.reset();
+      void client.invalidateQueries();
+    },
+  });
+  // A plan for another file or passphrase must not be applied.
+  const restart = (): void => {
+    dryRun.reset();
+    apply.reset();
+  };
+  const planned = dryRun.data;
+  const count = planned === undefined ? 0 : changesIn(planned.plan);
+  return (
+    <>
+      <form
+        className="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply.reset();
+          if (file !== undefined) dryRun.mutate(file);
+        }}
+      >
+        <label className="file">
+          <span>File</span>
+          <input
+            type="file"
+            accept="application/json,.json"
+            onChange={(event) => {
+              setFile(event.currentTarget.files?.[0]);
+              restart();
+            }}
+          />
+        </label>
+        <PasswordInput
+          label="Passphrase, if its secrets are sealed"
+          autoComplete="off"
+          maxLength={1_000}
+          value={passphrase}
+          onChange={(event) => {
+            setPassphrase(event.currentTarget.value);
+            restart();
+          }}
+        />
+        <NativeSelect
+          label="What is here and differs"
+          value={onConflict}
+          onChange={(event) => {
+            setOnConflict(event.currentTarget.value as BundleImport['onConflict']);
+            restart();
+          }}
+          data={[
+            { value: 'replace', label: 'is replaced' },
+            { value: 'keep', label: 'stays' },
+          ]}
+        />
+        <Button type="submit" variant="default" loading={dryRun.isPending} disabled={file === undefined}>
+          Show what would change
+        </Button>
+      </form>
+      {dryRun.isError && <Failed error={dryRun.error} />}
+      {planned !== undefined && (
+        <section aria-label="What would change">
+          <ImportPlanTable plan={planned.plan} />
+          {apply.isError && <Failed error={apply.error} />}
+          <div className="buttons">
+            <Button
+              loading={apply.isPending}
+              disabled={count === 0}
+              onClick={() => apply.mutate(planned.input)}
+            >
+              {count === 0 ? 'Nothing to apply' : `Apply ${count} ${count === 1 ? 'change' : 'changes'}`}
+            </Button>
+            <Button variant="default" onClick={restart}>
+              Discard
+            </Button>
+          </div>
+        </section>
+      )}
+      {apply.data !== undefined && (
+        <section aria-label="What has changed">
+          <ImportPlanTable plan={apply.data} />
+        </section>
+      )}
+    </>
+  );
+}
+
+async function bundleIn(file: File): Promise<unknown> {
+  if (file.size > MAX_BYTES)
+    throw new Error('The file is larger than 16 MiB, the most that an import takes.');
+  const text = await file.text();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`The file is not JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}

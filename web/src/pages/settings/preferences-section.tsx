@@ -1,0 +1,82 @@
+import { NativeSelect } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { SlidersHorizontal } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { Preference } from '../../../../src/edges/rest/contract/preferences.ts';
+import { PreferenceRow } from '../../parts/preference-row.tsx';
+import { SearchBox } from '../../parts/search-box.tsx';
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx';
+import { groupsOf, preferencesQuery, useChangePreference } from '../../state/preferences.ts';
+import { useIsAdmin } from '../../state/session.ts';
+
+type Shown = 'all' | 'changed' | 'fixed';
+
+export function PreferencesSection(): ReactNode {
+  const preferences = useQuery(preferencesQuery);
+  const mayChange = useIsAdmin();
+  const [text, setText] = useState('');
+  const [shown, setShown] = useState<Shown>('all');
+  const found = (preferences.data ?? []).filter((one) => isShown(one, text, shown));
+  return (
+    <>
+      <div className="filters">
+        <SearchBox label="Search settings" value={text} onChange={setText} />
+        <NativeSelect
+          aria-label="Which settings"
+          value={shown}
+          onChange={(event) => setShown(event.currentTarget.value as Shown)}
+          data={[
+            { value: 'all', label: 'All settings' },
+            { value: 'changed', label: 'Not at the default' },
+            { value: 'fixed', label: 'Fixed' },
+          ]}
+        />
+      </div>
+      {preferences.isPending && <LoadingRows count={10} />}
+      {preferences.isError && <Failed error={preferences.error} onRetry={() => void preferences.refetch()} />}
+      {preferences.isSuccess && found.length === 0 && (
+        <Empty icon={<SlidersHorizontal size={32} aria-hidden />} title="No settings">
+          No setting fits this search.
+        </Empty>
+      )}
+      {groupsOf(found).map((group) => (
+        <section key={group.title} aria-label={group.title}>
+          <h2>{group.title}</h2>
+          <div className="settings">
+            {group.preferences.map((one) => (
+              <Row key={one.key} preference={one} mayChange={mayChange} />
+            ))}
+          </div>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Row({
+  preference,
+  mayChange,
+}: {
+  readonly preference: Preference;
+  readonly mayChange: boolean;
+}): ReactNode {
+  const change = useChangePreference(preference);
+  return (
+    <PreferenceRow
+      preference={preference}
+      mayChange={mayChange}
+      isBusy={change.isPending}
+      error={change.error}
+      onChange={(value) => change.mutate(value)}
+    />
+  );
+}
+
+function isShown(preference: Preference, text: string, shown: Shown): boolean {
+  const { key, about, isFixed, changedBy, value } = preference;
+  if (shown === 'changed' && value === preference.default) return false;
+  if (shown === 'fixed' && !isFixed && changedBy !== 'startup') return false;
+  const words = text.toLowerCase().split(/\s+/);
+  const searched = `${key} ${about}`.toLowerCase();
+  return words.every((word) => searched.includes(word));
+}

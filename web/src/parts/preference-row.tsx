@@ -1,0 +1,90 @@
+import { Button } from '@mantine/core';
+import { Lock } from 'lucide-react';
+import { useId, type ReactNode } from 'react';
+import type { Preference, PreferenceValue } from '../../../src/edges/rest/contract/preferences.ts';
+import { readable } from '../state/preferences.ts';
+import { Failed } from './states.tsx';
+import { ValueControl } from './value-control.tsx';
+
+interface PreferenceRowProps {
+  readonly preference: Preference;
+  readonly mayChange: boolean;
+  readonly isBusy: boolean;
+  readonly error: unknown;
+  /** Null returns to the default. */
+  readonly onChange: (value: PreferenceValue | null) => void;
+}
+
+/** What a setting does, its value, who decides it and when it takes effect. */
+export function PreferenceRow({
+  preference,
+  mayChange,
+  isBusy,
+  error,
+  onChange,
+}: PreferenceRowProps): ReactNode {
+  const { key, value, about, kind } = preference;
+  const id = useId();
+  const isFixed = preference.isFixed || preference.changedBy === 'startup';
+  const hint = readable(key, value);
+  const isStored = preference.origin === 'store' && !isFixed;
+  return (
+    <div className="setting" data-fixed={isFixed}>
+      <div className="setting-text" id={id}>
+        <code className="setting-key">{key}</code>
+        <p>{about}</p>
+        <Standing preference={preference} />
+        {error !== undefined && error !== null && <Failed error={error} />}
+      </div>
+      <div className="setting-control">
+        <ValueControl
+          label={key}
+          describedBy={id}
+          kind={kind}
+          value={value}
+          isDisabled={!mayChange || isFixed || isBusy}
+          onChange={onChange}
+        />
+        {hint !== undefined && <span className="quiet small">{hint}</span>}
+        {isStored && mayChange && (
+          <Button size="compact-xs" variant="subtle" disabled={isBusy} onClick={() => onChange(null)}>
+            Reset to {shown(preference.default)}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Who decides the value, and whether it is in force. */
+function Standing({ preference }: { readonly preference: Preference }): ReactNode {
+  const { isFixed, fixedBy = '', origin, changedBy, env, key, value, running, takesEffect } = preference;
+  const place = origin === 'environment' ? 'the environment' : 'the config file';
+  return (
+    <>
+      {isFixed && (
+        <p className="standing">
+          <Lock size={13} aria-hidden /> Fixed by <code>{fixedBy}</code> in {place}.
+        </p>
+      )}
+      {!isFixed && changedBy === 'startup' && (
+        <p className="standing">
+          <Lock size={13} aria-hidden /> Set at the start only, by <code>{env}</code> or{' '}
+          <code>settings[&quot;{key}&quot;]</code> in the config file.
+        </p>
+      )}
+      {value !== running && (
+        <p className="standing due">Takes effect at the next start of Assay; {shown(running)} until then.</p>
+      )}
+      {value === running && takesEffect === 'next start' && !isFixed && changedBy === 'admin' && (
+        <p className="standing">A change takes effect at the next start of Assay.</p>
+      )}
+    </>
+  );
+}
+
+export function shown(value: PreferenceValue): string {
+  if (value === '') return 'nothing';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : value;
+}

@@ -1,0 +1,26 @@
+import type { ImportPlan } from '../../../src/edges/rest/contract/bundles.ts';
+import { write } from './api.ts';
+
+export interface BundleImport {
+  readonly bundle: unknown;
+  readonly passphrase: string;
+  readonly onConflict: 'replace' | 'keep';
+}
+
+/** What the import would change or, with `apply`, has changed. */
+export function importBundle(input: BundleImport, apply: boolean): Promise<ImportPlan> {
+  const { bundle, passphrase, onConflict } = input;
+  return write('POST', '/import', { bundle, onConflict, apply, ...(passphrase !== '' && { passphrase }) });
+}
+
+/** Downloads a bundle whose secrets are sealed. */
+export async function downloadSealed(passphrase: string): Promise<void> {
+  const bundle = await write<{ readonly exportedAt: string }>('POST', '/export', { passphrase });
+  const text = `${JSON.stringify(bundle, null, 2)}\n`;
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `assay-${bundle.exportedAt.slice(0, 10)}.json`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

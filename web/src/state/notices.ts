@@ -1,0 +1,33 @@
+export interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly undo?: () => void;
+}
+
+let notices: readonly Notice[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+export function currentNotices(): readonly Notice[] {
+  return notices;
+}
+
+export function onNotices(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Tells what was done, with a way back if there is one. At most three are shown. */
+export function notify(notice: Omit<Notice, 'id'>): void {
+  lastId += 1;
+  set([...notices, { ...notice, id: lastId }].slice(-3));
+}
+
+export function dismiss(id: number): void {
+  set(notices.filter((one) => one.id !== id));
+}
+
+function set(next: readonly Notice[]): void {
+  notices = next;
+  for (const listener of listeners) listener();
+}
