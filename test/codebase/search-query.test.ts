@@ -36,6 +36,12 @@ describe('a query', () => {
     expect(parseQuery('where is parse_header called').isLookup).toBe(true);
     expect(parseQuery('reads the first line and calls parse_header for the rest').isLookup).toBe(false);
   });
+  it('also looks for the initials of three words that stand together', () => {
+    const termsOf = (query: string): readonly string[] =>
+      parseQuery(query).terms.filter((term) => term.length === 3);
+    expect(termsOf('where is a stream of server-sent events parsed')).toEqual(['sse', 'sep']);
+    expect(termsOf('reads from the store')).toEqual([]);
+  });
   it('is cut at a length', () => {
     expect(parseQuery(`${'word '.repeat(10_000)}last`).words).toEqual(['word']);
   });

@@ -1,3 +1,4 @@
+import { isStopWord } from '../stop-words.ts';
 import { compoundOf, queryTerms, wordsOf } from '../terms.ts';
 
 /** An identifier of a query. */
@@ -51,7 +52,7 @@ export function parseQuery(query: string): ParsedQuery {
     : [...quoted, ...(bare.length <= MAX_CODE_LENGTH && isCodeText(bare) ? [bare] : [])];
   const spoken = wordsAsName(bare);
   return {
-    terms: [...new Set([...words, ...compounds])],
+    terms: [...new Set([...words, ...compounds, ...initialsIn(bare)])],
     words,
     identifiers: [...names.map(identifierOf), ...(isOne || spoken === undefined ? [] : [spoken])]
       .filter(({ name }) => compoundOf(name) !== '')
@@ -101,6 +102,23 @@ function isCode(text: string): boolean {
 function isCodeText(text: string): boolean {
   return /[\w$][([{]|[=<>!+*/&|^-]{2}|[;{}\]=]|[\w$]->|::\w/.test(text) && !/[\w$][(](?:s|es)[)]/.test(text);
 }
+
+/** Code often has the initials of what a question spells out: `sse` for "server-sent events". */
+function initialsIn(text: string): readonly string[] {
+  const initials: string[] = [];
+  for (const [phrase] of text.matchAll(PHRASE)) {
+    const words = phrase.toLowerCase().split(/[ -]/);
+    for (let at = 0; at + WORDS_OF_INITIALS <= words.length && initials.length < MAX_INITIALS; at += 1) {
+      const found = words.slice(at, at + WORDS_OF_INITIALS);
+      if (!found.some(isStopWord)) initials.push(found.map(([letter = '']) => letter).join(''));
+    }
+  }
+  return initials;
+}
+
+const PHRASE = /\p{L}+(?:[ -]\p{L}+){2,}/gu;
+const WORDS_OF_INITIALS = 3;
+const MAX_INITIALS = 8;
 
 /** "parse header" may mean `parseHeader` or `parse_header`. */
 function wordsAsName(text: string): Identifier | undefined {
