@@ -6,6 +6,7 @@ import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
 import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
+import { withRecentLines } from '../adapters/telemetry/recent-lines.ts';
 import { traceStarter } from '../adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
 import { Secrets } from '../adapters/telemetry/secrets.ts';
@@ -16,6 +17,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { Log } from '../gateway/ports/link.ts';
+import type { RecentLines } from '../gateway/ports/recent-lines.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter, Telemetry, TrafficLog } from '../gateway/ports/telemetry.ts';
 import { Cleanup } from '../platform/cleanup.ts';
@@ -37,6 +39,7 @@ export interface Environment {
   /** The data folder. */
   readonly home: string;
   readonly log: Log;
+  readonly recentLines: RecentLines;
   /** Known secrets, masked in all output. */
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
@@ -109,13 +112,20 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const shown = openLog({ level, terminal, mask, write });
   // Only `serve` keeps its log, for `assay logs`; whoever embeds it takes the lines.
   const isKept = transport === 'tcp' && write === undefined;
-  const log = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;
+  const written = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;
+  // Only `serve` has pages that show them.
+  const { log, recent: recentLines } =
+    transport === 'tcp' ? withRecentLines(written, { mask, nowMs: () => Date.now() }) : withoutLines(written);
   await hide(exposed, log);
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };
   const store = homeStore({ home, around, log, cleanup });
   const records = recordsOf({ home, around, log, store, cleanup });
-  return ok({ options, around, home, log, secrets, telemetry, store, records, cleanup });
+  return ok({ options, around, home, log, recentLines, secrets, telemetry, store, records, cleanup });
+}
+
+function withoutLines(log: Log): ReturnType<typeof withRecentLines> {
+  return { log, recent: { of: () => [] } };
 }
 
 /** The log of `serve`, in its home folder. */

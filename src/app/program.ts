@@ -1,27 +1,24 @@
-import { tmpdir } from 'node:os';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
-import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { surroundings } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
-import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
 import type * as Codebase from '../codebase/program.ts';
 import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
+import { located, neighbourhood, OWN_COMMAND, viewOptions } from './own-entry-place.ts';
 import type { StdioStreams } from './stdio.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
-import type { AppOptions, StdioOptions, ViewOptions } from '../core/command-options.ts';
+import type { StdioOptions } from '../core/command-options.ts';
 
 /** Runs the program with the implementations of all ports. Resolves with the exit code. */
 export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommandLine(argv, RUNTIME);
 }
-
-const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
 
 /** Opens the gateway of `assay serve`, for embedding in another process. */
 export const openServe: Runtime['openServe'] = async (options) =>
@@ -114,31 +111,4 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     },
     openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
   };
-}
-
-function viewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
-  if (search === true) return ['--search'];
-  return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];
-}
-
-function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
-  const around = surroundings(options);
-  const assayHome = locateHome(around);
-  const { path, origin } = located(options);
-  // Clients start the entry without this shell's variables, so their values are written into it.
-  const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
-  const isHomeNamed = (around.env['ASSAY_HOME'] ?? '') !== '';
-  return {
-    ...around,
-    platform: process.platform,
-    ownCommand,
-    assayHome,
-    options: [...(isHomeNamed ? ['--home', assayHome] : []), ...(isConfigNamed ? ['--config', path] : [])],
-    tempFolder: tmpdir(),
-    nowMs: Date.now(),
-  };
-}
-
-function located(options: AppOptions): ReturnType<typeof locateConfig> {
-  return locateConfig({ flag: options.config, ...surroundings(options) });
 }

@@ -8,7 +8,9 @@ import {
   SERVE_FILE,
   withdrawServe,
 } from '../adapters/store/running-serve.ts';
+import { buildWordSearch } from '../adapters/search/word-search.ts';
 import { openMeter } from '../adapters/telemetry/metrics.ts';
+import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import { VERSION } from '../core/version.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -29,6 +31,7 @@ import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
 import { type Environment, openInEnvironment, setting } from './environment.ts';
+import { neighbourhood, OWN_COMMAND, viewOptions } from './own-entry-place.ts';
 import { ensureAdminToken, openGate, placeOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from '../core/command-options.ts';
@@ -251,10 +254,24 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     ...services,
     instructions: records.instructions,
     bundles: openBundles(opened, services.gateways),
+    recentLines: environment.recentLines,
+    buildSearch: buildWordSearch,
+    countTokens,
+    snippets: snippetsFor(environment),
+    publicUrl: settings['auth.publicUrl'] || undefined,
     records: records.records,
     preferences: { env: around.env, file: fileSettings, running: settings },
     asset,
     pageFile,
+  };
+}
+
+function snippetsFor({ options }: Environment): AdminDeps['snippets'] {
+  return async ({ url, toolset }) => {
+    const { clientSnippets } = await import('../adapters/config/client-configs/client-snippets.ts');
+    const around = neighbourhood(options, OWN_COMMAND);
+    const view = toolset === undefined ? {} : { toolset };
+    return clientSnippets({ ...around, options: [...viewOptions(view), ...around.options], url });
   };
 }
 

@@ -110,6 +110,7 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   ENTRY_SHADOWED: 'Rename or remove one of the two.',
   ENTRY_CHANGED: NOTHING,
   ENTRY_REMOVED: ITS_ENTRY,
+  SERVER_RESTARTED: NOTHING,
 
   SERVER_NOT_READY: `Wait a moment. ${BY_HAND}`,
   START_TIMEOUT: `Check the log of the server. ${BY_HAND} ${DOWNLOAD}`,

@@ -124,6 +124,7 @@ const TEXTS: Texts = {
   ENTRY_SHADOWED: () => 'the config file has another entry with this name',
   ENTRY_CHANGED: () => 'its entry in the config has changed; it is being restarted',
   ENTRY_REMOVED: () => 'it was removed from the config',
+  SERVER_RESTARTED: () => 'an operator restarted it',
 
   SERVER_NOT_READY: () => 'it has not started yet',
   START_TIMEOUT: ({ limitMs }) => `it did not start within ${limitMs} ms`,

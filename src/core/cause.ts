@@ -115,6 +115,7 @@ export type Cause =
   | { readonly code: 'ENTRY_SHADOWED' }
   | { readonly code: 'ENTRY_CHANGED' }
   | { readonly code: 'ENTRY_REMOVED' }
+  | { readonly code: 'SERVER_RESTARTED' }
   // Assay itself.
   | { readonly code: 'SERVER_NOT_READY' }
   | { readonly code: 'START_TIMEOUT'; readonly limitMs: number }
@@ -246,6 +247,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   ENTRY_SHADOWED: 'change',
   ENTRY_CHANGED: 'time',
   ENTRY_REMOVED: 'change',
+  SERVER_RESTARTED: 'time',
   SERVER_NOT_READY: 'time',
   START_TIMEOUT: 'time',
   START_FAILED: 'time',

@@ -44,7 +44,8 @@ const CONTROLS =
   // eslint-disable-next-line no-control-regex -- they are what is taken out
   /\u001b(?:\[[\d;:<=>?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])|[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
 
-function withoutControls(line: string): string {
+/** Without escape sequences of terminals and other control characters. */
+export function withoutControls(line: string): string {
   return line.replace(CONTROLS, '');
 }
 

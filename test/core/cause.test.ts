@@ -85,6 +85,7 @@ const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code:
   ENTRY_SHADOWED: {},
   ENTRY_CHANGED: {},
   ENTRY_REMOVED: {},
+  SERVER_RESTARTED: {},
   SERVER_NOT_READY: {},
   START_TIMEOUT: { limitMs: 30_000 },
   START_FAILED: {},

@@ -143,6 +143,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'PATCH /gateways/{id}',
     () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
   ],
+  ['POST /gateways/{id}/restart', () => ({ path: '/gateways/more/restart', actions: [] })],
   ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],
   [
     'POST /gateways/{id}/instructions/review',

@@ -92,6 +92,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   // Taking away, switching and describing what is there, and reading.
   deleteGateway: 'gains nothing',
   refreshGateway: 'gains nothing',
+  restartGateway: 'gains nothing',
   removeFunctions: 'gains nothing',
   deleteTool: 'gains nothing',
   reviewTool: 'gains nothing',

@@ -33,6 +33,24 @@ export interface SignedInPage {
 }
 
 export async function openSignedIn(browser: Browser, assay: Gateway): Promise<SignedInPage> {
+  const opened = await openPage(browser, assay);
+  await opened.page.goto(await signInLink(assay));
+  await opened.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return opened;
+}
+
+/** Signed in by a token, with its scopes. */
+export async function signInBy(browser: Browser, assay: Gateway, token: string): Promise<SignedInPage> {
+  const opened = await openPage(browser, assay);
+  const { page } = opened;
+  await page.goto(`http://127.0.0.1:${assay.port}/admin`);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return opened;
+}
+
+async function openPage(browser: Browser, assay: Gateway): Promise<SignedInPage> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -44,8 +62,6 @@ export async function openSignedIn(browser: Browser, assay: Gateway): Promise<Si
     if (new URL(request.url()).host !== `127.0.0.1:${assay.port}` && !request.url().startsWith('data:'))
       complaints.push(`a request to ${request.url()}`);
   });
-  await page.goto(await signInLink(assay));
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return { page, complaints };
 }
 

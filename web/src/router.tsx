@@ -8,6 +8,7 @@ import {
 import { Empty } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { readSettingsSearch } from './state/settings-search.ts';
+import { readServerSearch } from './state/server-search.ts';
 import { readToolSearch } from './state/tool-search.ts';
 
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
@@ -28,6 +29,7 @@ const approvals = createRoute({
 const servers = createRoute({
   getParentRoute: () => root,
   path: '/servers',
+  validateSearch: readServerSearch,
   component: lazyRouteComponent(() => import('./pages/servers-page.tsx'), 'ServersPage'),
 });
 const activity = createRoute({

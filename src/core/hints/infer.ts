@@ -1,11 +1,17 @@
-import type { Hint } from './hint.ts';
-
 /** The four hints implied by a tool's HTTP method, and the reason. */
 export interface Inference {
-  readonly hints: Readonly<Record<Hint, boolean>>;
+  readonly hints: InferredHints;
   readonly reason: string;
   /** Whether it may lower caution even if the method comes from a third-party document: RFC 9110, section 9.2.1. */
   readonly isSafe: boolean;
+}
+
+/** By the names of the hints; the admin pages have this module, so it imports none. */
+interface InferredHints {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
 }
 
 interface Row {

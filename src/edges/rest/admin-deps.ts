@@ -17,7 +17,10 @@ import type { InstructionsReview } from '../../gateway/catalog/instructions-revi
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports/link.ts';
+import type { ClientSnippets } from '../../gateway/ports/client-snippets.ts';
 import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
+import type { RecentLines } from '../../gateway/ports/recent-lines.ts';
+import type { BuildSearch } from '../../gateway/ports/search.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { PageFile } from './admin-pages.ts';
@@ -33,6 +36,12 @@ export interface AdminDeps {
   readonly mint: Mint;
   readonly catalog: Catalog;
   readonly lintLevels: LintLevels;
+  readonly recentLines: RecentLines;
+  readonly buildSearch: BuildSearch;
+  readonly countTokens: (text: string) => number;
+  readonly snippets: ClientSnippets;
+  /** Where clients reach this process, if that is not where it listens. */
+  readonly publicUrl: string | undefined;
   /** This process and its clients. */
   readonly running: () => RunningStatus;
   readonly labels: Pick<SessionLabels, 'list' | 'clear'>;

@@ -21,6 +21,7 @@ import { docsPage } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
 import { functionRoutes } from './functions.ts';
+import { gatewayRuntimeRoutes } from './gateway-runtime.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { instructionsRoutes } from './instructions.ts';
 import { labelRoutes } from './labels.ts';
@@ -30,7 +31,9 @@ import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { runRoutes } from './runs.ts';
 import { decisionRoutes } from './decision.ts';
+import { searchRoutes } from './search.ts';
 import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
+import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
 import { policyRuleRoutes } from './policy-rules.ts';
 import { tokenRoutes } from './tokens.ts';
@@ -45,12 +48,15 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...decisionRoutes(deps),
     ...runRoutes(deps),
     ...catalogRoutes(deps),
+    ...searchRoutes(deps),
     ...restToolRoutes(deps),
     ...functionRoutes(deps),
     ...toolNoteRoutes(deps),
     ...gatewayRoutes(deps),
+    ...gatewayRuntimeRoutes(deps),
     ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
+    ...snippetRoutes(deps),
     ...tokenRoutes(deps),
     ...tokenPreferenceRoutes(deps),
     ...policyRuleRoutes(deps),

@@ -1,8 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
-import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
-import { joinedCustomServers } from '../../core/sources/custom-server.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import type { CallDeps } from './call-deps.ts';
 import { firstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
@@ -10,9 +9,9 @@ import type { Connect, ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { Server } from './server.ts';
+import { joined, NO_PLAN, type Plan, type PlanChange, type PlanPart, type Rejected } from './server-plan.ts';
 import { instructionsReports } from './server-instructions.ts';
 import type { ServerDeps } from './server-deps.ts';
-import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
 /** Changes within this many ms are announced together. */
@@ -20,33 +19,10 @@ const ANNOUNCE_AFTER_MS = 50;
 /** After an announcement, the next one waits this many times as long as it took. */
 const ANNOUNCE_REST = 10;
 
-/** A server of the config that cannot be tried, and why. */
-export interface Rejected {
-  readonly name: string;
-  readonly cause: Cause;
-}
-
-/** The servers a config asks for. */
-export interface Plan {
-  /** In config order. */
-  readonly servers: readonly ServerSpec[];
-  readonly rejected: readonly Rejected[];
-}
-
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   readonly calls: CallDeps;
   readonly telemetry?: Telemetry;
   readonly tasks?: TaskAccess | undefined;
-}
-
-/** The origin of a plan: the config file, or servers registered at run time. */
-export type PlanPart = 'config' | 'registered';
-
-/** Names of the servers affected by a new plan. */
-export interface PlanChange {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
 }
 
 /** What a view selects, from which servers, and when it may be shown. */
@@ -170,6 +146,15 @@ export class Catalog {
     return { added, changed, removed };
   }
 
+  /** Stops a server, with the calls that it is handling, and starts it anew. Returns the new one. */
+  restart(old: Server): Server {
+    const cause: Cause = { code: 'SERVER_RESTARTED' };
+    const server = this.#replacement(old.spec, old, cause);
+    this.#servers = this.#servers.map((one) => (one === old ? server : one));
+    this.#changed();
+    return server;
+  }
+
   /** Resolves when every server that was started last has had its chance, after 5 s at the latest. */
   settled(): Promise<void> {
     return this.#started;
@@ -199,12 +184,16 @@ export class Catalog {
       old.adopt(spec);
       return old;
     }
+    return this.#replacement(spec, old, { code: 'ENTRY_CHANGED' });
+  }
+
+  #replacement(spec: ServerSpec, old: Server | undefined, cause: Cause): Server {
     const { subscriptions } = old ?? {};
     const mask = this.#deps.telemetry?.mask;
     const server = new Server(spec, { ...this.#deps, mask, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
     if (old !== undefined) server.privateLinks.takeOver(old.privateLinks);
-    this.#end(old, { code: 'ENTRY_CHANGED' });
+    this.#end(old, cause);
     if (this.#isRunning) void this.#gone(spec).then(() => server.start());
     return server;
   }
@@ -262,35 +251,3 @@ export class Catalog {
     this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (performance.now() - startMs));
   }
 }
-
-/** The config file takes precedence: its names cannot be registered. */
-function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
-  const config = plans.get('config') ?? NO_PLAN;
-  const registered = plans.get('registered') ?? NO_PLAN;
-  const local = joinedCustomServers(config.servers.find(isLocal), registered.servers.find(isLocal));
-  const servers = config.servers.filter((spec) => !isLocal(spec));
-  const others = registered.servers.filter((spec) => !isLocal(spec));
-  const taken = new Set([...servers, ...config.rejected].map(({ name }) => name));
-  const shadowed = [
-    ...others.filter(({ name }) => taken.has(name)).map(({ name }) => name),
-    ...local.shadowed.map((name) => `${CUSTOM_SERVER}.${name}`),
-  ];
-  return {
-    servers: [
-      ...servers,
-      ...others.filter(({ name }) => !taken.has(name)),
-      ...(local.spec === undefined ? [] : [local.spec]),
-    ],
-    rejected: [
-      ...config.rejected,
-      ...registered.rejected,
-      ...shadowed.map((name): Rejected => ({ name, cause: { code: 'ENTRY_SHADOWED' } })),
-    ],
-  };
-}
-
-function isLocal({ transport }: ServerSpec): boolean {
-  return sourceKind(transport).isCustom;
-}
-
-const NO_PLAN: Plan = { servers: [], rejected: [] };

@@ -1,54 +1,131 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Server } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus, Server } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import { AddServer } from '../parts/add-server.tsx';
+import { useKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
-import { ServerRow } from '../parts/server-row.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
+import { ServerList, type ReviewCounts } from '../parts/server-list.tsx';
+import { ServerPanel } from '../parts/server-panel.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
-import { gatewaysQuery, refresh } from '../state/lists.ts';
+import { gatewaysQuery } from '../state/lists.ts';
+import type { ServerSearch } from '../state/server-search.ts';
+import { changedInstructionsQuery, driftedQuery } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
+import '../servers.css';
+
+type SetSearch = (change: { readonly [K in keyof ServerSearch]?: ServerSearch[K] | undefined }) => void;
 
 export function ServersPage(): ReactNode {
-  const client = useQueryClient();
   const gateways = useQuery(gatewaysQuery);
+  const search: ServerSearch = useSearch({ from: '/servers' });
+  const navigate = useNavigate({ from: '/servers' });
+  const set: SetSearch = (change) =>
+    void navigate({ search: (now: ServerSearch) => withoutEmpty({ ...now, ...change }), replace: true });
   const isAdmin = useIsAdmin();
-  const refreshing = useMutation({
-    mutationFn: refresh,
-    onSettled: () => client.invalidateQueries(),
-  });
   const list = gateways.data ?? [];
+  const rows = list.filter((one) => isFound(one, search.q ?? ''));
+  const [current, setCurrent] = useState(-1);
+  const at = Math.min(current, rows.length - 1);
+  const open = (name: string): void => set({ server: name, tab: undefined, add: undefined });
+  useKeys({
+    j: () => setCurrent(Math.min(at + 1, rows.length - 1)),
+    k: () => setCurrent(Math.max(at - 1, 0)),
+    Enter: () => rows[at] !== undefined && open(rows[at].name),
+    n: () => isAdmin && set({ add: 'command', server: undefined }),
+  });
+  const opened = list.find(({ name }) => name === search.server);
   return (
-    <Page title="Servers" count={list.length}>
+    <Page
+      title="Servers"
+      count={gateways.isSuccess ? rows.length : undefined}
+      tools={<Tools {...{ search, set, isAdmin, hasSearch: list.length > 5 }} />}
+    >
       {gateways.isPending && <LoadingRows />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
-      {refreshing.isError && <Failed error={refreshing.error} />}
-      {gateways.isSuccess && list.length === 0 && (
-        <Empty icon={<Server size={32} aria-hidden />} title="No servers yet">
-          Run <code>assay import</code> to take over the servers of your MCP clients, or{' '}
-          <code>assay add</code> for one.
-        </Empty>
+      {gateways.isSuccess && list.length === 0 && <NoServers isAdmin={isAdmin} set={set} />}
+      {list.length > 0 && rows.length === 0 && <Empty title="No server fits the search" />}
+      <ServerList rows={rows} current={at} reviews={useReviews()} onOpen={open} />
+      {search.add !== undefined && (
+        <AddServer
+          kind={search.add}
+          onKind={(add) => set({ add })}
+          onClose={() => set({ add: undefined })}
+          onAdded={(name) => open(name)}
+        />
       )}
-      <div className="rows">
-        {list.map((gateway) => (
-          <ServerRow
-            key={gateway.id}
-            gateway={gateway}
-            action={
-              isAdmin &&
-              gateway.enabled && (
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  loading={refreshing.isPending && refreshing.variables === gateway.id}
-                  onClick={() => refreshing.mutate(gateway.id)}
-                >
-                  Refresh
-                </Button>
-              )
-            }
-          />
-        ))}
-      </div>
+      {search.server !== undefined && search.add === undefined && gateways.isSuccess && (
+        <ServerPanel
+          name={search.server}
+          gateway={opened}
+          tab={search.tab ?? 'state'}
+          onTab={(tab) => set({ tab })}
+          onClose={() => set({ server: undefined, tab: undefined })}
+        />
+      )}
     </Page>
+  );
+}
+
+/** What waits for a review, by the name of the server. */
+function useReviews(): ReviewCounts {
+  const drifted = useQuery(driftedQuery);
+  const instructions = useQuery(changedInstructionsQuery);
+  const counts = new Map<string, number>();
+  const add = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { serverName } of drifted.data?.tools ?? []) add(serverName);
+  for (const { serverName } of instructions.data ?? []) add(serverName);
+  return counts;
+}
+
+interface ToolsProps {
+  readonly search: ServerSearch;
+  readonly set: SetSearch;
+  readonly isAdmin: boolean;
+  readonly hasSearch: boolean;
+}
+
+function Tools({ search, set, isAdmin, hasSearch }: ToolsProps): ReactNode {
+  return (
+    <>
+      {hasSearch && <SearchBox label="Search servers" value={search.q ?? ''} onChange={(q) => set({ q })} />}
+      {isAdmin && (
+        <Button
+          leftSection={<Plus size={14} aria-hidden />}
+          onClick={() => set({ add: 'command', server: undefined })}
+        >
+          Add a server
+        </Button>
+      )}
+    </>
+  );
+}
+
+function NoServers({ isAdmin, set }: Pick<ToolsProps, 'isAdmin' | 'set'>): ReactNode {
+  return (
+    <Empty icon={<Server size={32} aria-hidden />} title="No servers yet">
+      <p>
+        Run <code>assay import</code> to take over the servers of your MCP clients
+        {isAdmin ? ', or add one here.' : ', or ask an operator to add one.'}
+      </p>
+      {isAdmin && <Button onClick={() => set({ add: 'command' })}>Add a server</Button>}
+    </Empty>
+  );
+}
+
+function isFound({ name, url, command, openapi, state }: Gateway, q: string): boolean {
+  const text = [name, url, command, openapi, state].join(' ').toLowerCase();
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function withoutEmpty(search: Record<string, unknown>): ServerSearch {
+  return Object.fromEntries(
+    Object.entries(search).filter(([, value]) => value !== undefined && value !== ''),
   );
 }

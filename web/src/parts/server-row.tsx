@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
 import { HostileText } from './hostile-text.tsx';
 
-const STATES: Readonly<Record<string, string>> = {
+export const SERVER_STATES: Readonly<Record<string, string>> = {
   up: 'Up',
   starting: 'Starting',
   restarting: 'Restarting',
@@ -23,7 +23,7 @@ export function ServerRow({ gateway, action }: ServerRowProps): ReactNode {
   const { name, state, cause, toolCount, transport, command, url, trust } = gateway;
   return (
     <div className="row server">
-      <span className={`badge state-${state}`}>{STATES[state] ?? state}</span>
+      <span className={`badge state-${state}`}>{SERVER_STATES[state] ?? state}</span>
       <span className="grow">
         <strong>
           <HostileText text={name} />

@@ -1,35 +1,55 @@
-import type { ProblemView } from '../../../src/edges/rest/contract/problem.ts';
+import type { FieldProblem, ProblemView } from '../../../src/edges/rest/contract/problem.ts';
+
+type Problem = Pick<ProblemView, 'status' | 'code' | 'detail' | 'errors'>;
 
 /** A request that was refused, with the problem that the server described. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  readonly fields: readonly FieldProblem[];
 
-  constructor({ status, code, detail }: Pick<ProblemView, 'status' | 'code' | 'detail'>) {
+  constructor({ status, code, detail, errors = [] }: Problem) {
     super(detail);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
+    this.fields = errors;
   }
 }
 
+type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** GET as JSON. */
-export function read<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>(path, { signal: signal ?? null });
+export async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return bodyOf<T>(await ask(path, { signal: signal ?? null }));
+}
+
+/** A representation and its ETag, which a write sends back so that it changes only what was seen. */
+export interface Tagged<T> {
+  readonly value: T;
+  readonly etag: string;
+}
+
+export async function readTagged<T>(path: string, signal?: AbortSignal): Promise<Tagged<T>> {
+  const response = await ask(path, { signal: signal ?? null });
+  return { value: await bodyOf<T>(response), etag: response.headers.get('etag') ?? '' };
 }
 
 /** A request that changes something. Undefined if there is no answer to read. */
-export function write<T>(
-  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const json =
-    body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  return ask<T>(path, { method, ...json });
+export async function write<T>(method: WriteMethod, path: string, body?: unknown, etag?: string): Promise<T> {
+  const headers = {
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(etag !== undefined && { 'if-match': etag }),
+  };
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  return bodyOf<T>(await ask(path, { method, headers, ...json }));
 }
 
-async function ask<T>(path: string, init: RequestInit): Promise<T> {
+async function bodyOf<T>(response: Response): Promise<T> {
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, { ...init, credentials: 'same-origin' });
@@ -42,10 +62,10 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     });
   }
   if (!response.ok) throw new ApiError(await problemIn(response));
-  return (response.status === 204 ? undefined : await response.json()) as T;
+  return response;
 }
 
-async function problemIn(response: Response): Promise<Pick<ProblemView, 'status' | 'code' | 'detail'>> {
+async function problemIn(response: Response): Promise<Problem> {
   const { status } = response;
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('application/problem+json')) return (await response.json()) as ProblemView;
@@ -54,4 +74,16 @@ async function problemIn(response: Response): Promise<Pick<ProblemView, 'status'
 
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What is wrong with a field of the body that was sent, by the first step of its pointer. */
+export function faultAt(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return error.fields.find(({ pointer }) => pointer?.split('/')[1] === field)?.detail;
+}
+
+/** Whether all that is wrong is said beside these fields. */
+export function isToldAt(error: unknown, fields: readonly string[]): boolean {
+  if (!(error instanceof ApiError) || error.fields.length === 0) return false;
+  return error.fields.every(({ pointer }) => fields.includes(pointer?.split('/')[1] ?? ''));
 }

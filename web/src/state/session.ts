@@ -51,6 +51,11 @@ export function useScopes(): SessionView['scopes'] {
   return useQuery(sessionQuery).data?.scopes ?? NONE;
 }
 
+/** Whether commands may be added. */
+export function useMayExecute(): boolean {
+  return useQuery(sessionQuery).data?.scopes.includes('execute') === true;
+}
+
 /** Takes the code of a sign-in link out of the address, so that it stays neither there nor in the history. */
 export function takeCode(): string | undefined {
   const { pathname, hash } = window.location;

@@ -5,18 +5,68 @@ export interface Gateway {
   readonly transport?: string;
   readonly command?: string;
   readonly args?: readonly string[];
+  readonly cwd?: string;
+  /** Names alone. */
+  readonly env?: readonly string[];
   readonly url?: string;
+  /** Names alone. */
+  readonly headers?: readonly string[];
+  /** The document that its tools are made of. */
+  readonly openapi?: string;
+  readonly baseUrl?: string;
+  readonly timeoutMs?: number;
+  readonly isolation?: 'session' | 'shared';
   readonly enabled: boolean;
   readonly reachable: boolean;
   readonly state: string;
   /** A sentence. */
   readonly cause?: string;
+  /** Such as PROCESS_EXITED. */
+  readonly causeCode?: string;
   readonly era?: string;
   readonly revision?: string;
-  readonly trust?: { readonly value: boolean; readonly origin: string };
+  readonly trust?: { readonly value: boolean; readonly origin: 'config_file' | 'operator' | 'default' };
   readonly toolCount: number;
+  /** Parts of its source that could not become tools. */
+  readonly skipped?: readonly { readonly what: string; readonly why: string }[];
+  readonly createdAt?: string;
+  readonly createdBy?: string;
 }
 
 export interface GatewayList {
   readonly gateways: readonly Gateway[];
+}
+
+/** What a refresh found changed, by the server's own names. */
+export interface RefreshView {
+  readonly toolsAdded: readonly string[];
+  readonly toolsUpdated: readonly string[];
+  readonly toolsRemoved: readonly string[];
+}
+
+/** A line of a server, or one that Assay logged about it. */
+export interface GatewayLogLine {
+  readonly id: number;
+  readonly at: string;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly from: 'stderr' | 'assay';
+  readonly text: string;
+}
+
+export interface GatewayLogs {
+  readonly lines: readonly GatewayLogLine[];
+}
+
+/** What a server tells models about itself. */
+export interface Instructions {
+  readonly gatewayId: string;
+  readonly serverName: string;
+  /** The accepted text, which models get. */
+  readonly text: string;
+  /** What the server says now. */
+  readonly drift?: { readonly since: string; readonly text: string };
+}
+
+export interface InstructionsList {
+  readonly instructions: readonly Instructions[];
 }

@@ -1,0 +1,65 @@
+import { withoutControls } from '../../core/stderr-error.ts';
+import type { Log } from '../../gateway/ports/link.ts';
+import type { RecentLine, RecentLines } from '../../gateway/ports/recent-lines.ts';
+
+/** Lines kept per server. */
+export const MAX_LINES = 200;
+/** Characters kept of a line. */
+export const MAX_LINE_LENGTH = 1_000;
+/** Servers whose lines are kept; the one that was quiet longest is forgotten first. */
+const MAX_SERVERS = 500;
+
+interface RecentLog {
+  readonly log: Log;
+  readonly recent: RecentLines;
+}
+
+interface RecentLineOptions {
+  /** Masks the secrets in a text. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** Keeps the last lines that a log gets about each server, in memory. */
+export function withRecentLines(log: Log, { mask, nowMs }: RecentLineOptions): RecentLog {
+  const servers = new Map<string, RecentLine[]>();
+  let id = 0;
+  const keep = (server: string, line: Pick<RecentLine, 'level' | 'from' | 'text'>): void => {
+    const lines = servers.get(server) ?? [];
+    // The order of the map is that of the last line.
+    servers.delete(server);
+    servers.set(server, lines);
+    const [quietest] = servers.keys();
+    if (servers.size > MAX_SERVERS && quietest !== undefined) servers.delete(quietest);
+    id += 1;
+    // Masked before it is cut, so that no half of a secret stays.
+    const text = withoutControls(mask(line.text)).slice(0, MAX_LINE_LENGTH);
+    lines.push({ ...line, id, atMs: nowMs(), text });
+    if (lines.length > MAX_LINES) lines.shift();
+  };
+  const at =
+    (level: RecentLine['level']): Log[typeof level] =>
+    (message, fields) => {
+      log[level](message, fields);
+      const server = fields?.['server'];
+      if (typeof server === 'string') keep(server, { level, from: 'assay', text: textOf(message, fields) });
+    };
+  return {
+    log: {
+      debug: (message, fields) => {
+        log.debug(message, fields);
+        const { server, stream, text } = fields ?? {};
+        if (stream === 'stderr' && typeof server === 'string')
+          keep(server, { level: 'info', from: 'stderr', text: String(text) });
+      },
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+    },
+    recent: { of: (server) => servers.get(server) ?? [] },
+  };
+}
+
+function textOf(message: string, { cause }: Readonly<Record<string, unknown>> = {}): string {
+  return typeof cause === 'string' ? `${message}: ${cause}` : message;
+}

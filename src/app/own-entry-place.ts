@@ -1,0 +1,37 @@
+import { tmpdir } from 'node:os';
+import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
+import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateHome } from '../adapters/config/locate-home.ts';
+import type { AppOptions, ViewOptions } from '../core/command-options.ts';
+
+/** The command that started this process: an executable and its first argument. */
+export const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
+
+/** What an entry for Assay in the config file of a client depends on. */
+export function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
+  const around = surroundings(options);
+  const assayHome = locateHome(around);
+  const { path, origin } = located(options);
+  // Clients start the entry without this shell's variables, so their values are written into it.
+  const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
+  const isHomeNamed = (around.env['ASSAY_HOME'] ?? '') !== '';
+  return {
+    ...around,
+    platform: process.platform,
+    ownCommand,
+    assayHome,
+    options: [...(isHomeNamed ? ['--home', assayHome] : []), ...(isConfigNamed ? ['--config', path] : [])],
+    tempFolder: tmpdir(),
+    nowMs: Date.now(),
+  };
+}
+
+export function located(options: AppOptions): ReturnType<typeof locateConfig> {
+  return locateConfig({ flag: options.config, ...surroundings(options) });
+}
+
+/** The options by which `assay stdio` gives these tools. */
+export function viewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
+  if (search === true) return ['--search'];
+  return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];
+}

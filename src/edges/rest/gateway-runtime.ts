@@ -1,0 +1,87 @@
+import { z } from '@hono/zod-openapi';
+import { ok } from '../../core/result.ts';
+import type { RecentLine } from '../../gateway/ports/recent-lines.ts';
+import { restartServer } from '../../gateway/services/servers/restart-server.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { GATEWAY } from './gateway-entry.ts';
+import { route, type Route } from './route.ts';
+
+/** What concerns the running server behind a gateway, in the process that answers. */
+export function gatewayRuntimeRoutes(deps: AdminDeps): readonly Route[] {
+  return [logsRoute(deps), restartRoute(deps)];
+}
+
+const MAX_LINES = 200;
+
+const LOGS = z.object({
+  lines: z.array(
+    z.object({
+      id: z.int(),
+      at: z.iso.datetime(),
+      level: z.enum(['info', 'warn', 'error']),
+      from: z.enum(['stderr', 'assay']),
+      text: z.string(),
+    }),
+  ),
+});
+
+function logsRoute({ gateways, recentLines }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/gateways/{id}/logs',
+      id: 'listGatewayLogs',
+      summary: 'The last lines that a gateway wrote to stderr, and that Assay logged about it',
+      about:
+        'At most 200 lines of 1,000 characters, oldest first, since the process that answers was started. Secrets that Assay knows are masked.',
+      // Servers write to stderr what they like, also data of their calls.
+      scope: 'admin',
+      query: z.object({ after: z.coerce.number().int().min(0).optional() }),
+      answer: {
+        about: 'The lines; with `after`, those after the line with this id.',
+        schema: LOGS,
+        example: {
+          lines: [
+            {
+              id: 7,
+              at: '2026-11-22T09:30:00.000Z',
+              level: 'info',
+              from: 'stderr',
+              text: 'Secure MCP Filesystem Server running on stdio',
+            },
+          ],
+        },
+      },
+      refusals: ['SERVER_UNKNOWN'],
+    },
+    ({ param, query }) => {
+      const found = gateways.find(param('id'));
+      if (!found.ok) return found;
+      const lines = recentLines.of(found.value.name).filter(({ id }) => id > (query.after ?? 0));
+      return ok({ kind: 'list', body: { lines: lines.slice(-MAX_LINES).map(lineView) } });
+    },
+  );
+}
+
+function lineView({ id, atMs, level, from, text }: RecentLine): z.input<typeof LOGS>['lines'][number] {
+  return { id, at: new Date(atMs).toISOString(), level, from, text };
+}
+
+function restartRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/gateways/{id}/restart',
+      id: 'restartGateway',
+      summary: 'Stop a gateway and start it again',
+      about:
+        'In the process that answers. Calls that it is handling fail. Responds when it is ready, or after 10 s.',
+      answer: { about: 'The gateway as it is now.', schema: GATEWAY },
+      refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
+    },
+    async ({ param, identity }) => {
+      const restarted = await restartServer(deps, param('id'), identity.subject);
+      return restarted.ok ? ok({ kind: 'one', body: restarted.value }) : restarted;
+    },
+  );
+}

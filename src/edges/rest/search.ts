@@ -1,0 +1,73 @@
+import { z } from '@hono/zod-openapi';
+import { ok } from '../../core/result.ts';
+import { costOf } from '../../gateway/services/configuration-tools/token-cost.ts';
+import { indexOf, nameIn } from '../../gateway/services/toolsets/tool-index.ts';
+import { searchOf } from '../../gateway/services/tools/tool-search.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { route, type Route } from './route.ts';
+
+/** What helps to choose tools: a ranked search, and what each costs a model to read. */
+export function searchRoutes(deps: AdminDeps): readonly Route[] {
+  return [searchRoute(deps), costsRoute(deps)];
+}
+
+const MAX_RESULTS = 100;
+const MAX_QUERY_LENGTH = 1_000;
+
+const LIMIT = z
+  .string()
+  .regex(/^\d{1,3}$/, 'it must be a number from 1 to 100')
+  .transform(Number)
+  .refine((limit) => limit >= 1 && limit <= MAX_RESULTS, { error: 'it must be a number from 1 to 100' });
+
+function searchRoute({ catalog, buildSearch }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/catalog/search',
+      id: 'searchTools',
+      summary: 'The tools that fit a task, best match first',
+      about: 'The ranked search of `search_tools`, over the tools that clients can get.',
+      query: z.object({ query: z.string().min(1).max(MAX_QUERY_LENGTH), limit: LIMIT.optional() }),
+      answer: {
+        about: 'Names, best match first.',
+        schema: z.object({ tools: z.array(z.string()) }),
+        example: { tools: ['linear.create_issue', 'linear.list_issues'] },
+      },
+    },
+    async ({ query: { query, limit = MAX_RESULTS } }) => {
+      const search = await searchOf(indexOf(catalog.all.listing('tools')), buildSearch);
+      return ok({ kind: 'list', body: { tools: search(query).slice(0, limit).map(nameIn) } });
+    },
+  );
+}
+
+function costsRoute({ catalog, countTokens }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/catalog/costs',
+      id: 'listToolCosts',
+      summary: 'How many tokens a model reads for each tool',
+      about:
+        'Counted over name, description and input schema with the o200k_base encoding; other models differ by some percent. Notes are not included.',
+      answer: {
+        about: 'Tokens by namespaced name.',
+        schema: z.object({ tokens: z.record(z.string(), z.int()) }),
+        example: { tokens: { 'linear.create_issue': 212 } },
+      },
+    },
+    async () => {
+      const tokens: Record<string, number> = {};
+      for (const [at, entry] of indexOf(catalog.all.listing('tools')).entries.entries()) {
+        // Costs are cached; the first count of ten thousand tools takes seconds, during which calls go on.
+        if (at % TURN === TURN - 1) await new Promise((resolve) => setImmediate(resolve));
+        tokens[nameIn(entry)] = costOf(entry.definition, countTokens);
+      }
+      return ok({ kind: 'list', body: { tokens } });
+    },
+  );
+}
+
+/** Tools counted before other work has its turn. */
+const TURN = 50;

@@ -1,0 +1,55 @@
+import { z } from '@hono/zod-openapi';
+import { err, ok } from '../../core/result.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { route, type Route } from './route.ts';
+
+const SNIPPETS = z.object({
+  url: z.string().openapi({ description: 'The endpoint.' }),
+  needsToken: z.boolean().openapi({ description: 'Whether clients must send a token to it.' }),
+  clients: z.array(
+    z.object({
+      id: z.string(),
+      label: z.string(),
+      path: z.string().openapi({ description: 'The config file of the user who runs Assay.' }),
+      format: z.enum(['json', 'toml']),
+      stdio: z.string().openapi({ description: 'The client starts Assay itself; needs no token.' }),
+      http: z.string().optional().openapi({ description: 'Absent if the client supports commands alone.' }),
+      next: z.string(),
+    }),
+  ),
+});
+
+export function snippetRoutes({
+  running,
+  publicUrl,
+  snippets,
+  needsToken,
+  toolsets,
+}: AdminDeps): readonly Route[] {
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/snippets',
+        id: 'listClientSnippets',
+        summary: 'What to paste into the config files of MCP clients',
+        about: 'The entries that `assay connect` writes.',
+        query: z.object({
+          toolset: z.string().optional().openapi({ description: 'Absent: whatever is equipped.' }),
+        }),
+        answer: { about: 'By client.', schema: SNIPPETS },
+        refusals: ['TOOLSET_UNKNOWN'],
+      },
+      async ({ query: { toolset } }) => {
+        const ready = await toolsets.ready();
+        if (!ready.ok) return ready;
+        if (toolset !== undefined && toolsets.find(toolset) === undefined)
+          return err(toolsets.unknown(toolset));
+        const base = `${publicUrl ?? running().url}/mcp`;
+        const url = toolset === undefined ? base : `${base}/toolsets/${toolset}`;
+        const clients = await snippets({ url, toolset });
+        return ok({ kind: 'one', body: { url, needsToken, clients } });
+      },
+    ),
+  ];
+}

@@ -1,0 +1,14 @@
+/** A line about a server: what it wrote to stderr, or what Assay logged about it. Secrets are masked. */
+export interface RecentLine {
+  /** Counts up over all lines of all servers. */
+  readonly id: number;
+  readonly atMs: number;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly from: 'stderr' | 'assay';
+  readonly text: string;
+}
+
+/** The last lines about each server, oldest first, as long as this process runs. */
+export interface RecentLines {
+  of(server: string): readonly RecentLine[];
+}

@@ -1,0 +1,76 @@
+import { Lock } from 'lucide-react';
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import { HostileText } from './hostile-text.tsx';
+import { SERVER_STATES } from './server-row.tsx';
+
+export type ReviewCounts = ReadonlyMap<string, number>;
+
+interface ServerListProps {
+  readonly rows: readonly Gateway[];
+  /** Index of the row that keys act on; -1: none. */
+  readonly current: number;
+  readonly reviews: ReviewCounts;
+  readonly onOpen: (name: string) => void;
+}
+
+export function ServerList({ rows, current, reviews, onOpen }: ServerListProps): ReactNode {
+  if (rows.length === 0) return null;
+  return (
+    <ul className="rows server-list" aria-label="Servers">
+      {rows.map((gateway, at) => (
+        <Row
+          key={gateway.id}
+          gateway={gateway}
+          isCurrent={at === current}
+          reviewCount={reviews.get(gateway.name) ?? 0}
+          onOpen={() => onOpen(gateway.name)}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface RowProps {
+  readonly gateway: Gateway;
+  readonly isCurrent: boolean;
+  readonly reviewCount: number;
+  readonly onOpen: () => void;
+}
+
+function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
+  const { name, state, cause, toolCount, origin, trust } = gateway;
+  const element = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isCurrent) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [isCurrent]);
+  return (
+    <li ref={element} className="row server" data-current={isCurrent}>
+      <span className={`badge state-${state}`}>{SERVER_STATES[state] ?? state}</span>
+      <button type="button" className="grow open-row" onClick={onOpen}>
+        <strong>
+          <HostileText text={name} />
+        </strong>{' '}
+        <span className={cause === undefined ? 'quiet small' : 'small bad'}>
+          <HostileText text={cause ?? placeOf(gateway)} />
+        </span>
+      </button>
+      {reviewCount > 0 && <span className="badge review">{reviewCount} to review</span>}
+      {trust?.value === true && <span className="quiet wide">trusted</span>}
+      {origin === 'config_file' && (
+        <span className="mark wide" title="Set in the config file">
+          <Lock size={14} aria-label="Set in the config file" />
+        </span>
+      )}
+      <span className="quiet tool-count">
+        {toolCount.toLocaleString('en')} {toolCount === 1 ? 'tool' : 'tools'}
+      </span>
+    </li>
+  );
+}
+
+/** How it is reached, on one line. */
+export function placeOf({ command, args = [], url, openapi, transport }: Gateway): string {
+  if (command !== undefined) return [command, ...args].join(' ');
+  return openapi ?? url ?? (transport === 'local' ? 'Tools that operators made' : (transport ?? ''));
+}

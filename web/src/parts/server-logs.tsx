@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { GatewayLogLine } from '../../../src/edges/rest/contract/gateways.ts';
+import { logsQuery } from '../state/servers.ts';
+import { HostileText } from './hostile-text.tsx';
+import { Failed, LoadingRows } from './states.tsx';
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+/** Pixels from the end within which a person counts as reading the last line. */
+const NEAR_END = 24;
+
+interface ServerLogsProps {
+  readonly id: string;
+  readonly transport: string | undefined;
+}
+
+/** The last lines, followed as long as the end is in view. */
+export function ServerLogs({ id, transport }: ServerLogsProps): ReactNode {
+  const logs = useQuery(logsQuery(id));
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const last = logs.data?.at(-1)?.id;
+  useEffect(() => {
+    const { current } = box;
+    if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
+  }, [last]);
+  if (logs.isPending) return <LoadingRows />;
+  if (logs.isError && logs.data === undefined)
+    return <Failed error={logs.error} onRetry={() => void logs.refetch()} />;
+  return (
+    <>
+      <p className="quiet small">
+        {transport === 'stdio'
+          ? 'What it writes to stderr, and what Assay logs about it, since Assay was started.'
+          : 'What Assay logs about it, since Assay was started. Only servers that Assay starts have a stderr.'}
+      </p>
+      {logs.isError && <Failed error={logs.error} />}
+      <div
+        className="log"
+        ref={box}
+        role="log"
+        aria-label="Log"
+        tabIndex={0}
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
+        }}
+      >
+        {logs.data.length === 0 && <p className="quiet">Nothing yet.</p>}
+        {logs.data.map((line) => (
+          <Line key={line.id} line={line} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Line({ line: { at, level, from, text } }: { readonly line: GatewayLogLine }): ReactNode {
+  return (
+    <div className="log-line" data-level={level}>
+      <time dateTime={at} title={at}>
+        {CLOCK.format(Date.parse(at))}
+      </time>
+      <span className="from">
+        {from === 'stderr' ? 'stderr' : level === 'info' ? 'Assay' : `Assay ${level}`}
+      </span>
+      <span>
+        <HostileText text={text} />
+      </span>
+    </div>
+  );
+}

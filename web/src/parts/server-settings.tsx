@@ -1,0 +1,190 @@
+import { Button, SegmentedControl } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Lock, Trash2 } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import { changeServer, removeServer, showEdit, type GatewayEdit } from '../state/servers.ts';
+import { useIsAdmin, useMayExecute } from '../state/session.ts';
+import { Failed } from './states.tsx';
+
+interface ServerSettingsProps {
+  readonly gateway: Gateway;
+  readonly onRemoved: () => void;
+}
+
+interface Edit {
+  readonly edit: GatewayEdit;
+  /** What the page shows until the answer is there. */
+  readonly shown: Partial<Gateway>;
+}
+
+export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): ReactNode {
+  const client = useQueryClient();
+  const changing = useMutation({
+    mutationFn: ({ edit }: Edit) => changeServer(gateway.id, edit),
+    onMutate: async ({ shown }: Edit) => {
+      await client.cancelQueries({ queryKey: ['gateways'] });
+      return showEdit(client, gateway.id, shown);
+    },
+    onError: (_, __, takeBack) => takeBack?.(),
+    onSettled: () => client.invalidateQueries(),
+  });
+  const isAdmin = useIsAdmin();
+  const mayExecute = useMayExecute();
+  const isFixed = gateway.origin === 'config_file';
+  // Its entry names a command, so a change of it is one of what runs here.
+  const isBarred = gateway.command !== undefined && !mayExecute;
+  const mayEdit = isAdmin && !isFixed && !isBarred;
+  const set = (edit: GatewayEdit, shown: Partial<Gateway>): void => changing.mutate({ edit, shown });
+  return (
+    <>
+      {changing.isError && <Failed error={changing.error} />}
+      <Trust gateway={gateway} isDisabled={!isAdmin || changing.isPending} set={set} />
+      <Setting
+        label="Processes"
+        about="Own: each client session has its own process or connection, so that the server can ask its user. Shared: all clients use one."
+        fixed={fixedText({ isFixed, isBarred })}
+      >
+        <SegmentedControl
+          size="xs"
+          aria-label="Processes"
+          disabled={!mayEdit || changing.isPending || gateway.isolation === undefined}
+          value={gateway.isolation ?? 'shared'}
+          onChange={(isolation) =>
+            set({ isolation }, { isolation: isolation === 'session' ? 'session' : 'shared' })
+          }
+          data={[
+            { value: 'shared', label: 'Shared' },
+            { value: 'session', label: 'Own' },
+          ]}
+        />
+      </Setting>
+      <Setting
+        label="Enabled"
+        about="A disabled server is kept, but not connected to; clients do not see its tools."
+        fixed={fixedText({ isFixed, isBarred })}
+      >
+        <input
+          type="checkbox"
+          role="switch"
+          className="switch"
+          aria-label="Enabled"
+          checked={gateway.enabled}
+          disabled={!mayEdit || changing.isPending}
+          onChange={({ currentTarget: { checked: enabled } }) => set({ enabled }, { enabled })}
+        />
+      </Setting>
+      {isAdmin && <Removal gateway={gateway} onRemoved={onRemoved} mayUndo={!isBarred} />}
+    </>
+  );
+}
+
+function fixedText({ isFixed, isBarred }: { isFixed: boolean; isBarred: boolean }): string | undefined {
+  if (isFixed) return 'Set in the config file; change it there.';
+  return isBarred ? 'A server with a command is changed with a token that has the scope execute.' : undefined;
+}
+
+interface SettingProps {
+  readonly label: string;
+  readonly about: string;
+  /** Why it cannot be changed here. */
+  readonly fixed?: string | undefined;
+  readonly children: ReactNode;
+}
+
+function Setting({ label, about, fixed, children }: SettingProps): ReactNode {
+  return (
+    <div className="setting">
+      <div className="grow">
+        <strong>{label}</strong>
+        <p className="quiet small">{about}</p>
+        {fixed !== undefined && (
+          <p className="small fixed">
+            <Lock size={12} aria-hidden /> {fixed}
+          </p>
+        )}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface TrustProps {
+  readonly gateway: Gateway;
+  readonly isDisabled: boolean;
+  readonly set: (edit: GatewayEdit, shown: Partial<Gateway>) => void;
+}
+
+function Trust({ gateway: { trust }, isDisabled, set }: TrustProps): ReactNode {
+  const isFixed = trust?.origin === 'config_file';
+  const value = trust?.origin === 'operator' ? String(trust.value) : 'inherit';
+  return (
+    <Setting
+      label="Trust"
+      about="Whether what it says about its tools may lower caution: fewer questions, safe retries. It may always raise it."
+      fixed={
+        isFixed ? `Set to ${trust.value ? 'yes' : 'no'} in the config file; change it there.` : undefined
+      }
+    >
+      <SegmentedControl
+        size="xs"
+        aria-label="Trust"
+        disabled={isDisabled || isFixed || trust === undefined}
+        value={isFixed ? String(trust.value) : value}
+        onChange={(next) => {
+          const wanted = next === 'inherit' ? null : next === 'true';
+          set(
+            { trust: wanted },
+            { trust: { value: wanted ?? false, origin: wanted === null ? 'default' : 'operator' } },
+          );
+        }}
+        data={[
+          ...(isFixed ? [] : [{ value: 'inherit', label: 'Default: no' }]),
+          { value: 'true', label: 'Yes' },
+          { value: 'false', label: 'No' },
+        ]}
+      />
+    </Setting>
+  );
+}
+
+interface RemovalProps extends ServerSettingsProps {
+  readonly mayUndo: boolean;
+}
+
+function Removal({ gateway, onRemoved, mayUndo }: RemovalProps): ReactNode {
+  const client = useQueryClient();
+  const [isSure, setSure] = useState(mayUndo);
+  const removing = useMutation({
+    mutationFn: () => removeServer(client, gateway, mayUndo),
+    onSuccess: onRemoved,
+  });
+  if (gateway.origin === 'config_file')
+    return (
+      <p className="quiet small">
+        To remove it, take it out of the config file, or run <code>assay remove {gateway.name}</code>. Assay
+        follows the file while it runs.
+      </p>
+    );
+  return (
+    <div className="actions-line">
+      <Button
+        variant="light"
+        color="red"
+        leftSection={<Trash2 size={14} aria-hidden />}
+        loading={removing.isPending}
+        onClick={() => (isSure ? removing.mutate() : setSure(true))}
+      >
+        {isSure || mayUndo ? 'Remove' : 'Remove…'}
+      </Button>
+      <span className="quiet small">
+        {mayUndo
+          ? 'Overrides and notes on its tools are kept, and apply if it returns.'
+          : isSure
+            ? 'Press again to remove it. This cannot be undone here, as it needs the scope execute.'
+            : ''}
+      </span>
+      {removing.isError && <Failed error={removing.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { DriftedTool, DriftedToolPage } from '../../../src/edges/rest/contract/drift.ts';
+import type {
+  Gateway,
+  GatewayLogs,
+  Instructions,
+  InstructionsList,
+  RefreshView,
+} from '../../../src/edges/rest/contract/gateways.ts';
+import { read, readTagged, reasonOf, write } from './api.ts';
+import { gatewaysQuery } from './lists.ts';
+import { notify } from './notices.ts';
+
+function pathOf(id: string): string {
+  return `/gateways/${encodeURIComponent(id)}`;
+}
+
+/** Polled, as no event says that a server wrote something. */
+export const logsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['gateways', 'logs', id],
+    queryFn: async ({ signal }) => (await read<GatewayLogs>(`${pathOf(id)}/logs`, signal)).lines,
+    refetchInterval: 2_000,
+  });
+
+const MAX_DRIFTED = 200;
+
+/** Tools whose definition differs from the accepted one; of all servers, as the list marks those with some. */
+export const driftedQuery = queryOptions({
+  queryKey: ['tools', 'drifted'],
+  queryFn: ({ signal }) => read<DriftedToolPage>(`/tools?drift=any&limit=${MAX_DRIFTED}`, signal),
+});
+
+export const driftedOfQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tools', 'drifted', id],
+    queryFn: ({ signal }) =>
+      read<DriftedToolPage>(
+        `/tools?drift=any&limit=${MAX_DRIFTED}&gatewayId=${encodeURIComponent(id)}`,
+        signal,
+      ),
+  });
+
+/** With its ETag, so that what is accepted is what was seen. */
+export const driftQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tools', 'drift', id],
+    queryFn: ({ signal }) => readTagged<DriftedTool>(`/tools/${encodeURIComponent(id)}`, signal),
+  });
+
+export function acceptDefinition(id: string, etag: string): Promise<unknown> {
+  return write('POST', `/tools/${encodeURIComponent(id)}/review`, undefined, etag);
+}
+
+/** Servers whose instructions wait for a review. */
+export const changedInstructionsQuery = queryOptions({
+  queryKey: ['gateways', 'instructions'],
+  queryFn: async ({ signal }) =>
+    (await read<InstructionsList>('/instructions?drift=any', signal)).instructions,
+});
+
+export const instructionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['gateways', 'instructions', id],
+    queryFn: ({ signal }) => readTagged<Instructions>(`${pathOf(id)}/instructions`, signal),
+  });
+
+export function acceptInstructions(id: string, etag: string): Promise<unknown> {
+  return write('POST', `${pathOf(id)}/instructions/review`, undefined, etag);
+}
+
+export function refreshServer(id: string): Promise<RefreshView> {
+  return write('POST', `${pathOf(id)}/refresh`, {});
+}
+
+export function restartServer(id: string): Promise<Gateway> {
+  return write('POST', `${pathOf(id)}/restart`, {});
+}
+
+/** The fields of the REST API. Null removes one. */
+export type GatewayEdit = Readonly<Record<string, unknown>>;
+
+export function addServer(body: GatewayEdit): Promise<Gateway> {
+  return write('POST', '/gateways', body);
+}
+
+export function addRestTool(body: GatewayEdit): Promise<unknown> {
+  return write('POST', '/tools', body);
+}
+
+export function changeServer(id: string, edit: GatewayEdit): Promise<Gateway> {
+  return write('PATCH', pathOf(id), edit);
+}
+
+/** Shows an edit at once, and takes it back if it is refused. Returns what takes it back. */
+export function showEdit(client: QueryClient, id: string, edit: Partial<Gateway>): () => void {
+  const before = client.getQueryData(gatewaysQuery.queryKey);
+  client.setQueryData(gatewaysQuery.queryKey, (list) =>
+    list?.map((one) => (one.id === id ? { ...one, ...edit } : one)),
+  );
+  return () => client.setQueryData(gatewaysQuery.queryKey, before);
+}
+
+/** `randomUUID` is missing where the pages are not reached over https or loopback. */
+function randomText(): string {
+  return [...crypto.getRandomValues(new Uint32Array(6))].map((word) => word.toString(36)).join('-');
+}
+
+interface Bundle {
+  readonly gateways: readonly { readonly name: string }[];
+  readonly sealed?: unknown;
+}
+
+/**
+ * Removes a server. With `mayUndo`, offers to take that back: its entry, with its secrets, is kept sealed under a
+ * passphrase that only this page knows, as long as the offer lasts.
+ */
+export async function removeServer(
+  client: QueryClient,
+  { id, name }: Gateway,
+  mayUndo: boolean,
+): Promise<void> {
+  const passphrase = randomText();
+  const kept = mayUndo ? await write<Bundle>('POST', '/export', { passphrase }) : undefined;
+  await write('DELETE', pathOf(id));
+  const undo = (bundle: Bundle): void =>
+    void restore(client, bundle, { name, passphrase }).catch((error: unknown) =>
+      notify({ text: `${name} could not be put back: ${reasonOf(error)}` }),
+    );
+  notify({ text: `Removed ${name}`, ...(kept !== undefined && { undo: () => undo(kept) }) });
+  await client.invalidateQueries();
+}
+
+async function restore(
+  client: QueryClient,
+  { gateways, sealed }: Bundle,
+  { name, passphrase }: { readonly name: string; readonly passphrase: string },
+): Promise<void> {
+  const entry = gateways.filter((one) => one.name === name);
+  const secrets = sealed === undefined ? {} : { sealed };
+  const bundle = { assay: 1, gateways: entry, ...secrets };
+  await write('POST', '/import', { bundle, apply: true, ...(sealed !== undefined && { passphrase }) });
+  await client.invalidateQueries();
+}
