@@ -12,6 +12,12 @@ const needs = [
     debianPackage: 'chromium',
     why: 'tests of the admin pages use a real browser',
   },
+  ...(process.platform === 'linux'
+    ? [
+        { command: 'bwrap', debianPackage: 'bubblewrap', why: 'tests run servers in a sandbox' },
+        { command: 'strace', debianPackage: 'strace', why: 'tests watch the system calls of servers' },
+      ]
+    : []),
 ];
 
 const missing = needs.filter((need) => !isInstalled(need.command));

@@ -66,14 +66,19 @@ interface TracedCall {
 
 /** A path is absolute, as the server sees it. */
 export type TracedEvent =
-  /** Opened to write, created, truncated, or its mode, owner, times or attributes changed. */
   | (TracedCall & {
-      readonly kind: 'write' | 'attributes';
-      readonly path: string;
-      readonly noise?: NoiseClass;
-    })
-  | (TracedCall & {
-      readonly kind: 'delete' | 'create_folder' | 'delete_folder' | 'create_special';
+      /**
+       * `write`: opened only to write, created anew or truncated. `open_to_write`: opened to read and write, which databases do
+       * to read, too; whether it was written shows in the changes. `attributes`: mode, owner, times, extended attributes.
+       */
+      readonly kind:
+        | 'write'
+        | 'open_to_write'
+        | 'attributes'
+        | 'delete'
+        | 'create_folder'
+        | 'delete_folder'
+        | 'create_special';
       readonly path: string;
       readonly noise?: NoiseClass;
     })

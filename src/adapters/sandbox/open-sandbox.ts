@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
+import { err, ok } from '../../core/result.ts';
+import { PLAIN_LAUNCHER, type Launcher } from '../../platform/launcher.ts';
+import type { OpenSandbox, SandboxOptions } from '../../verify/observation.ts';
+import { canaryFiles } from './canaries.ts';
+import { planLayout, SYSTEM_FOLDERS, TEMPORARY_FOLDERS, type Layout } from './layout.ts';
+import { noIoUringFilter } from './no-io-uring.ts';
+import { probeMachine, type Machine } from './probe.ts';
+import { programFiles } from './program-files.ts';
+import { RunningSandbox } from './running-sandbox.ts';
+import { setupScript } from './setup-script.ts';
+
+/** Opens sandboxes on this machine. `launcher` starts their processes. */
+export function sandboxes(
+  machine: () => Promise<Machine> = probeMachine,
+  launcher: Launcher = PLAIN_LAUNCHER,
+): OpenSandbox {
+  return async (options) => {
+    const found = await machine();
+    return found.canConfine ? ok(await open(options, found, launcher)) : err(found.missing);
+  };
+}
+
+async function open(
+  options: SandboxOptions,
+  machine: Extract<Machine, { canConfine: true }>,
+  launcher: Launcher,
+): Promise<RunningSandbox> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'assay-sandbox-'));
+  try {
+    const canaries =
+      machine.programs.strace === undefined ? {} : canaryFiles(randomBytes(20).toString('hex'));
+    await writeSeeds(folder, { ...canaries, ...options.homeFiles });
+    const system = await topLevel();
+    const layout = await layoutFor(options, {
+      folder,
+      isPrivileged: machine.isPrivileged,
+      systemFolders: system.folders,
+    });
+    await writeFile(join(folder, 'filter'), noIoUringFilter());
+    const areas = await Promise.all(
+      layout.areas.map(async (area) => {
+        const { mode, uid, gid } = await stat(area.lower);
+        return { ...area, mode: mode & 0o7777, uid, gid };
+      }),
+    );
+    const { isPrivileged, programs } = machine;
+    await writeFile(join(folder, 'setup.sh'), setupScript({ folder, areas, isPrivileged, programs }));
+    return new RunningSandbox({
+      folder,
+      layout,
+      machine,
+      launcher,
+      startCwd: options.cwd,
+      canaries: new Set(Object.keys(canaries).filter((path) => options.homeFiles?.[path] === undefined)),
+      systemFolders: system.folders,
+      systemLinks: system.links,
+      replaced: await replacedFiles(folder),
+    });
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function layoutFor(
+  { cwd, roots = [], readable = [], program }: SandboxOptions,
+  where: {
+    readonly isPrivileged: boolean;
+    readonly folder: string;
+    readonly systemFolders: readonly string[];
+  },
+): Promise<Layout> {
+  const { isPrivileged, folder, systemFolders } = where;
+  const realHome = homedir();
+  const files =
+    program === undefined
+      ? { readable: [], folders: [] }
+      : await programFiles({ ...program, cwd, home: realHome, path: process.env['PATH'] ?? '' });
+  const temporary = await Promise.all(
+    TEMPORARY_FOLDERS.map(async (path) => ((await isFolder(path)) ? [path] : [])),
+  );
+  return planLayout({
+    realHome,
+    cwd: resolve(cwd),
+    roots: [...files.folders.map((path) => ({ path })), ...roots],
+    readable: [...files.readable, ...readable],
+    systemFolders,
+    isPrivileged,
+    homeSeed: join(folder, 'seed', 'home'),
+    temporarySeed: join(folder, 'seed', 'tmp'),
+    temporaryFolders: temporary.flat(),
+  });
+}
+
+async function writeSeeds(folder: string, homeFiles: Readonly<Record<string, string>>): Promise<void> {
+  const home = join(folder, 'seed', 'home');
+  await mkdir(join(folder, 'w'));
+  await mkdir(home, { recursive: true });
+  await mkdir(join(folder, 'seed', 'tmp'));
+  await chmod(join(folder, 'seed', 'tmp'), 0o1777);
+  for (const [path, content] of Object.entries(homeFiles)) {
+    const at = join(home, path);
+    await mkdir(dirname(at), { recursive: true });
+    await writeFile(at, content, { mode: 0o600 });
+  }
+}
+
+/** The system's folders at the top level, and the links to them, such as `/lib`. */
+async function topLevel(): Promise<{
+  readonly folders: readonly string[];
+  readonly links: Readonly<Record<string, string>>;
+}> {
+  const folders: string[] = [];
+  const links: Record<string, string> = {};
+  for (const name of await readdir('/')) {
+    const path = `/${name}`;
+    if (!SYSTEM_FOLDERS.includes(path)) continue;
+    const stats = await lstat(path);
+    if (stats.isSymbolicLink()) links[path] = await readlink(path);
+    else if (stats.isDirectory()) folders.push(path);
+  }
+  return { folders, links };
+}
+
+/** A resolver that asks the sandbox's own loopback interface, where the question is traced and never answered. */
+async function replacedFiles(folder: string): Promise<Readonly<Record<string, string>>> {
+  const replaced: Record<string, string> = {};
+  const contents = {
+    '/etc/resolv.conf': 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n',
+    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  };
+  for (const [path, content] of Object.entries(contents)) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) continue;
+    const from = join(folder, path.replaceAll('/', '_'));
+    await writeFile(from, content, { mode: 0o644 });
+    replaced[real] = from;
+  }
+  return replaced;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isDirectory() === true;
+}

@@ -1,0 +1,68 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { findCommand, pathFacts } from '../../platform/machine.ts';
+import { isInside } from './layout.ts';
+
+export interface ProgramFiles {
+  /** Files and folders that the program itself consists of. */
+  readonly readable: readonly string[];
+  /** Folders among its arguments, which are its data. */
+  readonly folders: readonly string[];
+}
+
+export interface ProgramOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly path: string;
+  readonly home: string;
+}
+
+const PROJECT_FILES = ['package.json', 'pyproject.toml'];
+
+/** What a command line names: the interpreter with its libraries, the project of a script, and folders of data. */
+export async function programFiles(options: ProgramOptions): Promise<ProgramFiles> {
+  const { command, args, cwd, path, home } = options;
+  const readable: string[] = [];
+  const folders: string[] = [];
+  const found = await findCommand(command, { cwd, path });
+  if (found.kind === 'found') readable.push(...(await ofCommand(found.path, home)));
+  for (const arg of args.filter((one) => one !== '' && !one.startsWith('-'))) {
+    const at = resolve(cwd, arg);
+    const facts = await pathFacts(at);
+    if (facts?.is === 'folder') folders.push(at);
+    else if (facts?.is === 'file') readable.push(...(await ofScript(at, home)));
+  }
+  return { readable, folders };
+}
+
+/** An executable, and the prefix in which it was installed: `~/.nvm/versions/node/v24` of `…/v24/bin/node`. */
+async function ofCommand(path: string, home: string): Promise<readonly string[]> {
+  const real = await realpath(path).catch(() => path);
+  const prefix = dirname(dirname(real));
+  const isInstalled =
+    basename(dirname(real)) === 'bin' && (await pathFacts(join(prefix, 'lib')))?.is === 'folder';
+  // ~/.local holds much besides programs.
+  const isShared = isInside(home, prefix) || basename(prefix) === '.local';
+  const files = isInstalled && !isShared ? [prefix] : [real];
+  return [path, ...files, ...(isInstalled ? [] : await ofScript(real, home))];
+}
+
+/** A script with its project, and every `node_modules` in which Node looks for what it imports. */
+async function ofScript(path: string, home: string): Promise<readonly string[]> {
+  const real = await realpath(path).catch(() => path);
+  const files = [path, real];
+  let project: string | undefined;
+  for (
+    let folder = dirname(real);
+    folder !== dirname(folder) && !isInside(home, folder);
+    folder = dirname(folder)
+  ) {
+    if (basename(folder) === 'node_modules') files.push(folder);
+    const modules = join(folder, 'node_modules');
+    if ((await pathFacts(modules))?.is === 'folder') files.push(modules);
+    for (const name of PROJECT_FILES)
+      if (project === undefined && (await pathFacts(join(folder, name)))?.is === 'file') project = folder;
+  }
+  return project === undefined ? files : [...files, project];
+}

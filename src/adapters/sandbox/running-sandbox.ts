@@ -1,0 +1,266 @@
+import { writeFileSync } from 'node:fs';
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Child, ChildOptions } from '../../platform/child.ts';
+import type { Launcher } from '../../platform/launcher.ts';
+import { atMost, pause } from '../../platform/turns.ts';
+import type {
+  Mechanism,
+  MissingMechanism,
+  Observation,
+  Sandbox,
+  StateChange,
+  StateEntry,
+} from '../../verify/observation.ts';
+import { secretAt } from './canaries.ts';
+import { areaOf, isMountPoint, noiseIn, type Layout } from './layout.ts';
+import type { Machine } from './probe.ts';
+import { bwrapArgs, unshareArgs } from './setup-script.ts';
+import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
+import { TraceReader } from './trace-reader.ts';
+
+export interface SandboxParts {
+  /** Private to Assay; removed at the end. */
+  readonly folder: string;
+  readonly layout: Layout;
+  readonly machine: Extract<Machine, { canConfine: true }>;
+  readonly launcher: Launcher;
+  /** The working folder that was asked for. */
+  readonly startCwd: string;
+  /** Paths in the home folder. */
+  readonly canaries: ReadonlySet<string>;
+  readonly systemFolders: readonly string[];
+  readonly systemLinks: Readonly<Record<string, string>>;
+  readonly replaced: Readonly<Record<string, string>>;
+}
+
+/** Open handles keep the mounts readable after the last process of their namespace has ended. */
+interface Evidence {
+  readonly handles: readonly FileHandle[];
+  readonly overlays: readonly OverlayFolders[];
+  readonly evidenceFolder: string;
+}
+
+const POLL_MS = 3;
+const MAX_END_MS = 5_000;
+const INHERITED = /^(?:PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ)$/;
+
+/** One server in its sandbox. */
+export class RunningSandbox implements Sandbox {
+  readonly #parts: SandboxParts;
+  readonly #trace: TraceReader;
+  #child: Child | undefined;
+  #prepared: Promise<Evidence | undefined> = Promise.resolve(undefined);
+  #state: State = new Map();
+  #markMs = Date.now();
+  #observing: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
+    const { layout, canaries } = parts;
+    this.#trace = new TraceReader({
+      cwd: layout.cwd,
+      noiseOf: (path) => noiseIn(layout, path),
+      secretAt: (path) => secretAt(path, layout.home, canaries),
+    });
+  }
+
+  get missing(): readonly MissingMechanism[] {
+    return this.#parts.machine.missing;
+  }
+
+  get mechanisms(): readonly Mechanism[] {
+    const missing = new Set(this.missing.map(({ mechanism }) => mechanism));
+    const all: readonly Mechanism[] = [
+      'overlay',
+      'syscall_trace',
+      'no_io_uring',
+      'empty_network',
+      'canaries',
+    ];
+    return all.filter((mechanism) => !missing.has(mechanism));
+  }
+
+  launch(options: ChildOptions): Child {
+    if (this.#child !== undefined) throw new Error('A sandbox starts one server. Open another sandbox.');
+    const { folder, machine, launcher } = this.#parts;
+    writeFileSync(
+      join(folder, 'args'),
+      this.#args(options)
+        .map((arg) => `${arg}\0`)
+        .join(''),
+      { mode: 0o600 },
+    );
+    const child = launcher.launch({
+      command: machine.programs.unshare,
+      args: [
+        ...unshareArgs(machine.isPrivileged),
+        ...['sh', join(folder, 'setup.sh'), options.command, ...options.args],
+      ],
+      cwd: '/',
+      env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin` },
+      inherits: 'language',
+    });
+    this.#child = child;
+    this.#prepared = this.#prepare(child);
+    // `observe` and `close` report a failure.
+    this.#prepared.catch(() => undefined);
+    return child;
+  }
+
+  observe(): Promise<Observation> {
+    const observation = this.#observing.then(() => this.#observe());
+    this.#observing = observation.catch(() => undefined);
+    return observation;
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  #args({ cwd, env }: ChildOptions): readonly string[] {
+    const { folder, layout, startCwd, systemFolders, systemLinks, replaced, machine } = this.#parts;
+    const inherited = Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && INHERITED.test(name) ? [[name, value] as const] : [],
+    );
+    const ownEnv = { HOME: layout.home, TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp' };
+    return bwrapArgs({
+      ...{ folder, layout, systemFolders, systemLinks, replaced },
+      user: machine.isPrivileged ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+      cwd: cwd === startCwd ? layout.cwd : cwd,
+      env: { ...Object.fromEntries(inherited), ...ownEnv, ...env },
+    });
+  }
+
+  /** Undefined if the sandbox could not be built. */
+  async #prepare(child: Child): Promise<Evidence | undefined> {
+    const { folder, layout } = this.#parts;
+    const life = { hasEnded: false };
+    void child.ended.then(() => (life.hasEnded = true));
+    const inside = `/proc/${child.pid ?? 0}/root${folder}/w`;
+    for (;;) {
+      const ready = await open(`${inside}/e/ready`).catch(() => undefined);
+      await ready?.close();
+      if (ready !== undefined) break;
+      if (life.hasEnded) return undefined;
+      await pause(POLL_MS);
+    }
+    const handles: FileHandle[] = [];
+    const hold = async (path: string): Promise<string> => {
+      const handle = await open(path);
+      handles.push(handle);
+      return `/proc/self/fd/${handle.fd}`;
+    };
+    const state = await hold(inside);
+    const evidenceFolder = await hold(`${inside}/e`);
+    const overlays: OverlayFolders[] = [];
+    for (const [n, { path, lower }] of layout.areas.entries())
+      overlays.push({ path, lower, upper: `${state}/s/${n}/u`, merged: await hold(`${inside}/m/${n}`) });
+    // Opened to read and write, it does not wait for the other side.
+    const go = await open(join(folder, 'go'), 'r+');
+    handles.push(go);
+    await go.write('\n');
+    return { handles, overlays, evidenceFolder };
+  }
+
+  async #observe(): Promise<Observation> {
+    const evidence = await this.#prepared;
+    const sinceMs = this.#markMs;
+    const incomplete = new Set<'changes' | 'events'>();
+    if (evidence === undefined) {
+      if (this.#child !== undefined) incomplete.add('changes').add('events');
+      return { ...this.#marked(sinceMs), changes: [], events: [], network: [], incomplete: [...incomplete] };
+    }
+    const isTraced = this.#parts.machine.programs.strace !== undefined;
+    const trace = isTraced ? await this.#trace.read(join(evidence.evidenceFolder, 'trace')) : undefined;
+    if (trace?.isComplete === false) incomplete.add('events');
+    const { changes, isComplete } = await this.#changes(evidence.overlays);
+    if (!isComplete) incomplete.add('changes');
+    return {
+      ...this.#marked(sinceMs),
+      changes,
+      events: trace?.events ?? [],
+      network: trace?.network ?? [],
+      incomplete: [...incomplete],
+    };
+  }
+
+  #marked(sinceMs: number): Pick<Observation, 'sinceMs' | 'untilMs' | 'mechanisms'> {
+    this.#markMs = Date.now();
+    return { sinceMs, untilMs: this.#markMs, mechanisms: this.mechanisms };
+  }
+
+  async #changes(
+    overlays: readonly OverlayFolders[],
+  ): Promise<{ readonly changes: readonly StateChange[]; readonly isComplete: boolean }> {
+    const { layout } = this.#parts;
+    const budget = { keptBytes: 0, entries: 0 };
+    const changes: StateChange[] = [];
+    const next = new Map<string, StateEntry | undefined>();
+    let isComplete = true;
+    for (const overlay of overlays) {
+      const reader = new StateReader(overlay, budget);
+      const state = await reader.read();
+      isComplete &&= reader.isComplete;
+      for (const [path, entry] of state) next.set(path, entry);
+      const known = [...this.#state.keys()].filter((path) => areaOf(layout, path)?.path === overlay.path);
+      for (const path of new Set([...state.keys(), ...known])) {
+        if (isMountPoint(layout, path)) continue;
+        const before = this.#state.has(path) ? this.#state.get(path) : await reader.original(path);
+        const after = state.has(path) ? state.get(path) : await reader.original(path);
+        const change = compareEntries(path, before, after);
+        const noise = noiseIn(layout, path);
+        if (change !== undefined) changes.push(noise === undefined ? change : { ...change, noise });
+      }
+    }
+    this.#state = next;
+    return { changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)), isComplete };
+  }
+
+  async #close(): Promise<void> {
+    const child = this.#child;
+    const life = { hasEnded: child === undefined };
+    void child?.ended.then(() => (life.hasEnded = true));
+    const evidence = await atMost(
+      this.#prepared.catch(() => undefined),
+      MAX_END_MS,
+    );
+    const init = evidence && (await initPid(join(evidence.evidenceFolder, 'info')));
+    // The first process of the namespace takes all others with it, and those that wait for it end in order.
+    if (init !== undefined && !life.hasEnded) kill(init);
+    if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
+    await child?.ended;
+    await this.#observing;
+    if (evidence !== undefined) {
+      if (init !== undefined) await ended(init);
+      await Promise.all(evidence.handles.map((handle) => handle.close()));
+    }
+    await rm(this.#parts.folder, { recursive: true, force: true });
+  }
+}
+
+/** Of the first process in the sandbox, as bubblewrap reported it. */
+async function initPid(infoPath: string): Promise<number | undefined> {
+  const pid = /"child-pid": (\d+)/.exec(await readFile(infoPath, 'utf8').catch(() => ''))?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has already ended.
+  }
+}
+
+async function ended(pid: number): Promise<void> {
+  const deadlineMs = performance.now() + MAX_END_MS;
+  while (performance.now() < deadlineMs) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
+    // A process that has ended and was not yet waited for is a zombie.
+    if (stat === undefined || stat.includes(') Z')) return;
+    await pause(POLL_MS);
+  }
+}

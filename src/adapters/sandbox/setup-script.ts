@@ -1,0 +1,129 @@
+import type { Area, Layout } from './layout.ts';
+import { isInside } from './layout.ts';
+import { TRACED_CALLS } from './traced-events.ts';
+
+/** Programs that build a sandbox, by absolute path. */
+export interface Programs {
+  readonly unshare: string;
+  readonly bwrap: string;
+  readonly strace: string | undefined;
+}
+
+/**
+ * The private folder of a sandbox on the real file system. `w` in it is a tmpfs that only the sandbox's mount namespace has:
+ * `w/s/N` holds what changed in area N, `w/m/N` is the area with its changes, and `w/e` the evidence.
+ */
+export interface ScriptOptions {
+  readonly folder: string;
+  readonly areas: readonly (Area & { readonly mode: number; readonly uid: number; readonly gid: number })[];
+  /** True as root; else user namespaces are used, in which only this user's files can be copied. */
+  readonly isPrivileged: boolean;
+  readonly programs: Programs;
+}
+
+const STATE_BYTES = 256 * 1024 * 1024;
+export const TRACE_BYTES: number = 64 * 1024 * 1024;
+const MAX_FILES = 50_000;
+/** Threads count. Root is exempt from this limit of Linux. */
+const MAX_PROCESSES = 1_024;
+/** Longest printed string: an argument, or a DNS query. Paths are never cut. */
+const STRING_BYTES = 512;
+
+export function unshareArgs(isPrivileged: boolean): readonly string[] {
+  return [...(isPrivileged ? [] : ['--user', '--map-root-user']), '--mount', '--propagation', 'private'];
+}
+
+/** A shell script that mounts the areas, waits for a line in the FIFO `go`, and becomes the server. */
+export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOptions): string {
+  const overlayOptions = isPrivileged ? 'redirect_dir=on,metacopy=off' : 'userxattr';
+  const numbers = areas.map((_, n) => n);
+  const mounts = areas.flatMap((area, n) => [
+    `mkdir -m ${area.mode.toString(8)} w/s/${n}/u`,
+    ...(isPrivileged ? [`chown ${area.uid}:${area.gid} w/s/${n}/u`] : []),
+    `mount --rbind -- ${quoted(area.lower)} w/l/${n}`,
+    `mount -t overlay -o lowerdir=w/l/${n},upperdir=w/s/${n}/u,workdir=w/s/${n}/w,${overlayOptions} assay w/m/${n}`,
+  ]);
+  const strace =
+    programs.strace === undefined
+      ? []
+      : [quoted(programs.strace), ...STRACE_ARGS, '-o', 'w/e/trace', '-e', `trace=${TRACED_CALLS.join(',')}`];
+  return [
+    'set -eu',
+    'mask=$(umask)',
+    'umask 077',
+    `cd ${quoted(folder)}`,
+    `mount -t tmpfs -o size=${STATE_BYTES},nr_inodes=${MAX_FILES},mode=700 assay w`,
+    `mkdir ${['e', 'l', 's', 'm', ...numbers.flatMap((n) => [`l/${n}`, `s/${n}`, `s/${n}/w`, `m/${n}`])].map((name) => `w/${name}`).join(' ')}`,
+    `mount -t tmpfs -o size=${TRACE_BYTES},nr_inodes=100,mode=700 assay w/e`,
+    ...mounts,
+    'mkfifo go',
+    ': >w/e/ready',
+    'read -r line <go',
+    'ulimit -c 0',
+    'umask "$mask"',
+    'exec 7>w/e/info 8<args 9<filter',
+    `exec prlimit --nproc=${MAX_PROCESSES}: ${[...strace, quoted(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
+    '',
+  ].join('\n');
+}
+
+/** `-I 3`: signals that end the server do not end the trace of it. */
+const STRACE_ARGS = ['-f', '--seccomp-bpf', '-ttt', '-y', '-q', '-s', String(STRING_BYTES), '-I', '3'];
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+export interface ConfinementOptions {
+  readonly folder: string;
+  readonly layout: Layout;
+  /** Entries of `/`: system folders, and links such as `/lib`, by what they point to. */
+  readonly systemFolders: readonly string[];
+  readonly systemLinks: Readonly<Record<string, string>>;
+  /** Files of the private folder that stand in for files of the system, by path. */
+  readonly replaced: Readonly<Record<string, string>>;
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Options of bubblewrap, for its `--args`, which other users cannot read. */
+export function bwrapArgs(options: ConfinementOptions): readonly string[] {
+  const { folder, layout, systemFolders, systemLinks, replaced, user, cwd, env } = options;
+  const areas = layout.areas.map(({ path }, n) => ({ path, args: ['--bind', `${folder}/w/m/${n}`, path] }));
+  const areaPaths = new Set(areas.map(({ path }) => path));
+  const mounts = [
+    ...systemFolders
+      .filter((path) => !areaPaths.has(path))
+      .map((path) => ({ path, args: ['--ro-bind', path, path] })),
+    ...areas,
+    ...layout.readable.map((path) => ({ path, args: ['--ro-bind', path, path] })),
+  ].toSorted((a, b) => a.path.split('/').length - b.path.split('/').length);
+  return [
+    ...Object.entries(systemLinks).flatMap(([path, target]) => ['--symlink', target, path]),
+    ...[
+      '--proc',
+      '/proc',
+      '--dev',
+      '/dev',
+      '--ro-bind',
+      '/sys',
+      '/sys',
+      '--perms',
+      '0755',
+      '--tmpfs',
+      '/run',
+    ],
+    ...mounts.flatMap(({ args }) => args),
+    ...Object.entries(replaced).flatMap(([path, from]) =>
+      mounts.some((mount) => isInside(path, mount.path)) ? ['--ro-bind', from, path] : [],
+    ),
+    ...['--remount-ro', '/run', '--remount-ro', '/'],
+    ...(user === undefined ? [] : ['--unshare-user', '--uid', String(user.uid), '--gid', String(user.gid)]),
+    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--info-fd', '7', '--seccomp', '9'],
+    '--clearenv',
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--chdir', cwd],
+  ];
+}

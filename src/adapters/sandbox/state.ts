@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StateChange, StateEntry } from '../../verify/observation.ts';
+
+/** Where an overlay is read: what changed, the result, and what was there before. */
+export interface OverlayFolders {
+  /** As the server sees it. */
+  readonly path: string;
+  readonly upper: string;
+  readonly merged: string;
+  readonly lower: string;
+}
+
+/** Everything that differs from the original, by path. Undefined: deleted. */
+export type State = ReadonlyMap<string, StateEntry | undefined>;
+
+const MAX_ENTRIES = 20_000;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_ALL_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+/** Names of folders that a server nests deeper than this are not read. */
+const MAX_DEPTH = 100;
+
+/** Reads the state of overlays. The content of files is kept as long as all of it together is small. */
+export class StateReader {
+  readonly #found = new Map<string, StateEntry | undefined>();
+  readonly #overlay: OverlayFolders;
+  readonly #budget: { keptBytes: number; entries: number };
+  isComplete = true;
+
+  constructor(overlay: OverlayFolders, budget: { keptBytes: number; entries: number }) {
+    this.#overlay = overlay;
+    this.#budget = budget;
+  }
+
+  async read(): Promise<State> {
+    await this.#changed('', 0);
+    return this.#found;
+  }
+
+  /** What was at a path before the server started. */
+  async original(path: string): Promise<StateEntry | undefined> {
+    return this.#entry(join(this.#overlay.lower, path.slice(this.#overlay.path.length)));
+  }
+
+  /** A folder that both layers have. */
+  async #changed(folder: string, depth: number): Promise<void> {
+    const { upper, lower, merged } = this.#overlay;
+    const inUpper = await names(join(upper, folder));
+    for (const name of inUpper) {
+      const at = join(folder, name);
+      const stats = await statsAt(join(upper, at));
+      if (stats === undefined) continue;
+      if (stats.isCharacterDevice() && stats.rdev === 0) await this.#deleted(at, depth);
+      else if (!stats.isDirectory()) await this.#add(at, join(upper, at));
+      else if ((await statsAt(join(lower, at)))?.isDirectory() === true) {
+        await this.#add(at, join(upper, at));
+        if (this.#isAllowed(depth)) await this.#changed(at, depth + 1);
+      } else await this.#created(at, depth);
+    }
+    // A folder that was deleted and created again hides what it had without a mark for each file.
+    const inMerged = new Set(await names(join(merged, folder)));
+    const known = new Set(inUpper);
+    for (const name of await names(join(lower, folder)))
+      if (!known.has(name) && !inMerged.has(name)) await this.#deleted(join(folder, name), depth);
+  }
+
+  /** Something that only the upper layer has, with what is in it. A renamed folder shows its content only when merged. */
+  async #created(at: string, depth: number): Promise<void> {
+    const path = join(this.#overlay.merged, at);
+    await this.#add(at, path);
+    if (!this.#isAllowed(depth)) return;
+    if (this.#found.get(this.#seen(at))?.type !== 'folder') return;
+    for (const name of await names(path)) await this.#created(join(at, name), depth + 1);
+  }
+
+  async #deleted(at: string, depth: number): Promise<void> {
+    if (!this.#isAllowed(depth)) return;
+    const stats = await statsAt(join(this.#overlay.lower, at));
+    if (stats === undefined) return;
+    this.#budget.entries += 1;
+    this.#found.set(this.#seen(at), undefined);
+    if (!stats.isDirectory()) return;
+    for (const name of await names(join(this.#overlay.lower, at)))
+      await this.#deleted(join(at, name), depth + 1);
+  }
+
+  async #add(at: string, from: string): Promise<void> {
+    if (!this.#isAllowed(0)) return;
+    this.#budget.entries += 1;
+    const entry = await this.#entry(from);
+    if (entry !== undefined) this.#found.set(this.#seen(at), entry);
+  }
+
+  #isAllowed(depth: number): boolean {
+    if (this.#budget.entries < MAX_ENTRIES && depth < MAX_DEPTH) return true;
+    this.isComplete = false;
+    return false;
+  }
+
+  #seen(at: string): string {
+    return join(this.#overlay.path, at);
+  }
+
+  async #entry(path: string): Promise<StateEntry | undefined> {
+    const stats = await statsAt(path);
+    if (stats === undefined) return undefined;
+    const mode = stats.mode & 0o7777;
+    if (stats.isDirectory()) return { type: 'folder', mode };
+    if (stats.isSymbolicLink()) return { type: 'link', target: await readlink(path).catch(() => '') };
+    if (!stats.isFile()) return { type: 'other', mode };
+    const file = await readFileEntry(path, MAX_ALL_KEPT_BYTES - this.#budget.keptBytes);
+    this.#budget.keptBytes += file?.content?.length ?? 0;
+    return { type: 'file', mode, size: file?.size ?? stats.size, ...file };
+  }
+}
+
+/** Undefined if it cannot be read. The server may replace it meanwhile, also by a FIFO. */
+async function readFileEntry(
+  path: string,
+  mayKeepBytes: number,
+): Promise<{ size: number; digest?: string; content?: Buffer } | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const stats = await file.stat();
+    const { size } = stats;
+    if (!stats.isFile() || size > MAX_HASHED_BYTES) return { size };
+    const hash = createHash('sha256');
+    const isKept = size <= Math.min(MAX_KEPT_BYTES, mayKeepBytes);
+    const kept: Buffer[] = [];
+    const buffer = Buffer.alloc(Math.min(Math.max(size, 1), 1024 * 1024));
+    let at = 0;
+    while (at <= MAX_HASHED_BYTES) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      hash.update(buffer.subarray(0, bytesRead));
+      if (isKept && at <= MAX_KEPT_BYTES) kept.push(Buffer.from(buffer.subarray(0, bytesRead)));
+    }
+    const content = isKept && at <= MAX_KEPT_BYTES ? { content: Buffer.concat(kept) } : {};
+    return { size: at, digest: hash.digest('hex'), ...content };
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Sorted. Empty if it is not a readable folder. */
+async function names(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(() => [])).toSorted();
+}
+
+function statsAt(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined);
+}
+
+/** The change between two entries at a path; undefined if there is none. */
+export function compareEntries(
+  path: string,
+  before: StateEntry | undefined,
+  after: StateEntry | undefined,
+): StateChange | undefined {
+  if (before === undefined) return after && { path, kind: 'created', after };
+  if (after === undefined) return { path, kind: 'deleted', before };
+  if (before.type !== after.type) return { path, kind: 'replaced', before, after };
+  return isSame(before, after) ? undefined : { path, kind: 'modified', before, after };
+}
+
+function isSame(a: StateEntry, b: StateEntry): boolean {
+  if (a.type === 'link' || b.type === 'link')
+    return a.type === b.type && 'target' in a && 'target' in b && a.target === b.target;
+  if (a.mode !== b.mode) return false;
+  return a.type !== 'file' || b.type !== 'file' || (a.size === b.size && a.digest === b.digest);
+}

@@ -1,0 +1,203 @@
+import { posix } from 'node:path';
+import type { NetworkRequest, NoiseClass, TracedEvent } from '../../verify/observation.ts';
+import { SocketCalls } from './socket-calls.ts';
+import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
+
+export interface TraceContext {
+  /** Where the server starts. */
+  readonly cwd: string;
+  readonly noiseOf: (path: string) => NoiseClass | undefined;
+  /** Undefined for a path that holds no secret. */
+  readonly secretAt: (path: string) => 'canary' | 'secret' | undefined;
+}
+
+/** System calls that are traced. `?` marks those that some architectures lack. */
+export const TRACED_CALLS: readonly string[] = [
+  ...['?open', 'openat', '?openat2', '?creat', 'truncate', 'ftruncate', 'fallocate', 'copy_file_range'],
+  ...['?unlink', 'unlinkat', '?rmdir', '?rename', '?renameat', '?renameat2', '?mkdir', 'mkdirat'],
+  ...['?link', 'linkat', '?symlink', 'symlinkat', '?mknod', 'mknodat'],
+  ...['?chmod', 'fchmod', 'fchmodat', '?chown', '?lchown', 'fchown', 'fchownat'],
+  ...['utimensat', '?utimes', '?utime', '?futimesat', 'setxattr', 'lsetxattr', 'fsetxattr'],
+  ...['removexattr', 'lremovexattr', 'fremovexattr'],
+  ...['execve', 'execveat', 'chdir', 'fchdir'],
+  ...['socket', 'connect', 'bind', 'sendto', 'sendmsg', 'sendmmsg'],
+  ...['ptrace', 'mount', 'umount2', 'pivot_root', 'chroot', 'setns', 'unshare', 'bpf', 'perf_event_open'],
+  ...['init_module', 'finit_module', 'kexec_load', 'reboot', 'swapon', 'process_vm_writev'],
+];
+
+const PRIVILEGED = new Set(TRACED_CALLS.slice(TRACED_CALLS.indexOf('ptrace')));
+
+/** Calls on a path that is one of their arguments. `dir`: the argument before it is a folder descriptor. */
+const ON_PATH: Readonly<Record<string, readonly [TracedEvent['kind'], 'dir' | 'plain']>> = {
+  truncate: ['write', 'plain'],
+  unlink: ['delete', 'plain'],
+  rmdir: ['delete_folder', 'plain'],
+  mkdir: ['create_folder', 'plain'],
+  mkdirat: ['create_folder', 'dir'],
+  mknod: ['create_special', 'plain'],
+  mknodat: ['create_special', 'dir'],
+  chmod: ['attributes', 'plain'],
+  fchmodat: ['attributes', 'dir'],
+  chown: ['attributes', 'plain'],
+  lchown: ['attributes', 'plain'],
+  fchownat: ['attributes', 'dir'],
+  utimensat: ['attributes', 'dir'],
+  futimesat: ['attributes', 'dir'],
+  utimes: ['attributes', 'plain'],
+  utime: ['attributes', 'plain'],
+  setxattr: ['attributes', 'plain'],
+  lsetxattr: ['attributes', 'plain'],
+  removexattr: ['attributes', 'plain'],
+  lremovexattr: ['attributes', 'plain'],
+};
+
+/** Calls on an open file: the index of its descriptor. */
+const ON_DESCRIPTOR: Readonly<Record<string, readonly [TracedEvent['kind'], number]>> = {
+  ftruncate: ['write', 0],
+  fallocate: ['write', 0],
+  copy_file_range: ['write', 2],
+  fchmod: ['attributes', 0],
+  fchown: ['attributes', 0],
+  fsetxattr: ['attributes', 0],
+  fremovexattr: ['attributes', 0],
+};
+
+/** Writing there changes nothing that lasts. */
+const NOT_A_FILE =
+  /^(?:\/dev\/(?:null|zero|full|u?random|tty|ptmx|pts\/\d+|std\w+|fd\/\d+)|\/proc\/(?:self|thread-self|\d+)\/.*|[^/].*)$/;
+const MAX_FOLDERS = 20_000;
+
+/** Turns system calls into events. Paths become absolute by the working folder of each process. */
+export class TracedEvents {
+  readonly #context: TraceContext;
+  readonly #folders = new Map<number, string>();
+  readonly #sockets = new SocketCalls();
+
+  constructor(context: TraceContext) {
+    this.#context = context;
+  }
+
+  exited(pid: number): void {
+    this.#folders.delete(pid);
+  }
+
+  /** The event of a call, if it is one, and what it asked of the network. */
+  read(call: SystemCall): { event?: TracedEvent; requests: readonly NetworkRequest[] } {
+    if (call.args[0]?.startsWith('AT_FDCWD<') === true)
+      this.#setFolder(call.pid, descriptorPath(call.args[0]));
+    const common = { atMs: call.atMs, pid: call.pid, call: call.name, ...errorOf(call.result) };
+    const network = this.#sockets.read(call, common);
+    if (network !== undefined) return network;
+    const event = this.#event(call, common);
+    return { ...(event !== undefined && { event }), requests: [] };
+  }
+
+  #event(call: SystemCall, common: Common): TracedEvent | undefined {
+    const { name, args } = call;
+    const onPath = ON_PATH[name];
+    if (onPath !== undefined) {
+      const [kind, form] = onPath;
+      return this.#onPath(common, kind, form === 'dir' ? this.#path(call, 1, 0) : this.#path(call, 0));
+    }
+    const onDescriptor = ON_DESCRIPTOR[name];
+    if (onDescriptor !== undefined)
+      return this.#onPath(common, onDescriptor[0], descriptorPath(args[onDescriptor[1]] ?? ''));
+    if (PRIVILEGED.has(name)) return { ...common, kind: 'privileged' };
+    switch (name) {
+      case 'open':
+      case 'creat':
+        return this.#opened(call, common, this.#path(call, 0));
+      case 'openat':
+      case 'openat2':
+        return this.#opened(call, common, this.#path(call, 1, 0));
+      case 'unlinkat': {
+        const kind = args[2]?.includes('AT_REMOVEDIR') === true ? 'delete_folder' : 'delete';
+        return this.#onPath(common, kind, this.#path(call, 1, 0));
+      }
+      case 'chdir':
+      case 'fchdir':
+        if (common.error === undefined)
+          this.#setFolder(call.pid, name === 'chdir' ? this.#path(call, 0) : descriptorPath(args[0] ?? ''));
+        return undefined;
+      case 'execve':
+        return this.#executed(common, this.#path(call, 0), args[1]);
+      case 'execveat':
+        return this.#executed(common, this.#path(call, 1, 0), args[2]);
+      default:
+        return this.#onTwoPaths(call, common);
+    }
+  }
+
+  #onTwoPaths(call: SystemCall, common: Common): TracedEvent | undefined {
+    const { name } = call;
+    if (/^(?:rename|link|symlink)$/.test(name))
+      return this.#moved(common, this.#path(call, 0), this.#path(call, 1));
+    if (name === 'symlinkat') return this.#moved(common, this.#path(call, 0), this.#path(call, 2, 1));
+    if (/^(?:renameat2?|linkat)$/.test(name))
+      return this.#moved(common, this.#path(call, 1, 0), this.#path(call, 3, 2));
+    return undefined;
+  }
+
+  #moved(common: Common, path: string | undefined, to: string | undefined): TracedEvent | undefined {
+    if (path === undefined || to === undefined) return undefined;
+    const kind: 'rename' | 'link' = common.call.startsWith('rename') ? 'rename' : 'link';
+    return { ...common, kind, path, to, ...this.#noise(to) };
+  }
+
+  #executed(common: Common, path: string | undefined, argv: string | undefined): TracedEvent | undefined {
+    // A shell tries each folder of PATH.
+    if (path === undefined || common.error === 'ENOENT') return undefined;
+    return { ...common, kind: 'execute', path, argv: stringList(argv ?? '') };
+  }
+
+  #opened({ name, args, result }: SystemCall, common: Common, asked?: string): TracedEvent | undefined {
+    const flags = name === 'creat' ? 'O_WRONLY|O_TRUNC' : (args[name === 'open' ? 1 : 2] ?? '');
+    // The opened file, with links followed, if it was opened.
+    const path = descriptorPath(result) ?? asked;
+    if (path === undefined) return undefined;
+    if (/O_(?:WRONLY|RDWR|TRUNC|CREAT|TMPFILE)/.test(flags)) {
+      const isWrite = /O_(?:WRONLY|TRUNC|EXCL|TMPFILE)/.test(flags);
+      return this.#onPath(common, isWrite ? 'write' : 'open_to_write', path);
+    }
+    if (/O_(?:DIRECTORY|PATH)/.test(flags)) return undefined;
+    const secret =
+      this.#context.secretAt(path) ?? (asked === undefined ? undefined : this.#context.secretAt(asked));
+    return secret && { ...common, kind: 'read_secret', path, isCanary: secret === 'canary' };
+  }
+
+  #onPath(common: Common, kind: TracedEvent['kind'], path: string | undefined): TracedEvent | undefined {
+    if (path === undefined || NOT_A_FILE.test(path)) return undefined;
+    return { ...common, kind: kind as 'write', path, ...this.#noise(path) };
+  }
+
+  #noise(path: string): { readonly noise?: NoiseClass } {
+    const noise = this.#context.noiseOf(path);
+    return noise === undefined ? {} : { noise };
+  }
+
+  /** The absolute path of an argument, relative to a folder descriptor or to the working folder. */
+  #path({ args, pid }: SystemCall, index: number, folderIndex?: number): string | undefined {
+    const printed = args[index] ?? '';
+    const folder =
+      (folderIndex === undefined ? undefined : descriptorPath(args[folderIndex] ?? '')) ??
+      this.#folders.get(pid) ??
+      this.#context.cwd;
+    const path = stringBytes(printed)?.toString();
+    // A null path means the descriptor itself.
+    if (path === undefined) return printed === 'NULL' ? folder : undefined;
+    return posix.resolve(folder, path);
+  }
+
+  #setFolder(pid: number, folder: string | undefined): void {
+    if (folder === undefined) return;
+    if (this.#folders.size < MAX_FOLDERS || this.#folders.has(pid)) this.#folders.set(pid, folder);
+  }
+}
+
+/** What every event has. */
+export type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
+
+function errorOf(result: string): { readonly error?: string } {
+  const error = /^-1 (E\w+)/.exec(result)?.[1] ?? (result.startsWith('?') ? 'EINTR' : undefined);
+  return error === undefined ? {} : { error };
+}

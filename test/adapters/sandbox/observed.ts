@@ -1,0 +1,42 @@
+import { execPath } from 'node:process';
+import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
+import type { Observation, SandboxOptions } from '../../../src/verify/observation.ts';
+
+export interface Observed {
+  readonly observation: Observation;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program in a sandbox to its end. Node unless another command is named. */
+export async function observed(
+  cwd: string,
+  code: string,
+  {
+    command = execPath,
+    env = {},
+    ...options
+  }: Partial<SandboxOptions> & { command?: string; env?: Record<string, string> } = {},
+): Promise<Observed> {
+  const args = [command.endsWith('python3') || command === 'sh' ? '-c' : '-e', code];
+  const opened = await sandboxes()({ cwd, program: { command, args }, ...options });
+  if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+  const sandbox = opened.value;
+  try {
+    const child = sandbox.launch({ command, args, cwd, env });
+    const output = { stdout: '', stderr: '' };
+    child.onOutput((chunk) => (output.stdout += chunk.toString()));
+    child.onErrorOutput((chunk) => (output.stderr += chunk.toString()));
+    await child.ended;
+    return { observation: await sandbox.observe(), ...output };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Changes in the working folder, as `created a`. */
+export function changesIn(cwd: string, { changes }: Observation): string[] {
+  return changes
+    .filter(({ path }) => path.startsWith(`${cwd}/`))
+    .map(({ kind, path }) => `${kind} ${path.slice(cwd.length + 1)}`);
+}

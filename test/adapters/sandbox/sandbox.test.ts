@@ -1,0 +1,259 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
+import { probe } from '../../../src/adapters/sandbox/probe.ts';
+import type { TracedEvent } from '../../../src/verify/observation.ts';
+import { changesIn, observed } from './observed.ts';
+
+const isLinux = process.platform === 'linux';
+const isRoot = process.getuid?.() === 0;
+const PYTHON = '/usr/bin/python3';
+/** Seconds; a number that no other process has. */
+const SLEEP = `1000.${process.pid}`;
+
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'assay-test-'));
+  for (const name of ['kept', 'gone', 'moved']) writeFileSync(join(cwd, name), `${name}\n`);
+  for (const name of ['old', 'swept']) {
+    mkdirSync(join(cwd, name));
+    writeFileSync(join(cwd, name, 'a'), 'a\n');
+  }
+});
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const about = (events: readonly TracedEvent[], path: string): string[] =>
+  events
+    .filter((event) => 'path' in event && event.path === path)
+    .map((event) => [event.kind, event.error].filter((part) => part !== undefined).join(' '));
+
+describe.skipIf(!isLinux)('a server in a sandbox', () => {
+  it('changes a copy of its files, and every change is told with its content', async () => {
+    const { observation, stderr } = await observed(
+      cwd,
+      `const fs = require('fs');
+      fs.writeFileSync('new', 'x'); fs.appendFileSync('kept', 'more\\n'); fs.unlinkSync('gone');
+      fs.renameSync('moved', 'there'); fs.rmSync('old', { recursive: true }); fs.mkdirSync('old');
+      fs.rmSync('swept', { recursive: true }); fs.symlinkSync('/etc/passwd', 'swept');
+      fs.mkdirSync('deep/er', { recursive: true }); fs.writeFileSync('deep/er/b', ''); fs.chmodSync('new', 0o600);`,
+    );
+    expect(stderr).toBe('');
+    expect(observation.incomplete).toEqual([]);
+    expect(changesIn(cwd, observation)).toEqual([
+      'created deep',
+      'created deep/er',
+      'created deep/er/b',
+      'deleted gone',
+      'modified kept',
+      'deleted moved',
+      'created new',
+      'deleted old/a',
+      'replaced swept',
+      'created there',
+    ]);
+    const kept = observation.changes.find(({ path }) => path.endsWith('/kept'));
+    expect(kept).toMatchObject({
+      before: { content: Buffer.from('kept\n'), size: 5 },
+      after: { content: Buffer.from('kept\nmore\n'), size: 10 },
+    });
+    expect(readdirSync(cwd)).toEqual(['gone', 'kept', 'moved', 'old', 'swept']);
+    expect(readFileSync(join(cwd, 'kept'), 'utf8')).toBe('kept\n');
+  });
+
+  it('is traced where nothing is left to see', async () => {
+    const { observation, stderr } = await observed(
+      cwd,
+      `const fs = require('fs');
+      fs.writeFileSync('transient', 'x'); fs.unlinkSync('transient');
+      const file = fs.openSync('kept', 'r'); try { fs.writeFileSync('/proc/self/fd/' + file, 'through'); } catch {}
+      try { fs.writeFileSync('/run/x', ''); } catch {}
+      const { Worker } = require('worker_threads');
+      new Worker("require('fs').writeFileSync('thread', '')", { eval: true });
+      require('child_process').spawn('sh', ['-c', 'sleep 0.2; echo late > late'], { stdio: 'ignore' });`,
+    );
+    expect(stderr).toBe('');
+    expect(about(observation.events, join(cwd, 'transient'))).toEqual(['write', 'delete']);
+    expect(about(observation.events, '/run/x')).toEqual(['write EROFS']);
+    expect(about(observation.events, join(cwd, 'kept'))).toContain('write');
+    expect(changesIn(cwd, observation)).toEqual(['modified kept', 'created late', 'created thread']);
+    const executed = observation.events.filter((event) => event.kind === 'execute');
+    expect(executed.map(({ argv }) => argv[0])).toEqual([execPath, 'sh', 'sleep']);
+  });
+
+  it('cannot write by io_uring unseen', async () => {
+    const { observation, stderr } = await observed(
+      cwd,
+      `require('fs/promises').writeFile('ring', 'x').then(() => require('fs/promises').unlink('ring'))`,
+      { env: { UV_USE_IO_URING: '1' } },
+    );
+    expect(stderr).toBe('');
+    expect(about(observation.events, join(cwd, 'ring'))).toEqual(['write', 'delete']);
+  });
+
+  it('reaches nothing outside, and what it asked for is named', async () => {
+    const { observation, stdout } = await observed(
+      cwd,
+      `require('dns').lookup('example.test', (error) => {
+        console.log(error.code);
+        const socket = require('net').connect(443, '203.0.113.5', () => console.log('connected'));
+        socket.on('error', (error) => console.log(error.code));
+        require('net').connect('/var/run/docker.sock').on('error', (error) => console.log(error.code));
+        const udp = require('dgram').createSocket('udp4');
+        udp.send('x', 5353, '203.0.113.7', () => udp.close());
+      });`,
+    );
+    expect(stdout).toContain('ENETUNREACH');
+    expect(stdout).not.toContain('connected');
+    expect(observation.network).toContainEqual(
+      expect.objectContaining({ kind: 'dns', name: 'example.test' }),
+    );
+    expect(observation.network).toContainEqual(
+      expect.objectContaining({ kind: 'tcp', host: '203.0.113.5', port: 443 }),
+    );
+    expect(observation.network).toContainEqual(
+      expect.objectContaining({ kind: 'udp', host: '203.0.113.7', port: 5353 }),
+    );
+    expect(observation.events).toContainEqual(
+      expect.objectContaining({ kind: 'connect', address: { family: 'unix', path: '/var/run/docker.sock' } }),
+    );
+  });
+
+  it('finds made-up secrets in a private home folder, and reading one is told', async () => {
+    const { observation, stdout } = await observed(
+      cwd,
+      `const fs = require('fs'), { join } = require('path');
+      require('child_process').execSync('cat "$HOME/.aws/credentials"');
+      console.log(JSON.stringify({ home: process.env.HOME, files: fs.readdirSync(process.env.HOME),
+        top: fs.readdirSync('/'), tmp: fs.readdirSync('/tmp'), self: process.pid, mounts: fs.readFileSync('/proc/mounts', 'utf8') }));`,
+      { homeFiles: { 'notes.txt': 'hello' } },
+    );
+    const seen = JSON.parse(stdout) as Record<'home' | 'mounts', string> &
+      Record<'files' | 'top' | 'tmp', string[]>;
+    const events = observation.events.filter((event) => event.kind === 'read_secret');
+    expect(events).toMatchObject([{ path: join(seen.home, '.aws/credentials'), isCanary: true }]);
+    expect(seen.files).toContain('notes.txt');
+    expect(seen.files).not.toEqual(readdirSync(homedir()));
+    for (const hidden of ['mnt', 'boot']) expect(seen.top).not.toContain(hidden);
+    // Of the real folder for temporary files, only the working folder.
+    expect(seen.tmp.filter((name) => !cwd.endsWith(name))).toEqual([]);
+    expect(observation.changes.filter(({ noise }) => noise === undefined)).toEqual([]);
+  });
+
+  it('works for Python as it does for Node', async () => {
+    const { observation, stderr } = await observed(
+      cwd,
+      `import os, threading, sqlite3
+def write(name):
+    with open(name, 'w') as file: file.write(name)
+threads = [threading.Thread(target=write, args=(f't{n}',)) for n in range(4)]
+[thread.start() for thread in threads]; [thread.join() for thread in threads]
+os.truncate('kept', 1)
+sqlite3.connect('x.db').executescript('create table t (a); insert into t values (1)')`,
+      { command: PYTHON },
+    );
+    expect(stderr).toBe('');
+    expect(changesIn(cwd, observation)).toEqual([
+      'modified kept',
+      ...['t0', 't1', 't2', 't3', 'x.db'].map((name) => `created ${name}`),
+    ]);
+  });
+
+  it('is observed between marks, and ends with all its processes', async () => {
+    const code = `process.stdin.on('data', (name) => { require('fs').writeFileSync(String(name).trim(), 'x'); console.log('done'); });
+      require('child_process').spawn('setsid', ['sleep', '${SLEEP}'], { detached: true, stdio: 'ignore' }).unref();`;
+    const opened = await sandboxes()({ cwd, program: { command: execPath, args: [] } });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    const sandbox = opened.value;
+    const child = sandbox.launch({ command: execPath, args: ['-e', code], cwd, env: {} });
+    const write = async (name: string): Promise<string[]> => {
+      const answered = new Promise((resolve) => child.onOutput(resolve));
+      child.write([Buffer.from(`${name}\n`)]);
+      await answered;
+      return changesIn(cwd, await sandbox.observe());
+    };
+    expect(await write('first')).toEqual(['created first']);
+    expect(await write('second')).toEqual(['created second']);
+    expect(await write('first')).toEqual([]);
+    expect(() => sandbox.launch({ command: execPath, args: [], cwd, env: {} })).toThrow('starts one server');
+    const before = inSandbox();
+    expect(before.length).toBeGreaterThan(0);
+    await sandbox.close();
+    expect(inSandbox()).toEqual([]);
+  });
+
+  it.skipIf(!isRoot)('is observed without rights of root, within the folders of that user', async () => {
+    const child = spawn(
+      'setpriv',
+      [
+        '--reuid',
+        '65534',
+        '--regid',
+        '65534',
+        '--clear-groups',
+        execPath,
+        join(import.meta.dirname, 'unprivileged.ts'),
+      ],
+      { env: { PATH: process.env['PATH'], HOME: '/nonexistent' }, stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await once(child, 'close');
+    const seen = JSON.parse(output) as Record<string, unknown> & { events: string[] };
+    expect(seen).toMatchObject({
+      seen: '[65534,"EROFS"]',
+      stderr: '',
+      mechanisms: ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canaries'],
+      changes: ['deleted gone', 'modified kept', 'created new'],
+      incomplete: [],
+    });
+    expect(seen.events).toEqual([
+      'execute',
+      'write',
+      'write',
+      'delete',
+      'write',
+      'delete',
+      'read_secret',
+      'write',
+    ]);
+  });
+});
+
+/** Command lines of processes that a test above left in a sandbox. */
+function inSandbox(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return line.startsWith(`sleep ${SLEEP}`) ? [line] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+describe('a machine that cannot observe', () => {
+  it('says what to install', async () => {
+    const found = await probe('linux', '/nonexistent');
+    expect(found.canConfine).toBe(false);
+    expect(found.missing.map(({ mechanism }) => mechanism)).toEqual([
+      'overlay',
+      'syscall_trace',
+      'no_io_uring',
+      'empty_network',
+      'canaries',
+    ]);
+    expect(found.missing[0]?.install).toContain('apt-get install bubblewrap');
+  });
+
+  it('names its system', async () => {
+    const found = await probe('darwin', '');
+    expect(found.missing[0]?.why).toContain('macOS');
+  });
+});

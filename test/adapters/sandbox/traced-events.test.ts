@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { queriedName } from '../../../src/adapters/sandbox/dns-query.ts';
+import { StraceLines, type SystemCall } from '../../../src/adapters/sandbox/strace-lines.ts';
+import { TracedEvents } from '../../../src/adapters/sandbox/traced-events.ts';
+import type { NetworkRequest, TracedEvent } from '../../../src/verify/observation.ts';
+
+/** What strace 6.1 wrote about a Python program with four threads, without what it read. */
+const CAPTURED = readFileSync(join(import.meta.dirname, 'captured.strace'), 'latin1');
+
+function calls(text: string): { calls: SystemCall[]; unreadable: number } {
+  const found: SystemCall[] = [];
+  const lines = new StraceLines(
+    (call) => found.push(call),
+    () => undefined,
+  );
+  for (const line of text.split('\n')) if (line !== '') lines.line(line);
+  return { calls: found, unreadable: lines.unreadable };
+}
+
+function eventsOf(text: string): { events: TracedEvent[]; requests: NetworkRequest[] } {
+  const traced = new TracedEvents({
+    cwd: '/start',
+    noiseOf: () => undefined,
+    secretAt: (path) => (path === '/home/u/.ssh/id_rsa' ? 'canary' : undefined),
+  });
+  const read = calls(text).calls.map((call) => traced.read(call));
+  return {
+    events: read.flatMap(({ event }) => (event === undefined ? [] : [event])),
+    requests: read.flatMap(({ requests }) => requests),
+  };
+}
+
+const shown = (event: TracedEvent): string =>
+  [
+    event.kind,
+    'path' in event ? JSON.stringify(event.path) : '',
+    'to' in event ? event.to : '',
+    'address' in event ? JSON.stringify(event.address) : '',
+    event.error ?? '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+
+describe('a captured trace', () => {
+  it('joins every call that another thread interrupted', () => {
+    const { calls: found, unreadable } = calls(CAPTURED);
+    expect(unreadable).toBe(0);
+    const splits = CAPTURED.split('<unfinished').length - 1;
+    expect(splits).toBeGreaterThan(100);
+    for (const thread of [0, 1, 2, 3])
+      for (let turn = 0; turn < 20; turn += 1) {
+        const path = `"/tmp/cap/t${thread}_${turn}"`;
+        const about = found.filter(({ args }) => args.includes(path));
+        expect(about.map(({ name }) => name)).toEqual(['openat', 'unlink']);
+      }
+  });
+
+  it('gives the events of all of its calls', () => {
+    const { events } = eventsOf(CAPTURED);
+    expect(events.filter((event) => !('path' in event && /t\d_/.test(event.path))).map(shown)).toEqual([
+      'execute "/usr/bin/python3"',
+      String.raw`write "/tmp/cap/x\"q\n.txt"`,
+      String.raw`rename "/tmp/cap/x\"q\n.txt" /tmp/cap/y`,
+      'delete "/tmp/cap/y"',
+      'create_folder "/tmp/cap/d"',
+      'delete_folder "/tmp/cap/d"',
+      'link "/etc/passwd" /tmp/cap/ln',
+      'delete "/tmp/cap/ln"',
+      'write "/tmp/cap/gone/none" ENOENT',
+      'connect {"family":"inet","host":"127.0.0.1","port":9,"isLocal":true} ECONNREFUSED',
+      'connect {"family":"inet","host":"203.0.113.5","port":443,"isLocal":false} ENETUNREACH',
+      'connect {"family":"inet6","host":"2001:db8::1","port":443,"isLocal":false} ENETUNREACH',
+      'connect {"family":"unix","path":"/run/docker.sock"} ENOENT',
+      'connect {"family":"unix","path":"@abc"} ECONNREFUSED',
+      'listen {"family":"inet","host":"127.0.0.1","port":0,"isLocal":true}',
+      'send {"family":"inet","host":"127.0.0.1","port":53,"isLocal":true}',
+      'execute "/usr/bin/sh"',
+      'execute "/usr/bin/true"',
+      'write "/tmp/cap/q"',
+      'write "/tmp/cap/q"',
+      'write "/tmp/cap/q"',
+      'write "/tmp/cap/q"',
+      'attributes "/tmp/cap/q"',
+      'attributes "/tmp/cap/q"',
+      'attributes "/tmp/cap/q"',
+      'link "/tmp/cap/q" /tmp/cap/q2',
+      'delete "/tmp/cap/q"',
+      'delete "/tmp/cap/q2"',
+      'connect {"family":"unix","path":"/var/run/nscd/socket"} ENOENT',
+      'connect {"family":"unix","path":"/var/run/nscd/socket"} ENOENT',
+      'connect {"family":"inet","host":"127.0.0.1","port":53,"isLocal":true}',
+      'connect {"family":"inet","host":"127.0.0.1","port":53,"isLocal":true}',
+    ]);
+    expect(events.filter((event) => 'path' in event && /t\d_/.test(event.path))).toHaveLength(160);
+    expect(events.find(({ kind }) => kind === 'execute')).toMatchObject({
+      argv: ['/usr/bin/python3', '/tmp/cap/a.py'],
+      atMs: 1795475110004.606,
+    });
+  });
+
+  it('names what was asked of the network', () => {
+    const { requests } = eventsOf(CAPTURED);
+    expect(requests).toContainEqual(expect.objectContaining({ kind: 'tcp', host: '203.0.113.5', port: 443 }));
+    expect(requests).toContainEqual(expect.objectContaining({ kind: 'dns', name: 'example.com' }));
+  });
+});
+
+const LINE = '7 1795475110.5';
+
+describe('names that a server chooses', () => {
+  it('cannot imitate the end of a call or of a path', () => {
+    const { events } = eventsOf(
+      `${LINE} openat(AT_FDCWD</srv/a) = 3\\74/x\\76>, "b\\") = -1 ENOENT", O_WRONLY|O_CREAT, 0666) = 3</srv/b") = -1 ENOENT>`,
+    );
+    expect(events.map(shown)).toEqual([String.raw`write "/srv/b\") = -1 ENOENT"`]);
+  });
+
+  it('may be any bytes', () => {
+    const { events } = eventsOf(`${LINE} unlink("\\303\\274\\n\\1772\\0019") = 0`);
+    expect(events).toMatchObject([{ kind: 'delete', path: '/start/ü\n\u007f2\u00019' }]);
+  });
+});
+
+it('finds relative paths by the working folder of each process', () => {
+  const { events } = eventsOf(
+    [
+      `7 1.0 chdir("sub") = 0`,
+      `7 1.1 unlink("a") = 0`,
+      `8 1.2 unlink("a") = 0`,
+      `8 1.3 chdir("/none") = -1 ENOENT (No such file or directory)`,
+      `8 1.4 unlinkat(5</srv/d>, "../b", AT_REMOVEDIR) = 0`,
+      `7 1.5 renameat2(AT_FDCWD</start/sub>, "x", 4</srv>, "y", RENAME_NOREPLACE) = 0`,
+      `7 1.6 symlinkat("../target", AT_FDCWD</start/sub>, "s") = 0`,
+    ].join('\n'),
+  );
+  expect(events.map(shown)).toEqual([
+    'delete "/start/sub/a"',
+    'delete "/start/a"',
+    'delete_folder "/srv/b"',
+    'rename "/start/sub/x" /srv/y',
+    'link "/start/target" /start/sub/s',
+  ]);
+});
+
+it('tells a file that may be written from one that is, and reports a secret that is read', () => {
+  const { events } = eventsOf(
+    [
+      `7 1.0 openat(AT_FDCWD</>, "/srv/x.db", O_RDWR|O_CREAT|O_CLOEXEC, 0644) = 3</srv/x.db>`,
+      `7 1.1 openat(AT_FDCWD</>, "/srv/t", O_RDWR|O_CREAT|O_EXCL, 0600) = 3</srv/t>`,
+      `7 1.2 openat(AT_FDCWD</>, "/home/u/link", O_RDONLY) = 4</home/u/.ssh/id_rsa>`,
+      `7 1.3 openat(AT_FDCWD</>, "/dev/null", O_WRONLY) = 5</dev/null>`,
+      `7 1.4 openat(AT_FDCWD</>, "/proc/self/fd/1", O_WRONLY) = 5<pipe:[12]>`,
+      `7 1.5 ptrace(PTRACE_ATTACH, 1) = -1 EPERM (Operation not permitted)`,
+    ].join('\n'),
+  );
+  expect(events.map(shown)).toEqual([
+    'open_to_write "/srv/x.db"',
+    'write "/srv/t"',
+    'read_secret "/home/u/.ssh/id_rsa"',
+    'privileged EPERM',
+  ]);
+});
+
+it('counts lines that it cannot read', () => {
+  expect(calls('no trace\n7 1.0 unlink("a\n7 1.0 <... unlink resumed>) = 0\n').unreadable).toBe(3);
+});
+
+it('reads names from DNS queries alone', () => {
+  const query = Buffer.from('123401000001000000000000', 'hex');
+  const asked = Buffer.concat([
+    query,
+    Buffer.from('\u0007Example\u0003com\u0000\u0000\u0001\u0000\u0001', 'latin1'),
+  ]);
+  expect(queriedName(asked)).toBe('example.com');
+  const answer = Buffer.from(asked);
+  answer[2] = 0x81;
+  expect(queriedName(answer)).toBeUndefined();
+  for (let length = 0; length < asked.length - 5; length += 1)
+    expect(queriedName(asked.subarray(0, length))).toBeUndefined();
+});
