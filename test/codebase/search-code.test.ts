@@ -108,6 +108,18 @@ describe('an identifier', () => {
     expect(search('UserCache.close').results[0]).toMatchObject({ file_path: 'src/users.ts', kind: 'class' });
     expect(firstOf('Connection.close')).toMatch(/^lib\/closer\.py/);
   });
+  it('is found in the class that qualifies it before the module of that name', async () => {
+    const lines = Array.from({ length: 80 }, (_, at) => `total_${at} = compute_part(${at})`);
+    const method = (name: string): string => `    def ${name}(self):\n        ${lines.join('\n        ')}\n`;
+    const text = `def rank(t):\n    return t.rank()\n\n\nclass Tensor:\n${method('shape')}\n${method('rank')}`;
+    const tensors = await memoryIndex({ 'lib/tensor.py': text });
+    const { results } = searchCode(tensors, { query: 'Tensor.rank', limit: 10 });
+    tensors.close();
+    expect(results.slice(0, 2).map(({ symbol, parent }) => [symbol, parent])).toEqual([
+      ['rank', 'Tensor'],
+      ['rank', null],
+    ]);
+  });
   it('is defined before it is tested', () => {
     const found = places(search('getUserById'));
     expect(found.slice(0, 2).every((place) => place.startsWith('src/'))).toBe(true);

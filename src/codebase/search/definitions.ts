@@ -62,12 +62,15 @@ function fitOf(candidate: Candidate, name: string, identifier: Identifier): numb
   const { qualifiers } = identifier;
   const isQualified = qualifiers.length > 0 && hasQualifiers(candidate, name, qualifiers);
   const isPlain = qualifiers.length === 0 && candidate.parent === null;
+  // `Tensor.rank` is in the class `Tensor`, rather than in the module `tensor`.
+  const isInParent = qualifiers.length > 0 && candidate.parent?.split('.').at(-1) === qualifiers.at(-1);
   return (
     1 +
     (isQualified ? 16 : 0) +
     (name === identifier.name ? 8 : 0) +
     (candidate.isTest ? 0 : 4) +
-    (isPlain ? 1 : 0)
+    (isPlain ? 1 : 0) +
+    (isInParent ? 1 : 0)
   );
 }
 
