@@ -105,10 +105,10 @@ const PACKAGES = {
     imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
     uses: [...PATHS, 'async_hooks', 'fs', 'module', 'process', 'stream', 'trace_events', 'v8'],
   },
-  // What servers do, compared with what they claim.
+  // The verifier of hints, a program of its own.
   verify: {
-    imports: ['core', 'protocol', 'platform'],
-    uses: [...PATHS, 'crypto', 'better-sqlite3'],
+    imports: ['core', 'platform'],
+    uses: [...PATHS, 'crypto', 'fs', '@modelcontextprotocol/client', 'better-sqlite3', 'json-schema-faker'],
   },
   // The code-search MCP server, a program of its own.
   codebase: {

@@ -1,0 +1,153 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
+import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
+import { generateValue, type Origin } from './generate-value.ts';
+import type { Scene } from './heuristics.ts';
+import { shapeOf } from './shape.ts';
+
+/** The arguments of one call, and how they came about. */
+export interface ArgumentSet {
+  readonly args: JsonObject;
+  readonly origin: Origin;
+  readonly shape: string;
+}
+
+export interface ArgumentRequest {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  /** Arguments from the fixtures file. If there are any, none are generated. */
+  readonly fixtures: readonly JsonObject[];
+  /** Maximum number of sets. */
+  readonly limit: number;
+}
+
+/**
+ * Different arguments for a tool, the most trustworthy first: from the fixtures file, else examples of the schema, then
+ * generated ones with all properties, with the required ones only, and with each other value of a flag or enumeration.
+ */
+export function chooseArguments(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
+  const { fixtures, inputSchema, limit } = request;
+  const sets =
+    fixtures.length > 0
+      ? fixtures.map((args) => setOf(withSeed(args, scene.folder), 'fixture'))
+      : [...statedSets(inputSchema), ...generatedSets(request, scene)];
+  const distinct = new Map<string, ArgumentSet>();
+  for (const set of sets) {
+    const key = canonicalJson(set.args);
+    if (!distinct.has(key)) distinct.set(key, set);
+  }
+  return [...distinct.values()].slice(0, limit);
+}
+
+/** Replaces `{seed}` in all strings with the folder of the seed data. */
+function withSeed(args: JsonObject, folder: string): JsonObject {
+  const replaced = seeded(args, folder);
+  return isJsonObject(replaced) ? replaced : {};
+}
+
+function seeded(value: unknown, folder: string): unknown {
+  if (typeof value === 'string') return value.replaceAll('{seed}', folder);
+  if (Array.isArray(value)) return value.map((one) => seeded(one, folder));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, seeded(one, folder)]));
+}
+
+function statedSets(schema: JsonObject): readonly ArgumentSet[] {
+  const examples = Array.isArray(schema['examples']) ? schema['examples'] : [];
+  return examples.filter(isJsonObject).map((args) => setOf(args, 'example'));
+}
+
+function generatedSets(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
+  const { name, description, inputSchema } = request;
+  const about = `${name.replaceAll(/[_-]/g, ' ')} ${description}`.toLowerCase();
+  const sets: ArgumentSet[] = [];
+  const add = (variant: number, isFull: boolean): void => {
+    const made = generateValue(inputSchema, '', {
+      scene,
+      variant,
+      isFull,
+      about,
+      root: inputSchema,
+      depth: 0,
+    });
+    if (isJsonObject(made.value)) sets.push(setOf(made.value, made.origin));
+  };
+  try {
+    add(0, false);
+    add(0, true);
+    const [first] = sets;
+    if (first !== undefined) sets.push(...flagged(inputSchema, first));
+    add(1, true);
+    add(2, false);
+  } catch {
+    // A schema that cannot be generated from: what was generated before remains.
+  }
+  return sets;
+}
+
+/** The same arguments once with each other value of each flag and enumeration. */
+function flagged(schema: JsonObject, { args, origin }: ArgumentSet): readonly ArgumentSet[] {
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (!isJsonObject(property)) return [];
+    const values = property['type'] === 'boolean' ? [true, false] : property['enum'];
+    return (Array.isArray(values) ? values : [])
+      .filter((value) => value !== args[name])
+      .map((value: unknown) => setOf({ ...args, [name]: value }, origin));
+  });
+}
+
+function setOf(args: JsonObject, origin: Origin): ArgumentSet {
+  return { args, origin, shape: shapeOf(args) };
+}
+
+const MAX_DEPTH = 4;
+const MAX_VALUES = 20;
+/** A path or an identifier per line, such as the output of a tool that lists files. */
+const MAX_LINE = 120;
+
+/** Values in the result of a list-like tool, by the name of their member; tools that take an `id` can use them. */
+export function valuesIn(result: JsonObject): ReadonlyMap<string, readonly unknown[]> {
+  const found = new Map<string, unknown[]>();
+  const structured = result['structuredContent'];
+  if (structured !== undefined) collect(structured, found);
+  for (const block of Array.isArray(result['content']) ? result['content'] : []) {
+    const text: unknown = isJsonObject(block) ? block['text'] : undefined;
+    if (typeof text !== 'string' || text.length > 100_000) continue;
+    try {
+      collect(JSON.parse(text), found);
+    } catch {
+      for (const [, key = '', value = ''] of text.matchAll(/^\W*(\w*(?:id|name|key))\W*[:=]\s*(\S.*)$/gim))
+        if (value.length <= MAX_LINE) push(found, key.toLowerCase(), value.trim());
+    }
+  }
+  return found;
+}
+
+/** Adds the strings and numbers within a value, by the name of the member that holds them. */
+function collect(whole: unknown, found: Map<string, unknown[]>): void {
+  const walk = (value: unknown, name: string, depth: number): void => {
+    if (depth < 0) return;
+    if (Array.isArray(value)) for (const one of value.slice(0, MAX_VALUES)) walk(one, name, depth - 1);
+    else if (isJsonObject(value))
+      for (const [key, one] of Object.entries(value).slice(0, 2 * MAX_VALUES)) walk(one, key, depth - 1);
+    else if (name !== '' && (typeof value === 'string' || typeof value === 'number'))
+      push(found, name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase(), value);
+  };
+  walk(whole, '', MAX_DEPTH);
+}
+
+function push(found: Map<string, unknown[]>, key: string, value: unknown): void {
+  const values = found.get(key) ?? [];
+  if (values.length < MAX_VALUES && !values.includes(value)) values.push(value);
+  found.set(key, values);
+}
+
+/** Whether a tool only needs to be called to return values that other tools take: "list_users", "search". */
+export function isListLike(name: string, schema: JsonObject): boolean {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return (
+    required.length === 0 &&
+    /(?:^|[_.-])(?:list|search|find|get_all|read_graph|show)(?:$|[_.-]|[A-Z])/i.test(name)
+  );
+}

@@ -1,0 +1,74 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { canonicalJson, exactJson, isMembers } from '../../core/canonical-json.ts';
+import { sha256 } from '../../core/digest.ts';
+import type { Child, ProcessEnd } from '../../platform/child.ts';
+import { LineSplitter } from '../../platform/lines.ts';
+
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+const MAX_STDERR_CHARS = 4_000;
+
+/** MCP over the stdin and stdout of a process that a sandbox has started. */
+export class ChildTransport implements Transport {
+  readonly #child: Child;
+  readonly #digests = new Map<string, string>();
+  #stderr = '';
+  #end: ProcessEnd | undefined;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(child: Child) {
+    this.#child = child;
+  }
+
+  /** The end of what the process wrote to stderr. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** How the process ended. Undefined while it runs. */
+  get end(): ProcessEnd | undefined {
+    return this.#end;
+  }
+
+  /** SHA-256 of the canonical JSON of each listed definition, as it was on the wire. */
+  get digests(): ReadonlyMap<string, string> {
+    return this.#digests;
+  }
+
+  start(): Promise<void> {
+    const splitter = new LineSplitter(MAX_LINE_BYTES, {
+      line: (line) => this.#receive(line.toString('utf8')),
+      tooLong: () => this.onerror?.(new Error(`A line of stdout is longer than ${MAX_LINE_BYTES} bytes.`)),
+    });
+    this.#child.onOutput((chunk) => splitter.push(chunk));
+    this.#child.onErrorOutput((chunk) => {
+      this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-MAX_STDERR_CHARS);
+    });
+    void this.#child.ended.then((end) => {
+      this.#end = end;
+      this.onclose?.();
+    });
+    return Promise.resolve();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    this.#child.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return this.#child.end();
+  }
+
+  #receive(text: string): void {
+    const message = exactJson(text)?.value;
+    if (!isMembers(message)) return;
+    const { result } = message;
+    const tools = isMembers(result) ? result['tools'] : undefined;
+    for (const tool of Array.isArray(tools) ? tools : [])
+      if (isMembers(tool) && typeof tool['name'] === 'string')
+        this.#digests.set(tool['name'], sha256(canonicalJson(tool)));
+    this.onmessage?.(JSON.parse(text) as JSONRPCMessage); // an object, whose members the client checks
+  }
+}

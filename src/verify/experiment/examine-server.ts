@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ChildOptions } from '../../platform/child.ts';
+import { pause } from '../../platform/turns.ts';
+import { isListLike, valuesIn } from '../arguments/choose-arguments.ts';
+import type { Scene } from '../arguments/heuristics.ts';
+import { type Background, backgroundOf } from '../judge/effects.ts';
+import type { Mechanism, MissingMechanism, OpenSandbox, SandboxOptions } from '../observation.ts';
+import type { Seed } from '../seed.ts';
+import { type ListedTool, type WorldFault, World } from './world.ts';
+
+/** How worlds of one server are opened. */
+export interface Setting {
+  readonly openSandbox: OpenSandbox;
+  readonly sandbox: SandboxOptions;
+  readonly server: ChildOptions;
+  readonly seed: Seed;
+  /** The folder of the seed data, as the server sees it. */
+  readonly seedPath: string;
+  readonly callMs: number;
+  /** Names of tools that must not be called. */
+  readonly skipped: ReadonlySet<string>;
+}
+
+/** What is known of a server before its tools are put to the test. */
+export interface Examined {
+  readonly name: string;
+  readonly version: string;
+  readonly tools: readonly ListedTool[];
+  readonly scene: Scene;
+  readonly background: Background;
+  readonly mechanisms: readonly Mechanism[];
+  readonly missing: readonly MissingMechanism[];
+}
+
+/** A first start may compile, migrate or wait for a slow machine. */
+const START_LIMIT_MS = 30_000;
+const IDLE_MS = 1_500;
+const MAX_LIST_CALLS = 10;
+
+export function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
+  return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS });
+}
+
+/** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
+export async function examineServer(setting: Setting): Promise<Result<Examined, WorldFault>> {
+  const opened = await openWorld(setting);
+  if (!opened.ok) return opened;
+  const world = opened.value;
+  try {
+    const tools = await world.listTools(START_LIMIT_MS);
+    const starting = await world.observe();
+    await pause(IDLE_MS);
+    const idle = await world.observe();
+    const { mechanisms, missing } = world.sandbox;
+    return ok({
+      ...world.serverVersion,
+      tools,
+      scene: { ...placeOf(setting), seen: await seenValues(world, tools, setting) },
+      background: backgroundOf([starting, idle]),
+      mechanisms,
+      missing,
+    });
+  } catch (error) {
+    return err({ code: 'SERVER_FAILED', says: error instanceof Error ? error.message : String(error) });
+  } finally {
+    await world.close();
+  }
+}
+
+function placeOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {
+  const paths = (names: readonly string[]): readonly string[] => names.map((name) => join(seedPath, name));
+  return { folder: seedPath, files: paths(seed.files), folders: paths(seed.folders) };
+}
+
+async function seenValues(
+  world: World,
+  tools: readonly ListedTool[],
+  { skipped, callMs }: Setting,
+): Promise<Scene['seen']> {
+  const seen = new Map<string, unknown[]>();
+  const listing = tools.filter(
+    ({ name, inputSchema }) => !skipped.has(name) && isListLike(name, inputSchema),
+  );
+  for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
+    if (world.hasEnded) break;
+    const { result } = await world.call(name, {}, callMs);
+    for (const [key, values] of result === undefined ? [] : valuesIn(result))
+      seen.set(key, [...(seen.get(key) ?? []), ...values]);
+  }
+  return seen;
+}

@@ -1,0 +1,138 @@
+import type { UnobservedReason } from '../../core/verification/verdict.ts';
+import type { Result } from '../../core/result.ts';
+import { pause } from '../../platform/turns.ts';
+import type { ArgumentSet } from '../arguments/choose-arguments.ts';
+import { effectsOf } from '../judge/effects.ts';
+import { answersDiffer } from '../judge/signals.ts';
+import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
+import type { WorldFault, World } from './world.ts';
+
+/** How long things take and how often they are done. */
+export interface Pace {
+  /** Idle time before the first call, to see what happens without one. */
+  readonly controlMs: number;
+  /** Time after each call. */
+  readonly settleMs: number;
+  /** Time after the last call. */
+  readonly lateMs: number;
+  /** Limit for one call. */
+  readonly callLimitMs: number;
+  /** Equal calls with each set of arguments, at least 2. */
+  readonly repeats: number;
+}
+
+export interface ToolRun {
+  readonly tool: string;
+  readonly sets: readonly ArgumentSet[];
+  readonly pace: Pace;
+  readonly seed: string;
+  readonly openWorld: () => Promise<Result<World, WorldFault>>;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolTrials {
+  readonly trials: readonly Trial[];
+  readonly stopped: UnobservedReason | undefined;
+}
+
+/**
+ * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set that fails after others had
+ * effects is tried again in a fresh one, and so is an apparent lack of idempotency, with more time for late effects.
+ */
+export async function runTool(run: ToolRun): Promise<ToolTrials> {
+  const trials: Trial[] = [];
+  let world: World | undefined;
+  let isFresh = true;
+  try {
+    for (const set of run.sets) {
+      if (run.signal.aborted) return { trials, stopped: 'time_limit' };
+      if (world === undefined || world.hasEnded) {
+        await world?.close();
+        world = undefined;
+        const opened = await run.openWorld();
+        if (!opened.ok) return { trials, stopped: 'server_failed' };
+        world = opened.value;
+        isFresh = true;
+      }
+      const trial = await runTrial(world, set, { ...run, isLast: set === run.sets.at(-1) });
+      const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
+      trials.push(again || seemsToRepeat(trial, run) ? await inFreshWorld(set, run, trial) : trial);
+      isFresh = false;
+    }
+  } finally {
+    await world?.close();
+  }
+  return { trials: await withReplays(trials, run), stopped: undefined };
+}
+
+/** Whether a repeated call changed something: perhaps what the call before it did late. */
+function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
+  return trial.calls
+    .slice(1)
+    .some(({ observation }) =>
+      effectsOf(observation, { seed }).some(({ kind, noise }) => kind !== 'network' && noise === undefined),
+    );
+}
+
+/** The trial again, alone and with more time after each call. The former one if the server does not start. */
+async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
+  const opened = await run.openWorld();
+  if (!opened.ok) return former;
+  try {
+    const pace = { ...run.pace, settleMs: run.pace.lateMs };
+    return await runTrial(opened.value, set, { ...run, pace, isLast: true });
+  } finally {
+    await opened.value.close();
+  }
+}
+
+interface TrialRun extends ToolRun {
+  /** Whether nothing follows in this sandbox, so that late effects are waited for. */
+  readonly isLast: boolean;
+}
+
+async function runTrial(world: World, set: ArgumentSet, run: TrialRun): Promise<Trial> {
+  const { tool, pace, isLast } = run;
+  const { args, origin, shape } = set;
+  await world.observe();
+  await pause(pace.controlMs);
+  const control = await world.observe();
+  const calls: TrialCall[] = [];
+  for (let number = 1; number <= pace.repeats; number += 1) {
+    const atMs = Date.now();
+    const { answer } = await world.call(tool, args, pace.callLimitMs);
+    await pause(pace.settleMs);
+    calls.push({ number, atMs, answer, observation: await world.observe() });
+    // A call that failed with these arguments fails again.
+    if (number === 1 && !isSuccess(answer)) break;
+    if (world.hasEnded) break;
+  }
+  if (isLast) await pause(pace.lateMs);
+  const late = await world.observe();
+  return { args, origin, shape, control, calls, late, replay: undefined };
+}
+
+/** Adds the first answer of a new process, for one trial whose equal calls were answered differently. */
+async function withReplays(trials: readonly Trial[], run: ToolRun): Promise<readonly Trial[]> {
+  const at = trials.findIndex((trial) => answersDiffer(trial) && !hasChanged(trial, run));
+  const trial = trials[at];
+  if (trial === undefined) return trials;
+  const replay = await replayed(trial, run);
+  return replay === undefined ? trials : trials.with(at, { ...trial, replay });
+}
+
+function hasChanged({ calls }: Trial, { seed }: ToolRun): boolean {
+  return calls.some(({ observation }) =>
+    effectsOf(observation, { seed }).some(({ kind }) => kind !== 'network'),
+  );
+}
+
+async function replayed({ args }: Trial, run: ToolRun): Promise<Answer | undefined> {
+  const opened = await run.openWorld();
+  if (!opened.ok) return undefined;
+  try {
+    return (await opened.value.call(run.tool, args, run.pace.callLimitMs)).answer;
+  } finally {
+    await opened.value.close();
+  }
+}

@@ -1,0 +1,155 @@
+import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { canonicalJson } from '../../core/canonical-json.ts';
+import { sha256 } from '../../core/digest.ts';
+import type { JsonObject } from '../../core/json-object.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ChildOptions } from '../../platform/child.ts';
+import type { Answer } from '../judge/trial.ts';
+import type { MissingMechanism, Observation, OpenSandbox, Sandbox, SandboxOptions } from '../observation.ts';
+import { ChildTransport } from './child-transport.ts';
+
+/** A tool as its server lists it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly annotations: JsonObject;
+  /** SHA-256 of the definition's canonical JSON. */
+  readonly digest: string;
+}
+
+export type WorldFault =
+  /** The server did not start or did not answer. `says`: its own words or the reason. */
+  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  /** This machine cannot confine a server. */
+  | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] };
+
+/** What a world is made of. */
+export interface WorldPlan {
+  readonly openSandbox: OpenSandbox;
+  readonly sandbox: SandboxOptions;
+  readonly server: ChildOptions;
+  readonly startLimitMs: number;
+}
+
+const MAX_TEXT = 500;
+const MAX_PAGES = 100;
+
+/** A server in a sandbox of its own, and a connected client. */
+export class World {
+  readonly #sandbox: Sandbox;
+  readonly #client: Client;
+  readonly #transport: ChildTransport;
+
+  private constructor(sandbox: Sandbox, client: Client, transport: ChildTransport) {
+    this.#sandbox = sandbox;
+    this.#client = client;
+    this.#transport = transport;
+  }
+
+  /** Starts the server in a new sandbox. SERVER_FAILED, SANDBOX_UNAVAILABLE */
+  static async open({
+    openSandbox,
+    sandbox: options,
+    server,
+    startLimitMs,
+  }: WorldPlan): Promise<Result<World, WorldFault>> {
+    let says: string | undefined;
+    // Some legacy servers exit at a probe for the modern era, so that is tried second.
+    for (const mode of ['legacy', 'auto'] as const) {
+      const opened = await openSandbox(options);
+      if (!opened.ok) return err({ code: 'SANDBOX_UNAVAILABLE', missing: opened.error });
+      const transport = new ChildTransport(opened.value.launch(server));
+      const client = new Client(
+        { name: 'assay-verify', version: '1' },
+        { capabilities: {}, versionNegotiation: { mode } },
+      );
+      try {
+        await client.connect(transport, { timeout: startLimitMs });
+        return ok(new World(opened.value, client, transport));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        says ??= lastLines(transport.stderr) || reason;
+        await transport.close();
+        await opened.value.close();
+      }
+    }
+    return err({ code: 'SERVER_FAILED', says: says ?? '' });
+  }
+
+  get sandbox(): Sandbox {
+    return this.#sandbox;
+  }
+
+  get serverVersion(): { readonly name: string; readonly version: string } {
+    const { name = '', version = '' } = this.#client.getServerVersion() ?? {};
+    return { name, version };
+  }
+
+  get hasEnded(): boolean {
+    return this.#transport.end !== undefined;
+  }
+
+  async listTools(limitMs: number): Promise<readonly ListedTool[]> {
+    const tools: ListedTool[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const answer = await this.#client.listTools(cursor === undefined ? { cursor: undefined } : { cursor }, {
+        timeout: limitMs,
+      });
+      for (const { name, description = '', inputSchema, annotations = {} } of answer.tools) {
+        const digest = this.#transport.digests.get(name) ?? '';
+        tools.push({ name, description, inputSchema, annotations: { ...annotations }, digest });
+      }
+      if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
+      cursor = answer.nextCursor;
+    }
+    return tools;
+  }
+
+  /** The result also for values that other tools may take. */
+  async call(
+    name: string,
+    args: JsonObject,
+    limitMs: number,
+  ): Promise<{ readonly answer: Answer; readonly result?: JsonObject }> {
+    try {
+      const result = await this.#client.callTool({ name, arguments: { ...args } }, { timeout: limitMs });
+      const { _meta: _, ...rest } = result;
+      const text = rest.content
+        .map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
+        .join('\n');
+      return {
+        result: rest,
+        answer: {
+          kind: 'result',
+          isError: rest.isError === true,
+          digest: sha256(canonicalJson(JSON.parse(JSON.stringify(rest)))),
+          text: text.slice(0, MAX_TEXT),
+        },
+      };
+    } catch (error) {
+      const says = error instanceof Error ? error.message : String(error);
+      const reason = this.hasEnded ? 'ended' : isTimeout(error) ? 'timeout' : 'error';
+      const text = reason === 'ended' ? lastLines(this.#transport.stderr) || says : says;
+      return { answer: { kind: 'failed', reason, text: text.slice(0, MAX_TEXT) } };
+    }
+  }
+
+  observe(): Promise<Observation> {
+    return this.#sandbox.observe();
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+    await this.#sandbox.close();
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
+function lastLines(text: string): string {
+  return text.trim().split('\n').slice(-5).join('\n').slice(-MAX_TEXT);
+}

@@ -1,0 +1,227 @@
+import type { EffectKind } from '../../core/verification/verdict.ts';
+import type {
+  NetworkAddress,
+  NetworkRequest,
+  NoiseClass,
+  Observation,
+  StateChange,
+  TracedEvent,
+} from '../observation.ts';
+import { compareContent, type ContentComparison } from '../state/compare-content.ts';
+
+/** Something that happened to the world during a call. */
+export interface Effect {
+  readonly kind: EffectKind;
+  readonly says: string;
+  readonly target: string;
+  readonly atMs: number;
+  /** A class of changes that well-behaved servers make, too. Such an effect decides nothing. */
+  readonly noise: NoiseClass | undefined;
+  /** Whether nothing but timestamps in a file differ. */
+  readonly isTimestamps: boolean;
+  /** Whether it is unknown what was lost. */
+  readonly isUnclear: boolean;
+}
+
+/** What happens without any call, so that it says nothing about a tool. */
+export interface Background {
+  readonly targets: ReadonlySet<string>;
+}
+
+export function backgroundOf(observations: readonly Observation[]): Background {
+  const effects = observations.flatMap((observation) => effectsOf(observation, { seed: undefined }));
+  return { targets: new Set(effects.map(({ target }) => target)) };
+}
+
+interface Place {
+  /** Folder of the seed data: changes in it are never taken for noise, except by Git itself. */
+  readonly seed: string | undefined;
+}
+
+/** Effects on files and on the network, in order of time. */
+export function effectsOf(observation: Observation, place: Place): readonly Effect[] {
+  const changes = withMoves(observation.changes, observation, place);
+  const changed = new Set(changes.map(({ target }) => target));
+  return [...changes, ...transient(observation, changed, place), ...network(observation)].sort(
+    (one, other) => one.atMs - other.atMs,
+  );
+}
+
+function withMoves(
+  changes: readonly StateChange[],
+  observation: Observation,
+  place: Place,
+): readonly Effect[] {
+  const created = changes.filter(({ kind }) => kind === 'created');
+  const effects = changes.map((change) => {
+    const moved = change.kind === 'deleted' ? created.find((other) => isSameFile(change, other)) : undefined;
+    const timed = { atMs: timeOf(change, observation), noise: noiseOf(change, place) };
+    if (moved === undefined) return { ...effectOf(change), ...timed };
+    return { ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path), ...timed };
+  });
+  return effects.filter(({ kind, says }) => kind !== 'changed' || says !== '');
+}
+
+function isSameFile({ before }: StateChange, { after }: StateChange): boolean {
+  return (
+    before?.type === 'file' &&
+    after?.type === 'file' &&
+    before.size > 0 &&
+    before.digest !== undefined &&
+    before.digest === after.digest
+  );
+}
+
+function plain(kind: EffectKind, says: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+  return { kind, says, target, isTimestamps: false, isUnclear: false };
+}
+
+function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
+  const { kind, path, before, after } = change;
+  const log = walEffect(change);
+  if (log !== undefined) return log;
+  if (kind === 'created') return plain('added', `created ${path}`, path);
+  if (kind === 'deleted') return plain('deleted', `deleted ${path}`, path);
+  if (kind === 'replaced')
+    return plain('overwritten', `replaced ${path} by a ${after?.type ?? 'different entry'}`, path);
+  if (before?.type === 'link' || after?.type === 'link')
+    return plain('overwritten', `changed the target of ${path}`, path);
+  if (before?.type !== 'file' || after?.type !== 'file')
+    return plain('changed', `changed the permissions of ${path}`, path);
+  if (before.digest !== undefined && before.digest === after.digest)
+    return {
+      ...plain('changed', before.mode === after.mode ? '' : `changed the permissions of ${path}`, path),
+      isUnclear: true,
+    };
+  if (before.content === undefined || after.content === undefined)
+    return { ...plain('changed', `changed ${path}`, path), isUnclear: true };
+  const compared = compareContent(before.content, after.content);
+  const [effect, verb] = compared.isAdditive
+    ? (['added', 'added to'] as const)
+    : (['overwritten', 'overwrote'] as const);
+  return {
+    ...plain(effect, `${verb} ${path}${detail(compared)}`, path),
+    isTimestamps: compared.isTimestamps,
+  };
+}
+
+/**
+ * The write-ahead log of an SQLite database. An empty one is created to read, and it is deleted once the database itself
+ * has its content; what else its content means for the rows is not known.
+ */
+function walEffect({ kind, path, after }: StateChange): Omit<Effect, 'atMs' | 'noise'> | undefined {
+  if (!path.endsWith('-wal')) return undefined;
+  const isEmpty = kind === 'deleted' || (after?.type === 'file' && after.size === 0);
+  return { ...plain('changed', isEmpty ? '' : `changed ${path}`, path), isUnclear: true };
+}
+
+const UNITS: Readonly<Record<ContentComparison['format'], string>> = {
+  bytes: 'content',
+  lines: 'lines',
+  json: 'JSON values',
+  json_lines: 'JSON records',
+  sqlite: 'rows',
+};
+
+function detail({ format, isAdditive, isTimestamps }: ContentComparison): string {
+  if (isTimestamps) return ' (timestamps only)';
+  return isAdditive ? ` (existing ${UNITS[format]} kept)` : ` (existing ${UNITS[format]} changed or lost)`;
+}
+
+/** The first successful event on the path, else the end of the observation. */
+function timeOf({ path }: StateChange, { events, untilMs }: Observation): number {
+  const event = events.find(
+    (one) =>
+      one.error === undefined && (('path' in one && one.path === path) || ('to' in one && one.to === path)),
+  );
+  return event?.atMs ?? untilMs;
+}
+
+interface Removal {
+  readonly kind: 'delete' | 'rename';
+  readonly path: string;
+  /** Where nothing is left, or something has been replaced. */
+  readonly target: string;
+  readonly atMs: number;
+  readonly noise?: NoiseClass | undefined;
+}
+
+function removalsIn(events: readonly TracedEvent[]): readonly Removal[] {
+  return events.flatMap((event): readonly Removal[] => {
+    if (event.error !== undefined) return [];
+    const { atMs } = event;
+    if (event.kind === 'rename')
+      return [{ kind: 'rename', path: event.path, target: event.to, atMs, noise: event.noise }];
+    if (event.kind !== 'delete' && event.kind !== 'delete_folder') return [];
+    return [{ kind: 'delete', path: event.path, target: event.path, atMs, noise: event.noise }];
+  });
+}
+
+/** Files and folders that were created and deleted again, and files that were replaced by the same content. */
+function transient(
+  { events, changes }: Observation,
+  changed: ReadonlySet<string>,
+  place: Place,
+): readonly Effect[] {
+  const known = new Set([...changed, ...changes.map(({ path }) => path)]);
+  const found = new Map<string, Effect>();
+  const removals = removalsIn(events);
+  for (const { kind, path, target, atMs, noise } of removals) {
+    // A temporary file that ended up as a changed file is part of that change.
+    if (known.has(target) || known.has(path) || found.has(target)) continue;
+    if (kind === 'delete' && removals.some((other) => other.kind === 'rename' && other.path === path))
+      continue;
+    const says =
+      kind === 'rename' ? `replaced ${target} by the same content` : `created and deleted ${target}`;
+    found.set(target, {
+      ...plain('transient', says, target),
+      atMs,
+      noise: noiseOf({ path: target, noise }, place),
+    });
+  }
+  return [...found.values()];
+}
+
+/** The class that the sandbox names, unless a path is in the seed data: what is in there belongs to the user. */
+function noiseOf(
+  { path, noise }: { readonly path: string; readonly noise?: NoiseClass | undefined },
+  { seed }: Place,
+): NoiseClass | undefined {
+  // Files that SQLite keeps beside a database while it is open.
+  if (/-(?:journal|shm)$/.test(path)) return 'lock';
+  if (noise === undefined || noise === 'git_index') return noise;
+  return seed !== undefined && path.startsWith(`${seed}/`) ? undefined : noise;
+}
+
+function network({ network: requests, events }: Observation): readonly Effect[] {
+  const found = new Map<string, Effect>();
+  const add = (target: string, says: string, atMs: number): void => {
+    if (!found.has(target)) found.set(target, { ...plain('network', says, target), atMs, noise: undefined });
+  };
+  for (const request of requests) {
+    const target = requestTarget(request);
+    add(
+      target,
+      request.kind === 'dns' ? `asked for the address of ${target}` : `contacted ${target}`,
+      request.atMs,
+    );
+  }
+  const recorded = requests.length > 0;
+  for (const event of events)
+    if ((event.kind === 'connect' || event.kind === 'send') && isOutside(event.address) && !recorded)
+      add(addressText(event.address), `contacted ${addressText(event.address)}`, event.atMs);
+  return [...found.values()];
+}
+
+function requestTarget(request: NetworkRequest): string {
+  return request.kind === 'dns' ? (request.name ?? 'an unreadable name') : `${request.host}:${request.port}`;
+}
+
+function isOutside(address: NetworkAddress): boolean {
+  return address.family !== 'unix' && !address.isLocal;
+}
+
+export function addressText(address: NetworkAddress): string {
+  if (address.family === 'unix') return address.path;
+  return address.family === 'inet6' ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}

@@ -1,0 +1,167 @@
+import { type DeclaredHints, DEFAULTS, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
+import type {
+  Evidence,
+  ToolCoverage,
+  ToolReport,
+  UnobservedReason,
+  Verdict,
+} from '../../core/verification/verdict.ts';
+import type { Mechanism, Observation } from '../observation.ts';
+import { type Effect, effectsOf } from './effects.ts';
+import { signalsOf } from './signals.ts';
+import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
+
+export interface ToolFacts {
+  readonly name: string;
+  readonly digest: string;
+  readonly declared: DeclaredHints;
+}
+
+/** Compares what trials of a tool did with what its hints say. */
+export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
+  const effects = attributed(given);
+  const coverage = coverageOf(given.trials);
+  const verdictOf = (hint: Hint): Verdict => judgeHint(hint, { facts, given, effects, coverage });
+  const verdicts = Object.fromEntries(HINTS.map((hint) => [hint, verdictOf(hint)])) as Record<Hint, Verdict>; // every hint was visited
+  const failure = coverage.successfulCalls > 0 ? undefined : failureOf(given.trials);
+  return {
+    ...facts,
+    verdicts,
+    signals: signalsOf(given, { effects, declared: facts.declared, verdicts }),
+    coverage,
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+/** The effects of calls, without those that happen without calls, too. */
+function attributed({ trials, background, seed }: Trials): readonly CallEffect[] {
+  return trials.flatMap((trial) => {
+    const place = { seed };
+    const control = new Set(effectsOf(trial.control, place).map(({ target }) => target));
+    const isOwn = ({ target }: Effect): boolean => !background.targets.has(target) && !control.has(target);
+    const during = trial.calls.flatMap(({ number, observation }) =>
+      effectsOf(observation, place).map((effect) => ({ ...effect, trial, call: number, isLate: false })),
+    );
+    const last = trial.calls.at(-1)?.number ?? 1;
+    const late = effectsOf(trial.late, place).map((effect) => ({
+      ...effect,
+      trial,
+      call: last,
+      isLate: true,
+    }));
+    return [...during, ...late].filter(isOwn);
+  });
+}
+
+function coverageOf(trials: readonly Trial[]): ToolCoverage {
+  const successful = trials.filter(({ calls }) => calls.some(({ answer }) => isSuccess(answer)));
+  const calls = trials.flatMap((trial) => trial.calls);
+  return {
+    calls: calls.length,
+    successfulCalls: calls.filter(({ answer }) => isSuccess(answer)).length,
+    shapes: new Set(successful.map(({ shape }) => shape)).size,
+    origins: [...new Set(successful.map(({ origin }) => origin))],
+  };
+}
+
+function failureOf(trials: readonly Trial[]): string | undefined {
+  return trials.flatMap(({ calls }) => calls).findLast(({ answer }) => !isSuccess(answer))?.answer.text;
+}
+
+interface Judged {
+  readonly facts: ToolFacts;
+  readonly given: Trials;
+  readonly effects: readonly CallEffect[];
+  readonly coverage: ToolCoverage;
+}
+
+function judgeHint(hint: Hint, judged: Judged): Verdict {
+  const { declared } = judged.facts;
+  const value = declared[hint] ?? DEFAULTS[hint];
+  if (declared[hint] === undefined && declared.readOnlyHint === true && isAboutWrites(hint))
+    return { kind: 'not_applicable' };
+  const against = judged.effects.filter((effect) => isAgainst(hint, effect));
+  if (isCautious(hint, value))
+    return against.length > 0
+      ? { kind: 'supported', evidence: evidenceOf(against) }
+      : notExercised(hint, judged);
+  if (against.length > 0) return { kind: 'contradicted', evidence: evidenceOf(against) };
+  return withoutContradiction(hint, judged);
+}
+
+function isAboutWrites(hint: Hint): boolean {
+  return hint === 'destructiveHint' || hint === 'idempotentHint';
+}
+
+/** Whether an effect contradicts the value of the hint that promises something, and supports the other one. */
+function isAgainst(hint: Hint, effect: CallEffect): boolean {
+  if (hint === 'openWorldHint') return effect.kind === 'network';
+  if (effect.kind === 'network' || effect.noise !== undefined) return false;
+  if (hint === 'readOnlyHint') return true;
+  if (effect.isUnclear) return false;
+  if (hint === 'destructiveHint') return ['deleted', 'overwritten', 'moved'].includes(effect.kind);
+  return (
+    effect.call > 1 &&
+    !effect.isLate &&
+    effect.kind !== 'transient' &&
+    !effect.isTimestamps &&
+    firstSucceeded(effect.trial)
+  );
+}
+
+function firstSucceeded({ calls: [first] }: Trial): boolean {
+  return first !== undefined && isSuccess(first.answer);
+}
+
+function notExercised(hint: Hint, judged: Judged): Verdict {
+  const reason = obstacle(hint, judged);
+  return reason === undefined ? { kind: 'not_exercised' } : { kind: 'unobserved', reason };
+}
+
+function withoutContradiction(hint: Hint, judged: Judged): Verdict {
+  const reason = obstacle(hint, judged) ?? unclear(hint, judged);
+  if (reason !== undefined) return { kind: 'unobserved', reason };
+  const { successfulCalls: calls, shapes } = judged.coverage;
+  return { kind: 'consistent', calls, shapes };
+}
+
+/** Why the absence of effects says nothing. */
+function obstacle(hint: Hint, { given, coverage }: Judged): UnobservedReason | undefined {
+  if (given.trials.length === 0) return given.stopped ?? 'no_arguments';
+  if (coverage.successfulCalls === 0) return given.stopped ?? 'no_successful_call';
+  const repeated = given.trials.some((trial) => firstSucceeded(trial) && trial.calls.length > 1);
+  if (hint === 'idempotentHint' && !repeated) return 'no_successful_call';
+  const needed: readonly Mechanism[] =
+    hint === 'openWorldHint' ? ['empty_network', 'syscall_trace'] : ['overlay'];
+  if (!needed.some((mechanism) => given.mechanisms.includes(mechanism))) return 'mechanism_missing';
+  return given.trials.some((trial) => isIncomplete(trial)) ? 'incomplete' : undefined;
+}
+
+function isIncomplete({ calls, late }: Trial): boolean {
+  const observations: readonly Observation[] = [...calls.map(({ observation }) => observation), late];
+  return observations.some(({ incomplete }) => incomplete.length > 0);
+}
+
+/** An effect of which it is not known whether it contradicts the hint. */
+function unclear(hint: Hint, { effects }: Judged): UnobservedReason | undefined {
+  if (!isAboutWrites(hint)) return undefined;
+  const isUnclear = effects.some(
+    ({ noise, isUnclear, isLate, kind }) =>
+      noise === undefined && kind !== 'network' && (isUnclear || (isLate && hint === 'idempotentHint')),
+  );
+  return isUnclear ? 'unclear_change' : undefined;
+}
+
+const MAX_EVIDENCE = 20;
+
+/** The first effects, each kind on each target once. */
+function evidenceOf(effects: readonly CallEffect[]): readonly Evidence[] {
+  const distinct = new Map<string, Evidence>();
+  for (const { kind, says, target, call, atMs, isLate, trial } of effects) {
+    const key = `${kind} ${target}`;
+    if (distinct.has(key) || distinct.size >= MAX_EVIDENCE) continue;
+    const when = isLate ? `${says} after it had answered` : says;
+    distinct.set(key, { effect: kind, says: when, call, args: trial.args, atMs, target });
+  }
+  return [...distinct.values()];
+}

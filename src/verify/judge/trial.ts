@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../core/json-object.ts';
+import type { Origin } from '../arguments/generate-value.ts';
+import type { UnobservedReason } from '../../core/verification/verdict.ts';
+import type { Mechanism, Observation } from '../observation.ts';
+import type { Background, Effect } from './effects.ts';
+
+/** How a server answered one call. */
+export type Answer =
+  /** `digest`: of the result without its `_meta`. `text`: its beginning. */
+  | { readonly kind: 'result'; readonly isError: boolean; readonly digest: string; readonly text: string }
+  /** A JSON-RPC error, no answer in time, or the end of the process. */
+  | { readonly kind: 'failed'; readonly reason: 'error' | 'timeout' | 'ended'; readonly text: string };
+
+/** Equal calls in one sandbox, and what each of them did. */
+export interface Trial {
+  readonly args: JsonObject;
+  readonly origin: Origin;
+  readonly shape: string;
+  /** What happened while nothing was called. */
+  readonly control: Observation;
+  readonly calls: readonly TrialCall[];
+  /** What happened after the last call had settled. */
+  readonly late: Observation;
+  /** The first answer of a new process in a new sandbox, if the calls above were answered differently. */
+  readonly replay: Answer | undefined;
+}
+
+export interface TrialCall {
+  /** From 1. */
+  readonly number: number;
+  readonly atMs: number;
+  readonly answer: Answer;
+  readonly observation: Observation;
+}
+
+export interface Trials {
+  readonly trials: readonly Trial[];
+  readonly background: Background;
+  readonly mechanisms: readonly Mechanism[];
+  /** Folder of the seed data, as the server sees it. */
+  readonly seed: string;
+  /** Why there is no trial, or not every planned one. */
+  readonly stopped: UnobservedReason | undefined;
+}
+
+/** One effect with the call that had it. */
+export interface CallEffect extends Effect {
+  readonly trial: Trial;
+  /** Number of the call in its trial. */
+  readonly call: number;
+  /** Whether it came after the tool had answered and its observation had ended. */
+  readonly isLate: boolean;
+}
+
+export function isSuccess(answer: Answer): boolean {
+  return answer.kind === 'result' && !answer.isError;
+}

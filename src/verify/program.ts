@@ -1,0 +1,250 @@
+import { readFile, stat } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { declaredHints } from '../core/hints/hint.ts';
+import { type JsonObject, parsedObject } from '../core/json-object.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
+import { chooseArguments } from './arguments/choose-arguments.ts';
+import { applyBaseline, readBaseline } from './baseline.ts';
+import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
+import { runTool, type ToolTrials } from './experiment/run-tool.ts';
+import type { ListedTool } from './experiment/world.ts';
+import { runTools } from './experiment/run-tools.ts';
+import { type FileFault, type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
+import { judgeTool } from './judge/judge-tool.ts';
+import type { MissingMechanism, OpenSandbox } from './observation.ts';
+import { packageDigest } from './package-digest.ts';
+import { junitText } from './report/junit.ts';
+import { markdownText } from './report/markdown.ts';
+import { sarifText } from './report/sarif.ts';
+import { prepareSeed, type Seed } from './seed.ts';
+
+export interface VerifyRequest {
+  /** The command that starts the server; `{seed}` stands for the folder of the seed data. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables of this process: PATH is searched for the command. */
+  readonly ownEnv: Readonly<Record<string, string | undefined>>;
+  /** Path of the fixtures file. */
+  readonly fixtures: string | undefined;
+  /** Path of the baseline file. */
+  readonly baseline: string | undefined;
+  /** Only these tools; all if empty. */
+  readonly tools: readonly string[];
+  readonly limits: VerifyLimits;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyLimits {
+  /** For the whole run, in ms. */
+  readonly timeMs: number;
+  /** For one call, in ms. */
+  readonly callMs: number;
+  /** Different arguments per tool. */
+  readonly sets: number;
+  /** Equal calls with each of them. */
+  readonly repeats: number;
+}
+
+export interface VerifyProgress {
+  readonly done: number;
+  readonly total: number;
+  readonly tool: string;
+}
+
+export type VerifyFault =
+  | (FileFault & { readonly file: string })
+  | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
+  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] }
+  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
+
+export interface VerifyProgram {
+  /** Calls the tools of a server in sandboxes and judges their hints. */
+  readonly verify: (request: VerifyRequest) => Promise<Result<VerifyReport, VerifyFault>>;
+  /** The text of a fixtures file to fill in, with the arguments that would be used. */
+  readonly draftFixtures: (request: VerifyRequest) => Promise<Result<string, VerifyFault>>;
+  readonly formats: Formats;
+}
+
+/** Texts of a report for other programs. `version`: of Assay. `uri`: the file that SARIF names. */
+interface Formats {
+  readonly sarif: (report: VerifyReport, version: string, uri?: string) => string;
+  readonly junit: (report: VerifyReport) => string;
+  readonly markdown: (report: VerifyReport) => string;
+}
+
+const FORMATS: Formats = { sarif: sarifText, junit: junitText, markdown: markdownText };
+
+export function openVerifier(openSandbox: OpenSandbox): VerifyProgram {
+  return {
+    verify: (request) => withServer(request, openSandbox, (prepared) => verify(request, prepared)),
+    draftFixtures: (request) =>
+      withServer(request, openSandbox, ({ examined, fixtures }) => {
+        const drafts = examined.tools.map(({ name, description, inputSchema }) => {
+          const own = fixtures.tools.get(name)?.calls ?? [];
+          const wanted = { name, description, inputSchema, fixtures: own, limit: 2 };
+          const calls = chooseArguments(wanted, examined.scene).map(({ args }) => args);
+          return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.scene.folder) };
+        });
+        return Promise.resolve(ok(fixturesText(drafts)));
+      }),
+    formats: FORMATS,
+  };
+}
+
+interface Prepared {
+  readonly examined: Examined;
+  readonly setting: Setting;
+  /** Of the server's program. */
+  readonly digest: string;
+  readonly fixtures: Fixtures;
+  readonly baseline: readonly AcceptedFinding[];
+}
+
+/** Reads the files, starts the server once, and cleans up. */
+async function withServer<T>(
+  request: VerifyRequest,
+  openSandbox: OpenSandbox,
+  work: (prepared: Prepared) => Promise<Result<T, VerifyFault>>,
+): Promise<Result<T, VerifyFault>> {
+  const fixtures = await readAs(request.fixtures, readFixtures, NO_FIXTURES);
+  if (!fixtures.ok) return fixtures;
+  const baseline = await readAs(request.baseline, readBaseline, []);
+  if (!baseline.ok) return baseline;
+  const seed = await seedOf(request, fixtures.value);
+  if (!seed.ok) return seed;
+  try {
+    const digest = await packageDigest(request.command, request.cwd, request.ownEnv['PATH'] ?? '');
+    const setting = settingOf(request, { openSandbox, seed: seed.value, fixtures: fixtures.value });
+    const examined = await examineServer(setting);
+    if (!examined.ok) return examined;
+    const known = examined.value.tools.map(({ name }) => name);
+    const unknown = [...request.tools, ...fixtures.value.tools.keys()].find((name) => !known.includes(name));
+    if (unknown !== undefined) return err({ code: 'TOOL_UNKNOWN', name: unknown, known });
+    const prepared = { examined: examined.value, setting, digest };
+    return await work({ ...prepared, fixtures: fixtures.value, baseline: baseline.value });
+  } finally {
+    await seed.value.remove();
+  }
+}
+
+async function readAs<T>(
+  file: string | undefined,
+  read: (text: string) => Result<T, FileFault>,
+  absent: T,
+): Promise<Result<T, VerifyFault>> {
+  if (file === undefined) return ok(absent);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return err({ code: 'FILE_UNREADABLE', file, problem });
+  }
+  const value = read(text);
+  return value.ok ? value : err({ ...value.error, file });
+}
+
+/** A seed folder is named relative to the fixtures file. */
+async function seedOf(request: VerifyRequest, { seed }: Fixtures): Promise<Result<Seed, VerifyFault>> {
+  if (seed === undefined || request.fixtures === undefined) return ok(await prepareSeed(undefined));
+  const folder = resolve(dirname(request.fixtures), seed);
+  const isFolder = await stat(folder).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return ok(await prepareSeed(folder));
+  const problem = `there is no folder ${folder}`;
+  return err({ code: 'FIXTURES_INVALID', field: 'seed', problem, file: request.fixtures });
+}
+
+interface SettingParts extends Pick<Setting, 'openSandbox' | 'seed'> {
+  readonly fixtures: Fixtures;
+}
+
+function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
+  const { openSandbox, seed, fixtures } = parts;
+  const [command = '', ...args] = request.command.map((part) => part.replaceAll('{seed}', SEED_PATH));
+  const skips = [...fixtures.tools].filter(([, { skip }]) => skip !== undefined);
+  return {
+    openSandbox,
+    seed,
+    seedPath: SEED_PATH,
+    sandbox: {
+      program: { command, args },
+      cwd: request.cwd,
+      roots: [{ path: SEED_PATH, from: seed.folder }],
+    },
+    server: { command, args, cwd: request.cwd, env: request.env },
+    callMs: request.limits.callMs,
+    skipped: new Set(skips.map(([name]) => name)),
+  };
+}
+
+/** Where the seed data is in every sandbox, so that evidence of two runs names the same paths. */
+const SEED_PATH = join(tmpdir(), 'assay-verify');
+const PACE = { controlMs: 100, settleMs: 60, lateMs: 700 } as const;
+const MAX_PARALLEL = 4;
+
+async function verify(
+  request: VerifyRequest,
+  prepared: Prepared,
+): Promise<Result<VerifyReport, VerifyFault>> {
+  const { examined, setting, baseline } = prepared;
+  const startedMs = Date.now();
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.limits.timeMs)]);
+  const chosen = examined.tools.filter(
+    ({ name }) => request.tools.length === 0 || request.tools.includes(name),
+  );
+  const tasks = chosen.map((tool) => ({
+    tool: tool.name,
+    run: () => trialsOf(tool, { ...request, signal }, prepared),
+  }));
+  let done = 0;
+  const report = (tool: string): void => request.onProgress({ done: (done += 1), total: tasks.length, tool });
+  const trials = await runTools(tasks, Math.min(availableParallelism(), MAX_PARALLEL), report);
+  const { background, mechanisms } = examined;
+  const tools = chosen.map((tool, at) => {
+    const { name, digest, annotations } = tool;
+    const run = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
+    const given = { ...run, background, mechanisms, seed: setting.seedPath };
+    return judgeTool({ name, digest, declared: declaredHints(annotations) }, given);
+  });
+  return ok({
+    server: {
+      name: examined.name,
+      version: examined.version,
+      command: request.command,
+      packageDigest: prepared.digest,
+    },
+    startedMs,
+    tookMs: Date.now() - startedMs,
+    mechanisms,
+    missing: examined.missing,
+    tools,
+    ...applyBaseline(baseline, tools),
+  });
+}
+
+function trialsOf(
+  { name, description, inputSchema }: ListedTool,
+  { limits, signal }: VerifyRequest,
+  { examined, fixtures, setting }: Prepared,
+): Promise<ToolTrials> {
+  const fixture = fixtures.tools.get(name);
+  if (fixture?.skip !== undefined) return Promise.resolve({ trials: [], stopped: 'skipped' });
+  const own = fixture?.calls ?? [];
+  const limit = Math.max(limits.sets, own.length);
+  const sets = chooseArguments({ name, description, inputSchema, fixtures: own, limit }, examined.scene);
+  const pace = { ...PACE, callLimitMs: limits.callMs, repeats: limits.repeats };
+  const seed = setting.seedPath;
+  return runTool({ tool: name, sets, pace, seed, openWorld: () => openWorld(setting), signal });
+}
+
+function withPlaceholder(calls: readonly JsonObject[], folder: string): readonly JsonObject[] {
+  return calls.map((args) => parsedObject(JSON.stringify(args).replaceAll(folder, '{seed}')));
+}

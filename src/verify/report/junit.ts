@@ -1,0 +1,57 @@
+import { HINTS } from '../../core/hints/hint.ts';
+import { contradictionsOf, type VerifyReport } from '../../core/verification/report.ts';
+import { UNOBSERVED_TEXTS, verdictText } from '../../core/verification/texts.ts';
+import type { Verdict } from '../../core/verification/verdict.ts';
+
+/** JUnit XML: one test case per tool and hint. Unobserved hints and accepted contradictions are skipped. */
+export function junitText(report: VerifyReport): string {
+  const accepted = new Map(
+    contradictionsOf(report).flatMap(({ tool, hint, accepted: reason }) =>
+      reason === undefined ? [] : [[`${tool.name} ${hint}`, reason] as const],
+    ),
+  );
+  const cases = report.tools.flatMap(({ name, verdicts }) =>
+    HINTS.map((hint) => ({
+      name,
+      hint,
+      outcome: outcomeOf(verdicts[hint], accepted.get(`${name} ${hint}`)),
+    })),
+  );
+  const count = (tag: string): number => cases.filter(({ outcome }) => outcome.startsWith(`<${tag}`)).length;
+  const lines = cases.map(({ name, hint, outcome }) => {
+    const head = `    <testcase classname="${xml(name)}" name="${hint}"`;
+    return outcome === '' ? `${head}/>` : `${head}>${outcome}</testcase>`;
+  });
+  const totals = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
+  const seconds = (report.tookMs / 1_000).toFixed(3);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${totals}>`,
+    `  <testsuite name="${xml(`assay verify ${report.server.name}`)}" ${totals} time="${seconds}">`,
+    ...lines,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function outcomeOf(verdict: Verdict, accepted: string | undefined): string {
+  if (verdict.kind === 'contradicted') {
+    if (accepted !== undefined) return `<skipped message="${xml(`accepted: ${accepted}`)}"/>`;
+    const details = verdict.evidence.map(
+      ({ says, call, args }) => `call ${call} with ${JSON.stringify(args)}: ${says}`,
+    );
+    return `<failure message="${xml(verdictText(verdict))}">${xml(details.join('\n'))}</failure>`;
+  }
+  return verdict.kind === 'unobserved' ? `<skipped message="${xml(UNOBSERVED_TEXTS[verdict.reason])}"/>` : '';
+}
+
+/** Text for XML 1.0, without characters that it cannot hold. */
+function xml(text: string): string {
+  return text
+    .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,48 @@
+import { HINTS } from '../../core/hints/hint.ts';
+import { printable } from '../../core/printable.ts';
+import { contradictionsOf, coverageOf, type VerifyReport } from '../../core/verification/report.ts';
+import { verdictText } from '../../core/verification/texts.ts';
+import { differs, suggestAnnotations } from '../../core/verification/suggest-annotations.ts';
+
+/** A summary for a pull request or a job summary. */
+export function markdownText(report: VerifyReport): string {
+  const { server, tools, mechanisms, missing } = report;
+  const coverage = coverageOf(tools);
+  const found = contradictionsOf(report);
+  const open = found.filter(({ accepted }) => accepted === undefined);
+  const suggested = tools.filter(differs);
+  return [
+    `## Hints of ${text(server.name)} ${text(server.version)}`,
+    '',
+    `${open.length} contradicted, ${found.length - open.length} accepted. ${coverage.toolsWithSuccess} of ${coverage.tools} tools made a successful call, ${coverage.calls} calls in all. Watched by ${mechanisms.join(', ') || 'nothing'}${missing.length === 0 ? '' : `; not by ${missing.map(({ mechanism }) => mechanism).join(', ')}`}.`,
+    '',
+    `| tool | ${HINTS.join(' | ')} |`,
+    `|---|${HINTS.map(() => '---|').join('')}`,
+    ...tools.map(
+      ({ name, verdicts }) =>
+        `| ${text(name)} | ${HINTS.map((hint) => text(verdictText(verdicts[hint]))).join(' | ')} |`,
+    ),
+    '',
+    ...found.flatMap(({ tool, hint, evidence, accepted }) => [
+      `- **${text(tool.name)}** \`${hint}\`${accepted === undefined ? '' : ` (accepted: ${text(accepted)})`}`,
+      ...evidence.map(
+        ({ says, call, args }) => `  - call ${call} with ${text(JSON.stringify(args))}: ${text(says)}`,
+      ),
+    ]),
+    ...(suggested.length === 0
+      ? []
+      : ['', 'Suggested annotations:', '', '```json', suggestions(report), '```']),
+    '',
+  ].join('\n');
+}
+
+/** Annotations by tool, for those whose declared ones differ. */
+function suggestions({ tools }: VerifyReport): string {
+  const entries = tools.filter(differs).map((tool) => [tool.name, suggestAnnotations(tool)] as const);
+  return JSON.stringify(Object.fromEntries(entries), undefined, 2).replaceAll('`', '\\u0060');
+}
+
+/** Foreign text without markup. */
+function text(foreign: string): string {
+  return printable(foreign).replaceAll(/[\\`*_{}[\]<>|#&]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+}

@@ -1,0 +1,62 @@
+import { parsedJson } from '../../core/json-object.ts';
+import { compareJson, type JsonComparison } from './compare-json.ts';
+import { compareSqlite, isSqlite } from './compare-sqlite.ts';
+
+/** How a file's new content relates to the old. */
+export interface ContentComparison extends JsonComparison {
+  readonly format: 'bytes' | 'lines' | 'json' | 'json_lines' | 'sqlite';
+}
+
+const MAX_LINES = 20_000;
+
+/** Compares two contents by the structure that both have, so that a rewritten file only counts for what it lost. */
+export function compareContent(before: Buffer, after: Buffer): ContentComparison {
+  if (isSqlite(before) && isSqlite(after)) {
+    const rows = compareSqlite(before, after);
+    if (rows !== undefined) return { format: 'sqlite', ...rows };
+  }
+  if (before.length === 0 || after.subarray(0, before.length).equals(before))
+    return { format: 'bytes', isAdditive: true, isTimestamps: false };
+  const [old, now] = [textOf(before), textOf(after)];
+  if (old === undefined || now === undefined)
+    return { format: 'bytes', isAdditive: false, isTimestamps: false };
+  return compareText(old, now);
+}
+
+function compareText(before: string, after: string): ContentComparison {
+  const [old, now] = [parsedJson(before), parsedJson(after)];
+  if (old !== undefined && now !== undefined) return { format: 'json', ...compareJson(old, now) };
+  const [oldLines, newLines] = [linesOf(before), linesOf(after)];
+  const [oldRecords, newRecords] = [recordsOf(oldLines), recordsOf(newLines)];
+  if (oldRecords !== undefined && newRecords !== undefined)
+    return { format: 'json_lines', ...compareJson(oldRecords, newRecords) };
+  return { format: 'lines', isAdditive: isSubsequence(oldLines, newLines), isTimestamps: false };
+}
+
+/** Undefined for binary data. */
+function textOf(content: Buffer): string | undefined {
+  if (content.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line !== '');
+}
+
+/** The values of JSON Lines. Undefined if a line is not an object. */
+function recordsOf(lines: readonly string[]): readonly unknown[] | undefined {
+  if (lines.length > MAX_LINES) return undefined;
+  const records = lines.map(parsedJson);
+  return records.every((record) => typeof record === 'object' && record !== null) ? records : undefined;
+}
+
+/** Whether all old lines are still there, in the same order. */
+function isSubsequence(before: readonly string[], after: readonly string[]): boolean {
+  let at = 0;
+  for (const line of after) if (at < before.length && line === before[at]) at += 1;
+  return at === before.length;
+}

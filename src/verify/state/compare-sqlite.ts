@@ -1,0 +1,86 @@
+import Database from 'better-sqlite3';
+import { isTimestampUpdate, type JsonComparison } from './compare-json.ts';
+
+const MAGIC = Buffer.from('SQLite format 3\0');
+const MAX_ROWS = 50_000;
+/** Offsets of the read and write versions in the header: 2 is WAL, which an in-memory database cannot have. */
+const VERSION_OFFSETS = [18, 19];
+
+export function isSqlite(content: Buffer): boolean {
+  return content.length >= 100 && content.subarray(0, MAGIC.length).equals(MAGIC);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Tables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
+
+/** Compares the rows of two database files. Undefined if one cannot be read or is too large. */
+export function compareSqlite(before: Buffer, after: Buffer): JsonComparison | undefined {
+  const [old, now] = [tablesOf(before), tablesOf(after)];
+  if (old === undefined || now === undefined) return undefined;
+  let isAdditive = true;
+  let isTimestamps = sizeOf(old) === sizeOf(now);
+  for (const [table, rows] of old)
+    for (const [id, row] of rows) {
+      const found = now.get(table)?.get(id);
+      const kept = found !== undefined && isRowKept(row, found);
+      isAdditive &&= kept;
+      isTimestamps &&= kept;
+    }
+  return { isAdditive, isTimestamps };
+}
+
+function isRowKept(before: Row, after: Row): boolean {
+  return Object.entries(before).every(
+    ([column, value]) =>
+      value === null || isSame(value, after[column]) || isTimestampUpdate(value, after[column], column),
+  );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Buffer.isBuffer(one) && Buffer.isBuffer(other) ? one.equals(other) : one === other;
+}
+
+function sizeOf(tables: Tables): number {
+  return [...tables.values()].reduce((sum, rows) => sum + rows.size, tables.size);
+}
+
+function tablesOf(content: Buffer): Tables | undefined {
+  const copy = Buffer.from(content);
+  for (const offset of VERSION_OFFSETS) copy[offset] = 1;
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(copy);
+    const names = database
+      .prepare<[], string>(
+        `select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!'`,
+      )
+      .pluck()
+      .all();
+    let room = MAX_ROWS;
+    const tables = new Map<string, ReadonlyMap<string, Row>>();
+    for (const name of names) {
+      const rows = rowsOf(database, name, room);
+      room -= rows.size;
+      if (room <= 0) return undefined;
+      tables.set(name, rows);
+    }
+    return tables;
+  } catch {
+    return undefined;
+  } finally {
+    database?.close();
+  }
+}
+
+/** Rows by rowid; those of a table without rowids by their values. */
+function rowsOf(database: Database.Database, table: string, limit: number): ReadonlyMap<string, Row> {
+  const quoted = `"${table.replaceAll('"', '""')}"`;
+  const key = '__assay_rowid';
+  const all = (columns: string): readonly Row[] =>
+    database.prepare<[number], Row>(`select ${columns} from ${quoted} limit ?`).all(limit);
+  try {
+    return new Map(all(`rowid as ${key}, *`).map(({ [key]: id, ...row }) => [String(id), row]));
+  } catch {
+    return new Map(all('*').map((row) => [JSON.stringify(row), row]));
+  }
+}

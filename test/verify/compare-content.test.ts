@@ -1,0 +1,71 @@
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { compareContent } from '../../src/verify/state/compare-content.ts';
+
+const compared = (before: string | Buffer, after: string | Buffer): unknown =>
+  compareContent(Buffer.from(before as string), Buffer.from(after as string));
+
+function database(sql: string, from?: Buffer): Buffer {
+  const opened = from === undefined ? new Database(':memory:') : new Database(from);
+  opened.exec(sql);
+  const content = opened.serialize();
+  opened.close();
+  return content;
+}
+
+describe('what a file lost', () => {
+  const cases: readonly (readonly [string, string, string, object])[] = [
+    ['appended bytes', 'a', 'ab', { format: 'bytes', isAdditive: true }],
+    ['a line put between others', 'a\nc\n', 'a\nb\nc\n', { format: 'lines', isAdditive: true }],
+    ['a changed line', 'a\nb\n', 'a\nc\n', { format: 'lines', isAdditive: false }],
+    ['swapped lines', 'a\nb\n', 'b\na\n', { format: 'lines', isAdditive: false }],
+    [
+      'a rewritten JSON file with one more member',
+      '{"a":1}',
+      '{\n "b": 2, "a": 1 }',
+      { format: 'json', isAdditive: true },
+    ],
+    ['a changed JSON value', '{"a":1}', '{"a":2}', { format: 'json', isAdditive: false }],
+    ['an element of a JSON array', '[1,2]', '[2]', { format: 'json', isAdditive: false }],
+    [
+      'an extended record of JSON Lines',
+      '{"n":"a","o":[1]}\n{"n":"b"}\n',
+      '{"n":"a","o":[1,2]}\n{"n":"b"}\n',
+      { format: 'json_lines', isAdditive: true },
+    ],
+    [
+      'a record of JSON Lines',
+      '{"n":"a"}\n{"n":"b"}\n',
+      '{"n":"b"}\n',
+      { format: 'json_lines', isAdditive: false },
+    ],
+    [
+      'an advanced timestamp',
+      '{"updatedAt":"2026-01-01T00:00:00Z","a":1}',
+      '{"updatedAt":"2026-01-02T00:00:00Z","a":1}',
+      { isAdditive: true, isTimestamps: true },
+    ],
+    [
+      'a counter of ids',
+      '{"nextId":1,"items":[]}',
+      '{"nextId":2,"items":[1]}',
+      { isAdditive: true, isTimestamps: false },
+    ],
+  ];
+  for (const [name, before, after, expected] of cases)
+    it(name, () => expect(compared(before, after)).toMatchObject(expected));
+
+  it('rows of a database, whatever happens to its pages', () => {
+    const one = database(
+      "create table t (id integer primary key, v text); insert into t values (1, 'a'), (2, 'b')",
+    );
+    expect(compared(one, database("insert into t values (3, 'c')", one))).toMatchObject({
+      format: 'sqlite',
+      isAdditive: true,
+    });
+    expect(compared(one, database("update t set v = 'x' where id = 1", one))).toMatchObject({
+      isAdditive: false,
+    });
+    expect(compared(one, database('delete from t where id = 2', one))).toMatchObject({ isAdditive: false });
+  });
+});

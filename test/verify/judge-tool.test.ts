@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULTS, type DeclaredHints, type Hint, HINTS } from '../../src/core/hints/hint.ts';
+import type { VerdictKind } from '../../src/core/verification/verdict.ts';
+import type { Mechanism, Observation, StateChange } from '../../src/verify/observation.ts';
+import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
+import type { Trial, Trials } from '../../src/verify/judge/trial.ts';
+import {
+  answer,
+  created,
+  deleted,
+  dns,
+  modified,
+  observation,
+  removal,
+  SEED,
+  trial,
+} from './observations.ts';
+
+const ALL: readonly Mechanism[] = ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canaries'];
+
+function given(trials: readonly Trial[], part: Partial<Trials> = {}): Trials {
+  return {
+    ...{
+      trials,
+      background: { targets: new Set<string>() },
+      mechanisms: ALL,
+      seed: SEED,
+      stopped: undefined,
+    },
+    ...part,
+  };
+}
+
+function kinds(declared: DeclaredHints, trials: Trials): Readonly<Record<Hint, VerdictKind>> {
+  const { verdicts } = judgeTool({ name: 't', digest: 'd', declared }, trials);
+  return Object.fromEntries(HINTS.map((hint) => [hint, verdicts[hint].kind])) as Record<Hint, VerdictKind>;
+}
+
+const NOISE: StateChange = { ...created('/home/u/.cache/x'), noise: 'cache' };
+
+/** What one call does, and which of the three things that hints talk about it is. */
+const BEHAVIOURS: readonly {
+  readonly name: string;
+  readonly does: Partial<Observation>;
+  readonly writes: boolean;
+  readonly destroys: boolean;
+  readonly reachesOut: boolean;
+}[] = [
+  { name: 'nothing', does: {}, writes: false, destroys: false, reachesOut: false },
+  {
+    name: 'a new file',
+    does: { changes: [created('/seed/a')] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a lost file',
+    does: { changes: [deleted('/seed/a')] },
+    writes: true,
+    destroys: true,
+    reachesOut: false,
+  },
+  {
+    name: 'an appended line',
+    does: { changes: [modified('/seed/a', '1\n', '1\n2\n')] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a lost line',
+    does: { changes: [modified('/seed/a', '1\n2\n', '1\n')] },
+    writes: true,
+    destroys: true,
+    reachesOut: false,
+  },
+  {
+    name: 'a transient file',
+    does: { events: [removal('/seed/t')] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  { name: 'a cache file', does: { changes: [NOISE] }, writes: false, destroys: false, reachesOut: false },
+  {
+    name: 'loot called cache',
+    does: { changes: [{ ...created('/seed/.cache/x'), noise: 'cache' }] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a name looked up',
+    does: { network: [dns('example.com')] },
+    writes: false,
+    destroys: false,
+    reachesOut: true,
+  },
+];
+
+/** The verdict that the specification's words demand, without looking at how the judge decides. */
+function oracle(
+  hint: Hint,
+  declared: boolean | undefined,
+  effects: { first: (typeof BEHAVIOURS)[number]; again: (typeof BEHAVIOURS)[number] },
+  readOnly: boolean | undefined,
+): VerdictKind {
+  const { first, again } = effects;
+  const happened = {
+    readOnlyHint: first.writes || again.writes,
+    destructiveHint: first.destroys || again.destroys,
+    idempotentHint: again.writes && again.name !== 'a transient file',
+    openWorldHint: first.reachesOut || again.reachesOut,
+  }[hint];
+  const hasMeaning =
+    hint === 'readOnlyHint' || hint === 'openWorldHint' || readOnly !== true || declared !== undefined;
+  if (!hasMeaning) return 'not_applicable';
+  const promises = (declared ?? DEFAULTS[hint]) !== DEFAULTS[hint];
+  if (promises) return happened ? 'contradicted' : 'consistent';
+  return happened ? 'supported' : 'not_exercised';
+}
+
+describe('every combination of two calls and declared hints', () => {
+  for (const first of BEHAVIOURS)
+    for (const again of BEHAVIOURS)
+      it(`${first.name}, then ${again.name}`, () => {
+        const trials = given([trial([first.does, again.does])]);
+        for (const value of [true, false, undefined])
+          for (const readOnlyHint of [true, false, undefined]) {
+            const others = { destructiveHint: value, idempotentHint: value, openWorldHint: value };
+            const declared = Object.fromEntries(
+              Object.entries({ readOnlyHint, ...others }).filter(([, one]) => one !== undefined),
+            );
+            const expected = Object.fromEntries(
+              HINTS.map((hint) => [hint, oracle(hint, declared[hint], { first, again }, readOnlyHint)]),
+            );
+            expect(kinds(declared, trials), JSON.stringify(declared)).toEqual(expected);
+          }
+      });
+});
+
+describe('nothing is called consistent', () => {
+  const promising = {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  };
+  const unobserved = Object.fromEntries(HINTS.map((hint) => [hint, 'unobserved']));
+  const failed = trial([{}], {
+    calls: [{ number: 1, atMs: 1, answer: answer('no such file', true), observation: observation() }],
+  });
+
+  it('without a trial, with the reason', () => {
+    expect(kinds(promising, given([], { stopped: 'skipped' }))).toEqual(unobserved);
+    const { verdicts } = judgeTool(
+      { name: 't', digest: 'd', declared: promising },
+      given([], { stopped: 'skipped' }),
+    );
+    expect(verdicts.readOnlyHint).toEqual({ kind: 'unobserved', reason: 'skipped' });
+  });
+
+  it('without a successful call', () => {
+    expect(kinds(promising, given([failed]))).toEqual(unobserved);
+    expect(judgeTool({ name: 't', digest: 'd', declared: {} }, given([failed])).failure).toBe('no such file');
+  });
+
+  it('without a mechanism that could have shown a contradiction', () => {
+    const found = kinds(promising, given([trial([{}, {}])], { mechanisms: ['overlay'] }));
+    expect(found).toEqual({
+      ...unobserved,
+      readOnlyHint: 'consistent',
+      destructiveHint: 'consistent',
+      idempotentHint: 'consistent',
+    });
+  });
+
+  it('if an observation is incomplete', () => {
+    expect(kinds(promising, given([trial([{ incomplete: ['events'] }, {}])]))).toEqual(unobserved);
+  });
+
+  it('about repetition after one call', () => {
+    expect(kinds(promising, given([trial([{}])])).idempotentHint).toBe('unobserved');
+  });
+});
+
+describe('attribution', () => {
+  const promising = { readOnlyHint: true, openWorldHint: false };
+  const busy = { changes: [created('/seed/a')], network: [dns('example.com')] };
+
+  it('a failed call that changed something is evidence', () => {
+    const calls = [{ number: 1, atMs: 1, answer: answer('oops', true), observation: observation(busy) }];
+    expect(kinds(promising, given([trial([], { calls })])).readOnlyHint).toBe('contradicted');
+  });
+
+  it('what also happens without a call is not attributed to it', () => {
+    expect(kinds(promising, given([trial([busy, busy], { control: observation(busy) })]))).toMatchObject({
+      readOnlyHint: 'consistent',
+      openWorldHint: 'consistent',
+    });
+    const background = { targets: new Set(['/seed/a', 'example.com']) };
+    expect(kinds(promising, given([trial([busy, {}])], { background })).readOnlyHint).toBe('consistent');
+  });
+
+  it('a change after the answer is evidence against read-only, and leaves repetition open', () => {
+    const late = observation({ changes: [created('/seed/late')] });
+    const report = judgeTool(
+      { name: 't', digest: 'd', declared: { readOnlyHint: true, idempotentHint: true } },
+      given([trial([{}, {}], { late })]),
+    );
+    expect(report.verdicts.readOnlyHint).toMatchObject({
+      kind: 'contradicted',
+      evidence: [
+        { effect: 'added', says: 'created /seed/late after it had answered', call: 2, args: { a: 1 } },
+      ],
+    });
+    expect(report.verdicts.idempotentHint).toEqual({ kind: 'unobserved', reason: 'unclear_change' });
+    expect(report.signals).toContainEqual({ kind: 'late_change' });
+  });
+
+  it('a repetition whose first call failed says nothing about idempotency', () => {
+    const calls = [answer('no', true), answer()].map((one, at) => ({
+      ...{ number: at + 1, atMs: 1, answer: one },
+      observation: observation(at === 1 ? { changes: [created('/seed/a')] } : {}),
+    }));
+    expect(kinds({ idempotentHint: true }, given([trial([], { calls })])).idempotentHint).toBe('unobserved');
+  });
+});
+
+describe('signals', () => {
+  const differing = (replay: string): Trial => {
+    const base = trial([{}, {}]);
+    const calls = base.calls.map((call, at) => ({ ...call, answer: answer(String(at)) }));
+    return { ...base, calls, replay: answer(replay) };
+  };
+  const signals = (one: Trial): readonly string[] =>
+    judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given([one])).signals.map(
+      ({ kind }) => kind,
+    );
+
+  it('state in the process is told from clocks and randomness by a new process', () => {
+    expect(signals(differing('0'))).toEqual(['in_process_state']);
+    expect(signals(differing('7'))).toContain('nondeterministic');
+  });
+
+  it('noise is listed, not dropped', () => {
+    const report = judgeTool(
+      { name: 't', digest: 'd', declared: {} },
+      given([trial([{ changes: [NOISE] }, {}])]),
+    );
+    expect(report.signals).toContainEqual({
+      kind: 'noise',
+      noise: 'cache',
+      count: 1,
+      paths: ['/home/u/.cache/x'],
+    });
+  });
+
+  it('a cautious value that nothing supports is a suggestion only', () => {
+    const report = judgeTool(
+      { name: 't', digest: 'd', declared: { readOnlyHint: false } },
+      given([trial([{}, {}])]),
+    );
+    expect(report.verdicts.readOnlyHint).toEqual({ kind: 'not_exercised' });
+    expect(report.signals).toContainEqual({ kind: 'over_declared', hint: 'readOnlyHint' });
+  });
+});

@@ -1,0 +1,82 @@
+// Observations as a sandbox reports them, for tests of the judge.
+import { createHash } from 'node:crypto';
+import type {
+  NetworkRequest,
+  Observation,
+  StateChange,
+  StateEntry,
+  TracedEvent,
+} from '../../src/verify/observation.ts';
+import type { Answer, Trial } from '../../src/verify/judge/trial.ts';
+
+export const SEED = '/seed';
+
+export function file(text: string | Buffer, mode = 0o644): StateEntry {
+  const content = Buffer.from(text as string);
+  const digest = createHash('sha256').update(content).digest('hex');
+  return { type: 'file', mode, size: content.length, digest, content };
+}
+
+export const created = (path: string, text = 'x'): StateChange => ({
+  path,
+  kind: 'created',
+  after: file(text),
+});
+export const deleted = (path: string, text = 'x'): StateChange => ({
+  path,
+  kind: 'deleted',
+  before: file(text),
+});
+export const modified = (path: string, before: string | Buffer, after: string | Buffer): StateChange => ({
+  path,
+  kind: 'modified',
+  before: file(before),
+  after: file(after),
+});
+export const removal = (path: string): TracedEvent => ({
+  kind: 'delete',
+  path,
+  atMs: 5,
+  pid: 1,
+  call: 'unlink',
+});
+export const dns = (name: string): NetworkRequest => ({ kind: 'dns', name, atMs: 5, pid: 1 });
+
+export function observation(part: Partial<Observation> = {}): Observation {
+  return {
+    sinceMs: 0,
+    untilMs: 10,
+    mechanisms: ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canaries'],
+    changes: [],
+    events: [],
+    network: [],
+    incomplete: [],
+    ...part,
+  };
+}
+
+export const answer = (text = 'ok', isError = false): Answer => ({
+  kind: 'result',
+  isError,
+  digest: text,
+  text,
+});
+
+/** A trial with one call for each observation, all of which succeed. */
+export function trial(calls: readonly Partial<Observation>[], part: Partial<Trial> = {}): Trial {
+  return {
+    args: { a: 1 },
+    origin: 'fixture',
+    shape: '{"a":number}',
+    control: observation(),
+    calls: calls.map((one, at) => ({
+      number: at + 1,
+      atMs: 1,
+      answer: answer(),
+      observation: observation(one),
+    })),
+    late: observation(),
+    replay: undefined,
+    ...part,
+  };
+}
