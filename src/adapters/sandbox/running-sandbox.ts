@@ -17,6 +17,7 @@ import { secretAt } from './canaries.ts';
 import { areaOf, isMountPoint, noiseIn, type Layout } from './layout.ts';
 import type { Machine } from './probe.ts';
 import { bwrapArgs, unshareArgs } from './setup-script.ts';
+import { originalDatabase, withDatabaseLogs } from './sqlite-wal.ts';
 import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
@@ -202,14 +203,15 @@ export class RunningSandbox implements Sandbox {
     let isComplete = true;
     for (const overlay of overlays) {
       const reader = new StateReader(overlay, budget);
-      const state = await reader.read();
+      const read = (path: string): Promise<StateEntry | undefined> => reader.original(path);
+      const state = await withDatabaseLogs(await reader.read(), read);
       isComplete &&= reader.isComplete;
       for (const [path, entry] of state) next.set(path, entry);
       const known = [...this.#state.keys()].filter((path) => areaOf(layout, path)?.path === overlay.path);
       for (const path of new Set([...state.keys(), ...known])) {
         if (isMountPoint(layout, path)) continue;
-        const before = this.#state.has(path) ? this.#state.get(path) : await reader.original(path);
-        const after = state.has(path) ? state.get(path) : await reader.original(path);
+        const before = this.#state.has(path) ? this.#state.get(path) : await originalDatabase(path, read);
+        const after = state.has(path) ? state.get(path) : await originalDatabase(path, read);
         const change = compareEntries(path, before, after);
         const noise = noiseIn(layout, path);
         if (change !== undefined) changes.push(noise === undefined ? change : { ...change, noise });

@@ -126,6 +126,7 @@ export function stringList(printed: string): readonly string[] {
 const LETTERS: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, v: 11, f: 12 };
 
 function unescape(text: string): Buffer {
+  if (!text.includes('\\')) return Buffer.from(text, 'latin1');
   const bytes = Buffer.alloc(text.length);
   let length = 0;
   for (const [part, octal, char] of text.matchAll(/\\([0-7]{1,3})|\\(.)|[^\\]/gs)) {

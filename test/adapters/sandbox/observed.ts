@@ -1,5 +1,6 @@
 import { execPath } from 'node:process';
 import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
+import type { Machine } from '../../../src/adapters/sandbox/probe.ts';
 import type { Observation, SandboxOptions } from '../../../src/verify/observation.ts';
 
 export interface Observed {
@@ -15,11 +16,16 @@ export async function observed(
   {
     command = execPath,
     env = {},
+    machine,
     ...options
-  }: Partial<SandboxOptions> & { command?: string; env?: Record<string, string> } = {},
+  }: Partial<SandboxOptions> & { command?: string; env?: Record<string, string>; machine?: Machine } = {},
 ): Promise<Observed> {
   const args = [command.endsWith('python3') || command === 'sh' ? '-c' : '-e', code];
-  const opened = await sandboxes()({ cwd, program: { command, args }, ...options });
+  const opened = await sandboxes(machine && (() => Promise.resolve(machine)))({
+    cwd,
+    program: { command, args },
+    ...options,
+  });
   if (!opened.ok) throw new Error(JSON.stringify(opened.error));
   const sandbox = opened.value;
   try {

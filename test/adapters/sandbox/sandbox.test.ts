@@ -1,13 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
 import { probe } from '../../../src/adapters/sandbox/probe.ts';
-import type { TracedEvent } from '../../../src/verify/observation.ts';
+import type { StateEntry, TracedEvent } from '../../../src/verify/observation.ts';
 import { changesIn, observed } from './observed.ts';
 
 const isLinux = process.platform === 'linux';
@@ -85,14 +94,17 @@ describe.skipIf(!isLinux)('a server in a sandbox', () => {
     expect(executed.map(({ argv }) => argv[0])).toEqual([execPath, 'sh', 'sleep']);
   });
 
-  it('cannot write by io_uring unseen', async () => {
-    const { observation, stderr } = await observed(
+  it('finds no io_uring, by which it could write unseen', async () => {
+    const { stdout, stderr } = await observed(
       cwd,
-      `require('fs/promises').writeFile('ring', 'x').then(() => require('fs/promises').unlink('ring'))`,
-      { env: { UV_USE_IO_URING: '1' } },
+      `import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+for call in (425, 426, 427):
+    print(libc.syscall(call, 1, ctypes.create_string_buffer(120)), errno.errorcode[ctypes.get_errno()])`,
+      { command: PYTHON },
     );
     expect(stderr).toBe('');
-    expect(about(observation.events, join(cwd, 'ring'))).toEqual(['write', 'delete']);
+    expect(stdout).toBe('-1 ENOSYS\n'.repeat(3));
   });
 
   it('reaches nothing outside, and what it asked for is named', async () => {
@@ -163,6 +175,25 @@ sqlite3.connect('x.db').executescript('create table t (a); insert into t values 
     ]);
   });
 
+  it('shows rows that are only in the write-ahead log of a database', async () => {
+    const database = new Database(join(cwd, 'rows.db'));
+    database.pragma('journal_mode = wal');
+    database.exec('create table t (a); insert into t values (1)');
+    database.close();
+    const { observation, stderr } = await observed(
+      cwd,
+      `import os, sqlite3
+db = sqlite3.connect('rows.db'); db.execute('insert into t values (2)'); db.commit()
+db.execute('insert into t values (3)'); os._exit(0)`,
+      { command: PYTHON },
+    );
+    rmSync(join(cwd, 'rows.db'));
+    expect(stderr).toBe('');
+    const change = observation.changes.find(({ path }) => path.endsWith('/rows.db'));
+    expect(change?.kind).toBe('modified');
+    expect([rowsOf(change?.before), rowsOf(change?.after)]).toEqual([[1], [1, 2]]);
+  });
+
   it('is observed between marks, and ends with all its processes', async () => {
     const code = `process.stdin.on('data', (name) => { require('fs').writeFileSync(String(name).trim(), 'x'); console.log('done'); });
       require('child_process').spawn('setsid', ['sleep', '${SLEEP}'], { detached: true, stdio: 'ignore' }).unref();`;
@@ -224,6 +255,17 @@ sqlite3.connect('x.db').executescript('create table t (a); insert into t values 
   });
 });
 
+/** What is in the table, for a reader that cannot have a log. */
+function rowsOf(entry: StateEntry | undefined): unknown[] {
+  if (entry?.type !== 'file' || entry.content === undefined) throw new Error('No content.');
+  const content = Buffer.from(entry.content);
+  for (const versionOffset of [18, 19]) content[versionOffset] = 1;
+  const database = new Database(content);
+  const rows = database.prepare('select a from t').pluck().all();
+  database.close();
+  return rows;
+}
+
 /** Command lines of processes that a test above left in a sandbox. */
 function inSandbox(): string[] {
   return readdirSync('/proc')
@@ -237,6 +279,21 @@ function inSandbox(): string[] {
       }
     });
 }
+
+describe.skipIf(!isLinux)('a machine without strace', () => {
+  it('observes changes alone, and says what is missing', async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'assay-test-'));
+    for (const name of ['unshare', 'bwrap', 'prlimit']) symlinkSync(`/usr/bin/${name}`, join(programs, name));
+    const machine = await probe('linux', programs);
+    const { observation } = await observed(cwd, `require('fs').writeFileSync('new', 'x')`, { machine });
+    rmSync(programs, { recursive: true });
+    expect(observation.mechanisms).toEqual(['overlay', 'no_io_uring', 'empty_network']);
+    expect(machine.missing.map(({ mechanism }) => mechanism)).toEqual(['syscall_trace', 'canaries']);
+    expect(machine.missing[0]?.install).toContain('apt-get install strace');
+    expect(changesIn(cwd, observation)).toEqual(['created new']);
+    expect(observation.events).toEqual([]);
+  });
+});
 
 describe('a machine that cannot observe', () => {
   it('says what to install', async () => {
