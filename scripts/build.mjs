@@ -83,6 +83,16 @@ await build({
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
 });
 
+// The verifier of hints, for the same reason.
+await build({
+  cwd: ROOT,
+  input: { 'verify-program': 'src/verify/program.ts' },
+  platform: 'node',
+  external,
+  plugins: [builtins],
+  output: { dir: 'dist', chunkFileNames: 'verify-[name].js' },
+});
+
 // Processes of their own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
 // program would be one file more at each start.
 await build({

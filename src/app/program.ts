@@ -4,6 +4,7 @@ import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
 import type * as Codebase from '../codebase/program.ts';
+import type * as Verifier from '../verify/program.ts';
 import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
@@ -59,6 +60,12 @@ const RUNTIME: Runtime = {
     const { openCodebase } = await loadCodebase();
     const around = surroundings(options);
     return openCodebase({ home: locateHome(around), env: around.env, cwd: around.cwd });
+  },
+  openVerifier: async () => {
+    const url = new URL('./verify-program.js', import.meta.url);
+    const { openVerifier } = (await import(url.href)) as typeof Verifier;
+    const { sandboxes } = await import('../adapters/sandbox/open-sandbox.ts');
+    return openVerifier(sandboxes());
   },
 };
 

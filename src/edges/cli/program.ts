@@ -15,6 +15,7 @@ import { completeCommand, serverCommands } from './server-commands.ts';
 import { sourceCommands } from './source-commands.ts';
 import type { CreateTokenOptions, LinkOptions, TokenOptions } from './token.ts';
 import { toolsetCommand } from './toolset-command.ts';
+import { verifyCommand } from './verify-command.ts';
 
 /** Runs one command line; resolves with the exit code, see EXIT. */
 export async function runCommandLine(argv: readonly string[], runtime: Runtime): Promise<number> {
@@ -50,6 +51,7 @@ export function programOf(runtime: Runtime, done: Done): Command {
     policyCommand(runtime, done),
     approvalsCommand(runtime, done),
     activityCommand(runtime, done),
+    verifyCommand(runtime, done),
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),

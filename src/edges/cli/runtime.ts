@@ -50,6 +50,7 @@ import type { Store } from '../../gateway/ports/store.ts';
 import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
+import type { VerifierPort } from './verifier.ts';
 
 /**
  * The tools of all servers, for a short-lived command: those of the running `serve` of this home, else of the catalog
@@ -259,7 +260,7 @@ export interface ShownSettings extends Resolved {
 }
 
 /** What the command line needs from the rest of the program. */
-export interface Runtime extends ClientConfigPorts {
+export interface Runtime extends ClientConfigPorts, VerifierPort {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];

@@ -1,4 +1,4 @@
-import { DEFAULTS, type DeclaredHints, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
+import { type DeclaredHints, type Hint, HINTS, isCautious } from '../../core/hints/hint.ts';
 import type { Signal, Verdict } from '../../core/verification/verdict.ts';
 import type { NetworkAddress, TracedEvent } from '../observation.ts';
 import { addressText } from './effects.ts';
@@ -109,8 +109,8 @@ const DENIED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'EOVERF
 /** A declared cautious value that nothing has supported. A suggestion only: calls with other arguments may. */
 function overDeclared(declared: DeclaredHints, verdicts: Readonly<Record<Hint, Verdict>>): readonly Signal[] {
   return HINTS.filter((hint) => {
-    const value = declared[hint] ?? DEFAULTS[hint];
-    return isCautious(hint, value) && verdicts[hint].kind === 'not_exercised';
+    const value = declared[hint];
+    return value !== undefined && isCautious(hint, value) && verdicts[hint].kind === 'not_exercised';
   }).map((hint) => ({ kind: 'over_declared', hint }));
 }
 

@@ -1,0 +1,45 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Done } from './common-options.ts';
+import type { Runtime } from './runtime.ts';
+import type { VerifyOptions } from './verify.ts';
+
+/** `assay verify -- COMMAND ARG…` */
+export function verifyCommand(runtime: Runtime, done: Done): Command {
+  return new Command('verify')
+    .argument(
+      '<command...>',
+      'the command that starts the server; {seed} stands for the folder of the seed data',
+    )
+    .description('call the tools of a server in a sandbox and compare what they do with their hints')
+    .option('--tool <name...>', 'verify only these tools')
+    .option('--env <name=value...>', 'variables for the server')
+    .option(
+      '--fixtures <file>',
+      'arguments, seed data and tools never to call (default: assay-verify.json, if there)',
+    )
+    .option('--init', 'write a fixtures file to fill in, instead of verifying')
+    .option('--baseline <file>', 'accept the contradictions that this file lists with a reason')
+    .option('--sets <number>', 'different arguments per tool', whole, 3)
+    .option('--repeats <number>', 'equal calls with each of them, at least 2', whole, 5)
+    .option('--call-limit <seconds>', 'time limit for one call', whole, 10)
+    .option('--time-limit <seconds>', 'time limit for the whole run', whole, 600)
+    .addOption(
+      new Option('--format <format>', 'format of stdout').choices([
+        'table',
+        'json',
+        'sarif',
+        'junit',
+        'markdown',
+      ]),
+    )
+    .option('--json', 'the same as --format json')
+    .action(async (command: readonly string[], options: VerifyOptions) => {
+      const { verifyServer } = await import('./verify.ts');
+      done(await verifyServer(runtime, command, options));
+    });
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number above 0.');
+  return Number(text);
+}
