@@ -84,9 +84,9 @@ export function openVerifier(openSandbox: OpenSandbox): VerifyProgram {
     verify: (request) => withServer(request, openSandbox, (prepared) => verify(request, prepared)),
     draftFixtures: (request) =>
       withServer(request, openSandbox, ({ examined, fixtures }) => {
-        const drafts = examined.tools.map(({ name, description, inputSchema }) => {
+        const drafts = examined.tools.map(({ name, inputSchema }) => {
           const own = fixtures.tools.get(name)?.calls ?? [];
-          const wanted = { name, description, inputSchema, fixtures: own, limit: 2 };
+          const wanted = { name, inputSchema, fixtures: own, limit: 2 };
           const calls = chooseArguments(wanted, examined.scene).map(({ args }) => args);
           return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.scene.folder) };
         });
@@ -231,7 +231,7 @@ async function verify(
 }
 
 function trialsOf(
-  { name, description, inputSchema }: ListedTool,
+  { name, inputSchema }: ListedTool,
   { limits, signal }: VerifyRequest,
   { examined, fixtures, setting }: Prepared,
 ): Promise<ToolTrials> {
@@ -239,7 +239,7 @@ function trialsOf(
   if (fixture?.skip !== undefined) return Promise.resolve({ trials: [], stopped: 'skipped' });
   const own = fixture?.calls ?? [];
   const limit = Math.max(limits.sets, own.length);
-  const sets = chooseArguments({ name, description, inputSchema, fixtures: own, limit }, examined.scene);
+  const sets = chooseArguments({ name, inputSchema, fixtures: own, limit }, examined.scene);
   const pace = { ...PACE, callLimitMs: limits.callMs, repeats: limits.repeats };
   const seed = setting.seedPath;
   return runTool({ tool: name, sets, pace, seed, openWorld: () => openWorld(setting), signal });

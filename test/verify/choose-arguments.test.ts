@@ -17,7 +17,7 @@ function chosen(
   inputSchema: ArgumentRequest['inputSchema'],
   part: Partial<ArgumentRequest> = {},
 ): readonly unknown[] {
-  const request = { name: 'tool', description: '', inputSchema, fixtures: [], limit: 8, ...part };
+  const request = { name: 'tool', inputSchema, fixtures: [], limit: 8, ...part };
   return chooseArguments(request, SCENE).map(({ args, origin }) => ({ args, origin }));
 }
 

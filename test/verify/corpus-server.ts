@@ -1,7 +1,7 @@
 // A server whose tools keep or break what their hints say. argv[2]: the folder of the seed data.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -75,6 +75,8 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   },
 };
 
+// Where the sandbox does not hold, nothing is sent.
+if (Object.keys(networkInterfaces()).some((name) => name !== 'lo')) throw new Error('not in a sandbox');
 const server = new Server({ name: 'corpus', version: '1' }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: CORPUS.map(({ name, hints, properties = {} }) => ({

@@ -13,7 +13,6 @@ export interface ArgumentSet {
 
 export interface ArgumentRequest {
   readonly name: string;
-  readonly description: string;
   readonly inputSchema: JsonObject;
   /** Arguments from the fixtures file. If there are any, none are generated. */
   readonly fixtures: readonly JsonObject[];
@@ -58,8 +57,9 @@ function statedSets(schema: JsonObject): readonly ArgumentSet[] {
 }
 
 function generatedSets(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
-  const { name, description, inputSchema } = request;
-  const about = `${name.replaceAll(/[_-]/g, ' ')} ${description}`.toLowerCase();
+  const { name, inputSchema } = request;
+  // Descriptions mention too much: a tool that reads a file says that it must be in an allowed directory.
+  const about = name.replaceAll(/[_-]/g, ' ').toLowerCase();
   const sets: ArgumentSet[] = [];
   const add = (variant: number, isFull: boolean): void => {
     const made = generateValue(inputSchema, '', {

@@ -15,7 +15,7 @@ export interface Scene {
 export interface Property {
   readonly name: string;
   readonly schema: JsonObject;
-  /** The name and description of the tool, in lower case. */
+  /** The words of the tool's name, in lower case. */
   readonly about: string;
 }
 
