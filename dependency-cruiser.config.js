@@ -171,7 +171,7 @@ export default {
       from: { path: '^web/src/' },
       to: {
         pathNot:
-          '^(?:web/src/|src/edges/rest/contract/|(?:node_modules/)?(?:react|react-dom|@types/react(?:-dom)?|@tanstack/[^/]+|@mantine/core|lucide-react)(?:/|$))',
+          '^(?:web/src/|src/edges/rest/contract/|(?:node_modules/)?(?:react|react-dom|@types/react(?:-dom)?|@tanstack/[^/]+|@mantine/core|lucide-react|@rjsf/(?:core|utils)|@cfworker/json-schema)(?:/|$))',
       },
     },
     {

@@ -74,10 +74,10 @@ it('a hint is overridden and inherited again in the panel of a tool', async () =
       (claim) => [textAt(claim, 'kind'), at(claim, 'value'), textAt(claim, 'origin')],
     );
   await override.getByText('No', { exact: true }).click();
-  await dialog.getByText(/override no by operator/).waitFor();
+  await dialog.getByText(/overridden to no by operator/).waitFor();
   expect(await claims()).toContainEqual(['override', false, 'operator']);
   await override.getByText('Inherit').click();
-  await dialog.getByText(/override no by operator/).waitFor({ state: 'detached' });
+  await dialog.getByText(/overridden to no by operator/).waitFor({ state: 'detached' });
   expect(await claims()).not.toContainEqual(['override', false, 'operator']);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -164,6 +164,7 @@ it('no page has an accessibility fault, in light or in dark, or loads anything f
     findings.push(...(await accessibilityFindings(page)));
   }
   await page.locator('.tool-list .row a').first().click();
+  await page.getByRole('dialog').getByRole('tab', { name: 'Definition' }).click();
   await page.getByRole('dialog').getByRole('heading', { name: 'Input' }).waitFor();
   findings.push(...(await accessibilityFindings(page)));
   expect(findings).toEqual([]);

@@ -52,8 +52,14 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
 });
 
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/tools/$toolId/run',
+  component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, approvals, tools, servers, activity, settings]),
+  routeTree: root.addChildren([overview, approvals, tools, run, servers, activity, settings]),
   basepath: '/admin',
   defaultPreload: 'intent',
   context: { client: undefined as unknown as QueryClient }, // `App` gives it

@@ -50,10 +50,10 @@ export function Shell(): ReactNode {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <header className="narrow-head">
+      <section className="narrow-head" aria-label="Top">
         <Burger size="sm" opened={isNavOpen} onClick={() => setNavOpen(!isNavOpen)} aria-label="Menu" />
         Assay
-      </header>
+      </section>
       <nav className="nav" data-open={isNavOpen} aria-label="Pages">
         <div className="brand">
           <img src={icon} alt="" />

@@ -78,18 +78,23 @@ export class Approvals {
   async obtain(
     binding: ApprovalBinding,
     request: ApprovalRequest,
-    { cancellation, waitsUntilExpiry, onWaiting }: Waiter,
+    { cancellation, isSole, onWaiting }: Waiter,
   ): Promise<Result<StoredApproval, Refusal>> {
     const store = await this.#open();
     if (!store.ok) return store;
     const { 'limits.approvalWaitMs': waitMs, 'limits.approvalMs': expiryMs } = this.options.limits;
-    const deadlineMs = performance.now() + (waitsUntilExpiry ? expiryMs : waitMs);
+    const deadlineMs = performance.now() + (isSole ? expiryMs : waitMs);
     for (;;) {
       const asked = await this.request(binding, request);
       if (!asked.ok) return asked;
       if (asked.value.state === 'pending') onWaiting(asked.value);
       const settled = await this.#settled(store.value, asked.value, { deadlineMs, cancellation });
-      if (!settled.ok) return settled;
+      if (!settled.ok) {
+        const { id } = asked.value;
+        const withdrawn = { id, from: ['pending'], to: 'revoked', nowMs: this.options.nowMs() } as const;
+        if (isSole && cancellation.isCancelled) await store.value.changeApproval(withdrawn);
+        return settled;
+      }
       const approval = settled.value;
       switch (approval?.state) {
         case 'pending':
@@ -240,8 +245,11 @@ export class Approvals {
 /** A call that waits for approval. */
 export interface Waiter {
   readonly cancellation: Cancellation;
-  /** Whether it waits for as long as it can be approved, in place of `limits.approvalWaitMs`. */
-  readonly waitsUntilExpiry: boolean;
+  /**
+   * Whether its approval is of use to this call alone. Then it waits for as long as it can be approved, in place of
+   * `limits.approvalWaitMs`, and its request is withdrawn when it is cancelled.
+   */
+  readonly isSole: boolean;
   readonly onWaiting: (approval: StoredApproval) => void;
 }
 

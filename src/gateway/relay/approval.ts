@@ -121,8 +121,7 @@ async function askInbox(asked: Asked, link: JsonObject | undefined): Promise<Out
   const { cancellation, client, isFromPages } = call;
   const obtained = await approvals.obtain(binding, request, {
     cancellation,
-    // A person who looks at the question has no time limit of a client.
-    waitsUntilExpiry: isFromPages,
+    isSole: isFromPages,
     onWaiting: (approval) => client.onWaiting?.(approval),
   });
   close?.();

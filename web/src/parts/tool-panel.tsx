@@ -1,12 +1,16 @@
-import { Drawer, SegmentedControl } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import type { HintClaim, HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
-import { useIsAdmin } from '../state/session.ts';
-import { HINT_LABELS, riskOf, setHint, toolQuery } from '../state/tools.ts';
+import { Drawer } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
+import { riskOf, toolQuery } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
 import { Failed, LoadingRows } from './states.tsx';
+import { Tabs } from './tabs.tsx';
+import { SchemaTable } from './tool/schema-table.tsx';
+import { ToolHints } from './tool/tool-hints.tsx';
+import { ToolHistory } from './tool/tool-history.tsx';
 
 interface ToolPanelProps {
   readonly id: string;
@@ -31,20 +35,42 @@ export function ToolPanel({ id, onClose }: ToolPanelProps): ReactNode {
   );
 }
 
+const TABS = [
+  { value: 'hints', label: 'Hints' },
+  { value: 'definition', label: 'Definition' },
+  { value: 'history', label: 'History' },
+] as const;
+
 function Details({ tool }: { readonly tool: Tool }): ReactNode {
+  const [tab, setTab] = useState<(typeof TABS)[number]['value']>('hints');
   return (
     <>
       <p>
         <RiskBadge risk={riskOf(tool)} />{' '}
         <code>
           <HostileText text={tool.name} />
-        </code>
+        </code>{' '}
+        <Link to="/tools/$toolId/run" params={{ toolId: tool.id }}>
+          Run
+        </Link>
       </p>
       {tool.withheld !== undefined && (
         <p className="failed">
           <HostileText text={`Withheld from clients: ${tool.withheld.reason}`} />
         </p>
       )}
+      <Tabs label="About this tool" tabs={TABS} value={tab} onChange={setTab}>
+        {tab === 'hints' && <ToolHints key={tool.id} tool={tool} />}
+        {tab === 'definition' && <Definition tool={tool} />}
+        {tab === 'history' && <ToolHistory id={tool.id} />}
+      </Tabs>
+    </>
+  );
+}
+
+function Definition({ tool }: { readonly tool: Tool }): ReactNode {
+  return (
+    <>
       <p className="description">
         {tool.description === undefined ? (
           <span className="quiet">No description.</span>
@@ -52,7 +78,6 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
           <HostileText text={tool.description} />
         )}
       </p>
-      <Hints tool={tool} />
       {tool.lint.length > 0 && (
         <>
           <h2>Findings</h2>
@@ -64,59 +89,13 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
         </>
       )}
       <h2>Input</h2>
-      <pre className="arguments" tabIndex={0} aria-label="Input schema">
-        <HostileText text={JSON.stringify(tool.inputSchema ?? {}, null, 2)} />
-      </pre>
+      <SchemaTable schema={tool.inputSchema} />
+      <details>
+        <summary>As JSON</summary>
+        <pre className="arguments" tabIndex={0} aria-label="Input schema">
+          <HostileText text={JSON.stringify(tool.inputSchema ?? {}, null, 2)} />
+        </pre>
+      </details>
     </>
   );
-}
-
-function Hints({ tool }: { readonly tool: Tool }): ReactNode {
-  const client = useQueryClient();
-  const isAdmin = useIsAdmin();
-  const change = useMutation({
-    mutationFn: ({ hint, value }: { readonly hint: HintName; readonly value: boolean | null }) =>
-      setHint(tool.id, hint, value),
-    onSettled: () => client.invalidateQueries({ queryKey: ['tools'] }),
-  });
-  return (
-    <>
-      <h2>Hints</h2>
-      {change.isError && <Failed error={change.error} />}
-      <div className="hint-grid">
-        {(Object.keys(HINT_LABELS) as HintName[]).map((name) => {
-          const hint = tool.hints[name];
-          const override = hint.claims.find(({ kind }) => kind === 'override');
-          return [
-            <strong key="name">{HINT_LABELS[name]}</strong>,
-            <span key="value">{hint.effective ? 'yes' : 'no'}</span>,
-            <SegmentedControl
-              key="edit"
-              size="xs"
-              aria-label={`Override of ${HINT_LABELS[name]}`}
-              disabled={!isAdmin || change.isPending}
-              value={override === undefined ? 'inherit' : String(override.value)}
-              onChange={(value) =>
-                change.mutate({ hint: name, value: value === 'inherit' ? null : value === 'true' })
-              }
-              data={[
-                { value: 'inherit', label: 'Inherit' },
-                { value: 'true', label: 'Yes' },
-                { value: 'false', label: 'No' },
-              ]}
-            />,
-            <span className="why" key="why">
-              <HostileText text={[hint.reason, ...hint.claims.map(claimText)].join(' · ')} />
-              {hint.isContradicted && ' · contradicted'}
-            </span>,
-          ];
-        })}
-      </div>
-    </>
-  );
-}
-
-function claimText({ kind, value, origin, suspended }: HintClaim): string {
-  const text = `${kind} ${value ? 'yes' : 'no'} by ${origin}`;
-  return suspended === undefined ? text : `${text} (suspended: ${suspended})`;
 }

@@ -45,6 +45,12 @@ export async function write<T>(method: WriteMethod, path: string, body?: unknown
   return bodyOf<T>(await ask(path, { method, headers, ...json }));
 }
 
+/** A POST whose answer is a stream. */
+export function post(path: string, body: unknown, signal: AbortSignal): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(body), signal });
+}
+
 async function bodyOf<T>(response: Response): Promise<T> {
   return (response.status === 204 ? undefined : await response.json()) as T;
 }

@@ -24,6 +24,12 @@ export const answeredQuery = queryOptions({
   },
 });
 
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', id],
+    queryFn: ({ signal }) => read<Approval>(`/approvals/${encodeURIComponent(id)}`, signal),
+  });
+
 export type Answer =
   | { readonly kind: 'approve'; readonly scope: ApprovalScope }
   | { readonly kind: 'deny'; readonly reason: string };

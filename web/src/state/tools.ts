@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { AuditPage } from '../../../src/edges/rest/contract/activity.ts';
 import type { HintName, Tool, ToolPage } from '../../../src/edges/rest/contract/tools.ts';
 import { read, write } from './api.ts';
 
@@ -63,9 +64,24 @@ export function setEnabled(id: string, enabled: boolean): Promise<Tool> {
 }
 
 /** Null inherits. */
-export function setHint(id: string, hint: HintName, value: boolean | null): Promise<Tool> {
-  return write('PATCH', `/tools/${encodeURIComponent(id)}`, { annotations: { [hint]: value } });
+export type HintValues = Readonly<Partial<Record<HintName, boolean | null>>>;
+
+export function setHints(id: string, annotations: HintValues): Promise<Tool> {
+  return write('PATCH', `/tools/${encodeURIComponent(id)}`, { annotations });
 }
+
+/** Under `activity`, so that its events bring it up to date. */
+export const toolHistoryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['activity', 'tool', id],
+    queryFn: async ({ signal }) =>
+      (
+        await read<AuditPage>(
+          `/activity?targetKind=tool&targetId=${encodeURIComponent(id)}&limit=100`,
+          signal,
+        )
+      ).activity,
+  });
 
 function rowOf(tool: Tool): ToolRow {
   const { id, name, serverName, hints, drift } = tool;

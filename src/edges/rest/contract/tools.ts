@@ -14,6 +14,8 @@ export interface ToolHint {
   readonly decidedBy: 'declared' | 'inferred' | 'override' | 'observed' | 'implied' | 'default';
   /** A phrase. */
   readonly reason: string;
+  /** The value that decisions use: only trusted claims lower caution. */
+  readonly decision: boolean;
   readonly isContradicted: boolean;
   readonly claims: readonly HintClaim[];
 }

@@ -1,0 +1,162 @@
+import '../parts/run/run.css';
+import '@mantine/core/styles/Tooltip.css';
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { ArrowLeft, Play, Square } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
+import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
+import { HintIcons } from '../parts/hint-icons.tsx';
+import { HostileText } from '../parts/hostile-text.tsx';
+import { Page } from '../parts/page.tsx';
+import { RiskBadge } from '../parts/risk-badge.tsx';
+import { argumentFaults } from '../parts/run/argument-validator.ts';
+import { type Arguments, RunArguments } from '../parts/run/run-arguments.tsx';
+import { RunNotice } from '../parts/run/run-notice.tsx';
+import { RunOutput } from '../parts/run/run-output.tsx';
+import { RunQuestion } from '../parts/run/run-question.tsx';
+import { Failed, LoadingRows } from '../parts/states.tsx';
+import { argumentSchema } from '../state/argument-schema.ts';
+import { changedRun, NO_RUN, run as runTool, type Run } from '../state/runs.ts';
+import { useIsAdmin } from '../state/session.ts';
+import { riskOf, toolQuery } from '../state/tools.ts';
+
+export function RunPage(): ReactNode {
+  const { toolId } = useParams({ from: '/tools/$toolId/run' });
+  const tool = useQuery(toolQuery(toolId));
+  return (
+    <Page title="Run">
+      <div className="run">
+        {tool.isPending && <LoadingRows />}
+        {tool.isError && <Failed error={tool.error} onRetry={() => void tool.refetch()} />}
+        {tool.data !== undefined && <ToolRun key={toolId} tool={tool.data} />}
+      </div>
+    </Page>
+  );
+}
+
+function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
+  const [text, setText] = useState('{}');
+  const [isInsisting, setInsisting] = useState(false);
+  const { run, start, cancel, answered } = useRun(tool.id);
+  const isAdmin = useIsAdmin();
+  const schema = useMemo(() => argumentSchema(tool.inputSchema), [tool.inputSchema]);
+  const value = useMemo(() => objectIn(text), [text]);
+  const faults = useMemo(
+    () => (schema === undefined || value === undefined ? [] : argumentFaults(schema, value)),
+    [schema, value],
+  );
+  const isRunning = run.state === 'running';
+  const edit = (next: string): void => {
+    // The form tells of itself, too, when it shows faults.
+    if (next === text) return;
+    setText(next);
+    setInsisting(false);
+  };
+  const submit = (): void => {
+    if (value === undefined || isRunning) return;
+    if (faults.length > 0 && !isInsisting) setInsisting(true);
+    else start(value);
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+      }}
+    >
+      <Head tool={tool} />
+      <RunNotice tool={tool} />
+      <RunArguments
+        schema={schema}
+        text={text}
+        value={value}
+        faults={isInsisting ? faults : []}
+        isDisabled={isRunning || !isAdmin}
+        onText={edit}
+      />
+      <div className="buttons">
+        <Button
+          type="submit"
+          size="sm"
+          leftSection={<Play size={14} aria-hidden />}
+          disabled={!isAdmin || value === undefined || isRunning}
+        >
+          {isInsisting ? 'Run anyway' : 'Run'}
+        </Button>
+        {isRunning && (
+          <Button size="sm" variant="default" leftSection={<Square size={14} aria-hidden />} onClick={cancel}>
+            Cancel
+          </Button>
+        )}
+        {isInsisting && <span className="bad small">The arguments do not fit the schema of the tool.</span>}
+        {!isAdmin && <span className="quiet small">Running a tool needs the scope admin.</span>}
+      </div>
+      {run.question !== undefined && <RunQuestion question={run.question} onAnswered={answered} />}
+      <RunOutput run={run} />
+    </form>
+  );
+}
+
+function Head({ tool }: { readonly tool: Tool }): ReactNode {
+  return (
+    <div className="run-head">
+      <Link to="/tools" search={{ tool: tool.id }} className="back">
+        <ArrowLeft size={14} aria-hidden /> Tool
+      </Link>
+      <h2>
+        <HostileText text={tool.title ?? tool.name} />
+      </h2>
+      <RiskBadge risk={riskOf(tool)} />
+      <HintIcons hints={tool.hints} />
+      <code className="quiet">
+        <HostileText text={tool.namespacedName} />
+      </code>
+      {tool.description !== undefined && (
+        <p className="description">
+          <HostileText text={tool.description} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface RunControl {
+  readonly run: Run;
+  readonly start: (args: Arguments) => void;
+  readonly cancel: () => void;
+  readonly answered: () => void;
+}
+
+/** One run at a time; it ends with the page. */
+function useRun(id: string): RunControl {
+  const client = useQueryClient();
+  const [run, change] = useReducer(changedRun, NO_RUN);
+  const control = useRef<AbortController>(undefined);
+  useEffect(() => () => control.current?.abort(), []);
+  const start = (args: Arguments): void => {
+    const { signal } = (control.current = new AbortController());
+    change({ name: 'started', atMs: Date.now() });
+    void runTool({ id, args, signal, onEvent: change }).then((outcome) => {
+      change({ name: 'ended', atMs: Date.now(), outcome });
+      void client.invalidateQueries({ queryKey: ['approvals'] });
+    });
+  };
+  const cancel = (): void => control.current?.abort();
+  return { run, start, cancel, answered: useCallback(() => change({ name: 'answered' }), []) };
+}
+
+function objectIn(text: string): Arguments | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Arguments)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { type Schema, Validator } from '@cfworker/json-schema';
+import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils';
+
+export interface ArgumentFault {
+  /** JSON pointer into the arguments. */
+  readonly at: string;
+  readonly message: string;
+}
+
+/** Interprets the schema: the content-security policy forbids validators that compile one to code. */
+export function argumentFaults(schema: RJSFSchema, args: unknown): readonly ArgumentFault[] {
+  try {
+    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(args);
+    // The errors of the parts of a schema come before that of the whole, which says nothing more.
+    return errors
+      .filter(({ keyword }) => !SUMMARIES.has(keyword))
+      .map(({ keyword, instanceLocation, error }) => {
+        const at = instanceLocation.replace(/^#/, '');
+        const [, missing] = /"(.*)"\.$/.exec(error) ?? [];
+        return keyword === 'required' && missing !== undefined
+          ? { at: `${at}/${encodeURIComponent(missing)}`, message: 'This is required.' }
+          : { at, message: error.replace(/^Instance /, 'It ') };
+      });
+  } catch {
+    return []; // The schema refers to nothing: its server judges the arguments.
+  }
+}
+
+const SUMMARIES = new Set(['properties', 'items', 'additionalProperties', '$ref', 'allOf']);
+
+/** In the form that the parts of the form expect. */
+export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
+  const root: Record<string, unknown> = {};
+  for (const { at, message } of faults) {
+    let place = root;
+    for (const key of at.split('/').slice(1).map(decoded)) {
+      if (key === '__proto__') break;
+      place = (place[key] ??= {}) as Record<string, unknown>;
+    }
+    (place['__errors'] ??= [] as string[]) as string[];
+    (place['__errors'] as string[]).push(message);
+  }
+  return root as ErrorSchema;
+}
+
+function decoded(key: string): string {
+  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** The form only asks which alternative of a schema fits; faults are found by `argumentFaults`. */
+export const formValidator: ValidatorType = {
+  validateFormData: () => ({ errors: [], errorSchema: {} }),
+  isValid: (schema, formData, rootSchema) => {
+    const { $defs, definitions } = rootSchema;
+    return (
+      argumentFaults({ ...(definitions && { definitions }), ...($defs && { $defs }), ...schema }, formData)
+        .length === 0
+    );
+  },
+  rawValidation: () => ({}),
+};

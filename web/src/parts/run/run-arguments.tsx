@@ -1,0 +1,125 @@
+import { SegmentedControl } from '@mantine/core';
+import type { RJSFSchema } from '@rjsf/utils';
+import { Component, lazy, Suspense, useState, type ReactNode } from 'react';
+import { HostileText } from '../hostile-text.tsx';
+import { LoadingRows } from '../states.tsx';
+import type { ArgumentFault } from './argument-validator.ts';
+
+const ArgumentForm = lazy(async () => ({ default: (await import('./argument-form.tsx')).ArgumentForm }));
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+interface RunArgumentsProps {
+  /** Undefined: no form can be made of the schema. */
+  readonly schema: RJSFSchema | undefined;
+  /** JSON text. */
+  readonly text: string;
+  /** Undefined: the text is no JSON object. */
+  readonly value: Arguments | undefined;
+  readonly faults: readonly ArgumentFault[];
+  readonly isDisabled: boolean;
+  readonly onText: (text: string) => void;
+}
+
+/** The arguments as a form and as JSON, of which each follows the other. */
+export function RunArguments(props: RunArgumentsProps): ReactNode {
+  const { schema, value, faults, isDisabled, onText } = props;
+  const [view, setView] = useState<'form' | 'json'>('form');
+  const [isBroken, setBroken] = useState(false);
+  const hasForm = schema !== undefined && !isBroken;
+  const isForm = hasForm && view === 'form' && value !== undefined;
+  const isEmpty =
+    hasForm && Object.keys(schema.properties ?? {}).length === 0 && schema.additionalProperties === undefined;
+  return (
+    <section aria-labelledby="arguments-title">
+      <div className="section-head">
+        <h2 id="arguments-title">Arguments</h2>
+        {hasForm && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Edit the arguments as"
+            value={isForm ? 'form' : 'json'}
+            disabled={value === undefined}
+            onChange={(next) => setView(next)}
+            data={[
+              { value: 'form', label: 'Form' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        )}
+      </div>
+      {isForm && isEmpty && <p className="quiet">This tool takes no arguments.</p>}
+      {isForm ? (
+        <Guard onBroken={() => setBroken(true)}>
+          <Suspense fallback={<LoadingRows count={2} />}>
+            <ArgumentForm
+              schema={schema}
+              value={value}
+              faults={faults}
+              isDisabled={isDisabled}
+              onChange={(next) => onText(JSON.stringify(next, null, 2))}
+            />
+          </Suspense>
+        </Guard>
+      ) : (
+        <JsonView {...props} />
+      )}
+      {!isForm && faults.length > 0 && (
+        <ul className="faults">
+          {faults.map(({ at, message }) => (
+            <li key={at + message}>
+              <code>
+                <HostileText text={at === '' ? 'arguments' : at} />
+              </code>{' '}
+              <HostileText text={message} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function JsonView({ text, value, isDisabled, onText }: RunArgumentsProps): ReactNode {
+  return (
+    <>
+      <textarea
+        className="json-input"
+        aria-label="Arguments as JSON"
+        aria-invalid={value === undefined}
+        spellCheck={false}
+        rows={Math.min(16, Math.max(5, text.split('\n').length + 1))}
+        value={text}
+        disabled={isDisabled}
+        onChange={(event) => onText(event.currentTarget.value)}
+      />
+      {value === undefined && (
+        <p className="bad small" role="status">
+          This is no JSON object. Write one such as {'{"path": "notes.md"}'}.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface GuardProps {
+  readonly onBroken: () => void;
+  readonly children: ReactNode;
+}
+
+/** A schema that the form fails on leaves the JSON view. */
+class Guard extends Component<GuardProps, { readonly isBroken: boolean }> {
+  override state = { isBroken: false };
+
+  static getDerivedStateFromError(): { readonly isBroken: boolean } {
+    return { isBroken: true };
+  }
+
+  override componentDidCatch(): void {
+    this.props.onBroken();
+  }
+
+  override render(): ReactNode {
+    return this.state.isBroken ? null : this.props.children;
+  }
+}

@@ -1,0 +1,82 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactNode } from 'react';
+import type { Approval } from '../../../../src/edges/rest/contract/approvals.ts';
+import { answer, approvalQuery, type Answer } from '../../state/approvals.ts';
+import { HostileText } from '../hostile-text.tsx';
+import { useKeys } from '../keys.ts';
+import { Failed } from '../states.tsx';
+
+interface RunQuestionProps {
+  readonly question: Approval;
+  readonly onAnswered: () => void;
+}
+
+/** The call of this page waits for the person who made it. */
+export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNode {
+  const box = useRef<HTMLElement>(null);
+  // Neither button has the focus: Enter, pressed twice to run, must not approve.
+  useEffect(() => box.current?.focus(), []);
+  const now = useQuery(approvalQuery(question.id));
+  const isOpen = now.data === undefined || now.data.state === 'pending';
+  useEffect(() => {
+    if (!isOpen) onAnswered();
+  }, [isOpen, onAnswered]);
+  const answering = useMutation({
+    mutationFn: (given: Answer) => answer(question, given),
+    onSuccess: onAnswered,
+  });
+  const approve = (scope: 'once' | 'always'): void => answering.mutate({ kind: 'approve', scope });
+  const deny = (): void => answering.mutate({ kind: 'deny', reason: '' });
+  useKeys({ a: () => approve('once'), d: deny });
+  const isBusy = answering.isPending;
+  return (
+    <section ref={box} className="question" tabIndex={-1} aria-labelledby="question-title">
+      <h2 id="question-title">Carry this call out?</h2>
+      <dl>
+        <dt>Why you are asked</dt>
+        <dd>
+          {question.reasons.map(({ text }, at) => (
+            <div key={at}>
+              <HostileText text={text} />
+            </div>
+          ))}
+          {question.warnings.map((text) => (
+            <div key={text}>
+              <HostileText text={text} />
+            </div>
+          ))}
+        </dd>
+        <dt>Arguments</dt>
+        <dd>
+          <pre className="arguments" tabIndex={0} aria-label="Arguments of the call">
+            <HostileText text={question.arguments} />
+            {question.isShortened === true && '\n… shortened'}
+          </pre>
+        </dd>
+      </dl>
+      {answering.isError && <Failed error={answering.error} />}
+      <div className="buttons">
+        <Button variant="default" disabled={isBusy} onClick={deny}>
+          Deny{' '}
+          <kbd className="in-button" aria-hidden>
+            d
+          </kbd>
+        </Button>
+        <Button disabled={isBusy} onClick={() => approve('once')}>
+          Approve this time{' '}
+          <kbd className="in-button" aria-hidden>
+            a
+          </kbd>
+        </Button>
+        {question.scopes.includes('always') ? (
+          <Button variant="default" disabled={isBusy} onClick={() => approve('always')}>
+            Approve always
+          </Button>
+        ) : (
+          <span className="quiet small">Each call of this tool has to be confirmed.</span>
+        )}
+      </div>
+    </section>
+  );
+}

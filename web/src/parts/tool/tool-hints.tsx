@@ -1,0 +1,161 @@
+import { Button, SegmentedControl } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { HintName, Tool } from '../../../../src/edges/rest/contract/tools.ts';
+import {
+  claimText,
+  HINT_MEANINGS,
+  inheritedValue,
+  OPPOSITE,
+  overrideOf,
+  wouldContradict,
+} from '../../state/hint-words.ts';
+import { notify } from '../../state/notices.ts';
+import { useIsAdmin } from '../../state/session.ts';
+import { HINT_LABELS, type HintValues, setHints, toolQuery } from '../../state/tools.ts';
+import { HostileText } from '../hostile-text.tsx';
+import { Failed } from '../states.tsx';
+
+const NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
+
+/** What decided each hint, who says what about it, and what the operator makes of it. */
+export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
+  const change = useHintChange(tool);
+  const [clash, setClash] = useState<HintName>();
+  const isAdmin = useIsAdmin();
+  const choose = (hint: HintName, value: boolean | null): void => {
+    const isClash = wouldContradict(tool, hint, value);
+    setClash(isClash ? hint : undefined);
+    if (!isClash) change.mutate({ [hint]: value });
+  };
+  const overridden = NAMES.filter((hint) => overrideOf(tool, hint) !== undefined);
+  return (
+    <>
+      {change.isError && <Failed error={change.error} />}
+      {NAMES.map((hint) => (
+        <div key={hint} className="hint-editor">
+          <div className="hint-line">
+            <strong title={HINT_MEANINGS[hint]}>{HINT_LABELS[hint]}</strong>
+            <span className="hint-value">{tool.hints[hint].effective ? 'yes' : 'no'}</span>
+            <SegmentedControl
+              size="xs"
+              aria-label={`Override of ${HINT_LABELS[hint]}`}
+              disabled={!isAdmin || change.isPending}
+              value={String(overrideOf(tool, hint) ?? 'inherit')}
+              onChange={(value) => choose(hint, value === 'inherit' ? null : value === 'true')}
+              data={[
+                { value: 'inherit', label: `Inherit: ${inheritedValue(tool, hint) ? 'yes' : 'no'}` },
+                { value: 'true', label: 'Yes' },
+                { value: 'false', label: 'No' },
+              ]}
+            />
+          </div>
+          <p className="quiet small">{HINT_MEANINGS[hint]}</p>
+          <Why tool={tool} hint={hint} />
+          {clash === hint && (
+            <Clash
+              hint={hint}
+              onBoth={(other) => {
+                setClash(undefined);
+                change.mutate({ [hint]: true, [other]: false });
+              }}
+            />
+          )}
+        </div>
+      ))}
+      {isAdmin && overridden.length > 0 && (
+        <Button
+          variant="default"
+          disabled={change.isPending}
+          onClick={() => change.mutate(Object.fromEntries(overridden.map((hint) => [hint, null])))}
+        >
+          Reset all to inherit
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Why({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): ReactNode {
+  const { reason, claims, isContradicted, effective, decision } = tool.hints[hint];
+  return (
+    <ul className="claims">
+      <li>
+        <HostileText text={reason} />
+      </li>
+      {claims.map((claim, at) => (
+        <li key={at}>
+          <HostileText text={claimText(claim)} />
+        </li>
+      ))}
+      {isContradicted && <li className="contradicted">Contradicted by what was observed</li>}
+      {effective !== decision && (
+        <li>Decisions count it as {decision ? 'yes' : 'no'}, as its server is not trusted</li>
+      )}
+    </ul>
+  );
+}
+
+interface ClashProps {
+  readonly hint: HintName;
+  readonly onBoth: (other: HintName) => void;
+}
+
+/** Before anything is saved. */
+function Clash({ hint, onBoth }: ClashProps): ReactNode {
+  const other = OPPOSITE[hint];
+  if (other === undefined) return null;
+  return (
+    <div role="alert" className="clash">
+      <TriangleAlert size={16} aria-hidden />
+      <span>A tool cannot be both read-only and destructive, so this was not saved.</span>
+      <Button size="compact-xs" variant="default" onClick={() => onBoth(other)}>
+        {HINT_LABELS[hint]} yes, {HINT_LABELS[other].toLowerCase()} no
+      </Button>
+    </div>
+  );
+}
+
+/** Shown at once; taken back, with the reason, if it is refused. */
+function useHintChange(tool: Tool) {
+  const client = useQueryClient();
+  const { queryKey } = toolQuery(tool.id);
+  return useMutation({
+    mutationFn: (values: HintValues) => setHints(tool.id, values),
+    onMutate: async (values) => {
+      await client.cancelQueries({ queryKey });
+      const before = client.getQueryData(queryKey);
+      client.setQueryData(queryKey, (now) => now && expected(now, values));
+      return { before };
+    },
+    onError: (_error, _values, context) => client.setQueryData(queryKey, context?.before),
+    onSuccess: (_tool, values, { before = tool }) => {
+      const former = Object.fromEntries(
+        Object.keys(values).map((hint) => [hint, overrideOf(before, hint as HintName) ?? null]),
+      );
+      notify({
+        text: `Hints of ${tool.title ?? tool.name} changed`,
+        undo: () =>
+          void setHints(tool.id, former).then(() => client.invalidateQueries({ queryKey: ['tools'] })),
+      });
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['tools'] }),
+  });
+}
+
+function expected(tool: Tool, values: HintValues): Tool {
+  const hints = NAMES.map((hint) => {
+    const value = values[hint];
+    const now = tool.hints[hint];
+    if (value === undefined) return [hint, now] as const;
+    const claims = now.claims.filter(({ kind }) => kind !== 'override');
+    return value === null
+      ? ([hint, { ...now, claims, effective: inheritedValue(tool, hint) }] as const)
+      : ([
+          hint,
+          { ...now, effective: value, claims: [{ kind: 'override', value, origin: 'you' }, ...claims] },
+        ] as const);
+  });
+  return { ...tool, hints: Object.fromEntries(hints) as Tool['hints'] }; // every hint was visited
+}

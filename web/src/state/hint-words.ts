@@ -1,0 +1,68 @@
+import type { HintClaim, HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
+
+const DEFAULTS: Readonly<Record<HintName, boolean>> = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+export const HINT_MEANINGS: Readonly<Record<HintName, string>> = {
+  readOnlyHint: 'It changes nothing in its environment.',
+  destructiveHint:
+    'It may delete or overwrite what is there. Only meaningful for a tool that is not read-only.',
+  idempotentHint: 'Calling it again with the same arguments changes nothing more.',
+  openWorldHint: 'It reaches systems outside of its server, such as the web.',
+};
+
+export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): boolean | undefined {
+  return hints[hint].claims.find(({ kind }) => kind === 'override')?.value;
+}
+
+/** The value that an override would leave to, were there none. */
+export function inheritedValue({ hints }: Pick<Tool, 'hints'>, hint: HintName): boolean {
+  const claim = ['declared', 'inferred']
+    .map((kind) => hints[hint].claims.find((one) => one.kind === kind && one.suspended === undefined))
+    .find((one) => one !== undefined);
+  if (claim !== undefined) return claim.value;
+  if (hints.readOnlyHint.effective && hint === 'destructiveHint') return false;
+  if (hints.readOnlyHint.effective && hint === 'idempotentHint') return true;
+  return DEFAULTS[hint];
+}
+
+/** Whether a value would make the tool both read-only and destructive by words that somebody has given. */
+export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: HintName, value: boolean | null): boolean {
+  const other = OPPOSITE[hint];
+  if (other === undefined) return false;
+  const given = (name: HintName): boolean => {
+    const { claims } = tool.hints[name];
+    const source =
+      claims.find(({ kind }) => kind === 'declared') ?? claims.find(({ kind }) => kind === 'inferred');
+    return overrideOf(tool, name) ?? source?.value ?? false;
+  };
+  const own = value ?? tool.hints[hint].claims.find(({ kind }) => kind === 'declared')?.value ?? false;
+  return own && given(other);
+}
+
+export const OPPOSITE: Readonly<Partial<Record<HintName, HintName>>> = {
+  readOnlyHint: 'destructiveHint',
+  destructiveHint: 'readOnlyHint',
+};
+
+/** "declared yes by the server show", "overridden to no by operator on 21 Nov 2026". */
+export function claimText({ kind, value, origin, reason, at, suspended }: HintClaim): string {
+  const said = value ? 'yes' : 'no';
+  const words: Readonly<Record<string, string>> = {
+    declared: `declared ${said} by ${origin}`,
+    inferred: `inferred ${said} from ${origin}`,
+    override: `overridden to ${said} by ${origin}`,
+    observed: `observed ${said} by ${origin}`,
+  };
+  const parts = [words[kind] ?? `${kind} ${said} by ${origin}`];
+  if (at !== undefined) parts.push(`on ${DATE.format(Date.parse(at))}`);
+  if (reason !== undefined) parts.push(`(${reason})`);
+  if (suspended !== undefined) parts.push(`– suspended: ${suspended}`);
+  return parts.join(' ');
+}
+
+const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
