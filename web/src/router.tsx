@@ -9,6 +9,7 @@ import { Empty } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { readSettingsSearch } from './state/settings-search.ts';
 import { readServerSearch } from './state/server-search.ts';
+import { readToolsetSearch } from './state/toolset-search.ts';
 import { readToolSearch } from './state/tool-search.ts';
 
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
@@ -38,6 +39,12 @@ const activity = createRoute({
   component: lazyRouteComponent(() => import('./pages/activity-page.tsx'), 'ActivityPage'),
 });
 
+const toolsets = createRoute({
+  getParentRoute: () => root,
+  path: '/toolsets',
+  validateSearch: readToolsetSearch,
+  component: lazyRouteComponent(() => import('./pages/toolsets-page.tsx'), 'ToolsetsPage'),
+});
 const tools = createRoute({
   getParentRoute: () => root,
   path: '/tools',
@@ -59,7 +66,7 @@ const run = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, approvals, tools, run, servers, activity, settings]),
+  routeTree: root.addChildren([overview, approvals, tools, run, toolsets, servers, activity, settings]),
   basepath: '/admin',
   defaultPreload: 'intent',
   context: { client: undefined as unknown as QueryClient }, // `App` gives it

@@ -8,7 +8,18 @@ import {
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { Activity, CircleCheckBig, Gauge, LogOut, Moon, Server, Settings, Sun, Wrench } from 'lucide-react';
+import {
+  Activity,
+  CircleCheckBig,
+  Gauge,
+  Layers,
+  LogOut,
+  Moon,
+  Server,
+  Settings,
+  Sun,
+  Wrench,
+} from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import icon from './icon.svg';
 import { useKeys } from './parts/keys.ts';
@@ -43,6 +54,7 @@ export function Shell(): ReactNode {
     '4': () => void navigate({ to: '/servers' }),
     '5': () => void navigate({ to: '/activity' }),
     '6': () => void navigate({ to: '/settings' }),
+    '7': () => void navigate({ to: '/toolsets' }),
   });
   const mayApprove = useIsAdmin();
   return (
@@ -50,7 +62,7 @@ export function Shell(): ReactNode {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <section className="narrow-head" aria-label="Top">
+      <section className="narrow-head" aria-label="Menu bar">
         <Burger size="sm" opened={isNavOpen} onClick={() => setNavOpen(!isNavOpen)} aria-label="Menu" />
         Assay
       </section>
@@ -101,6 +113,11 @@ function Links({
         <Link to="/tools">
           <Wrench size={16} aria-hidden /> Tools
           <span className="number">{toolCount.toLocaleString('en')}</span>
+        </Link>
+      </li>
+      <li>
+        <Link to="/toolsets">
+          <Layers size={16} aria-hidden /> Toolsets
         </Link>
       </li>
       <li>
@@ -172,7 +189,7 @@ const SHORTCUTS = [
   ['j  k', 'Next and previous'],
   ['a', 'Approve the selected call, this time'],
   ['d', 'Deny the selected call'],
-  ['1 – 6', 'Overview, Approvals, Tools, Servers, Activity, Settings'],
+  ['1 – 7', 'Overview, Approvals, Tools, Servers, Activity, Settings, Toolsets'],
   ['?', 'This help'],
 ] as const;
 

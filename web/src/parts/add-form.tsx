@@ -12,12 +12,23 @@ interface AddFormProps {
   /** Fields of the body that show what is wrong with them themselves. */
   readonly fields: readonly string[];
   readonly isDisabled?: boolean;
+  readonly progress?: string;
   /** `fault` gives what is wrong with a field of the body. */
   readonly children: (fault: (field: string) => string | undefined) => ReactNode;
 }
 
+const CONNECTING = 'Connecting, for at most 10 seconds…';
+
 /** What was typed stays until it was accepted. */
-export function AddForm({ action, add, onAdded, fields, isDisabled, children }: AddFormProps): ReactNode {
+export function AddForm({
+  action,
+  add,
+  onAdded,
+  fields,
+  isDisabled,
+  progress = CONNECTING,
+  children,
+}: AddFormProps): ReactNode {
   const client = useQueryClient();
   const adding = useMutation({
     mutationFn: add,
@@ -37,7 +48,7 @@ export function AddForm({ action, add, onAdded, fields, isDisabled, children }: 
       <div className="actions-line end">
         {adding.isPending && (
           <span className="quiet small" role="status">
-            Connecting, for at most 10 seconds…
+            {progress}
           </span>
         )}
         <Button type="submit" loading={adding.isPending} disabled={isDisabled === true}>

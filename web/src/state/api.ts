@@ -85,11 +85,19 @@ export function reasonOf(error: unknown): string {
 /** What is wrong with a field of the body that was sent, by the first step of its pointer. */
 export function faultAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
+  if (isTakenName(error)) return field === 'name' ? error.message : undefined;
   return error.fields.find(({ pointer }) => pointer?.split('/')[1] === field)?.detail;
 }
 
 /** Whether all that is wrong is said beside these fields. */
 export function isToldAt(error: unknown, fields: readonly string[]): boolean {
-  if (!(error instanceof ApiError) || error.fields.length === 0) return false;
+  if (!(error instanceof ApiError)) return false;
+  if (isTakenName(error)) return fields.includes('name');
+  if (error.fields.length === 0) return false;
   return error.fields.every(({ pointer }) => fields.includes(pointer?.split('/')[1] ?? ''));
+}
+
+/** GATEWAY_EXISTS, TOOLSET_EXISTS, TOOL_EXISTS. */
+function isTakenName({ code, fields }: ApiError): boolean {
+  return code.endsWith('_EXISTS') && fields.length === 0;
 }

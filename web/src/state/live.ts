@@ -4,10 +4,10 @@ export type LiveState = 'connecting' | 'live' | 'lost';
 
 /** Which queries an event makes stale. */
 const STALE: Readonly<Record<string, readonly string[]>> = {
-  tools: ['tools', 'gateways'],
+  tools: ['tools', 'gateways', 'toolsets'],
   approvals: ['approvals'],
   calls: ['calls'],
-  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens'],
+  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens', 'toolsets'],
 };
 
 let state: LiveState = 'connecting';

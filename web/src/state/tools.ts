@@ -9,6 +9,7 @@ export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
 export interface ToolRow {
   readonly id: string;
   readonly name: string;
+  readonly namespacedName: string;
   readonly title: string;
   readonly server: string;
   readonly risk: Risk;
@@ -84,12 +85,13 @@ export const toolHistoryQuery = (id: string) =>
   });
 
 function rowOf(tool: Tool): ToolRow {
-  const { id, name, serverName, hints, drift } = tool;
+  const { id, name, namespacedName, serverName, hints, drift } = tool;
   const title = tool.title ?? name;
   const risk = riskOf(tool);
   return {
     id,
     name,
+    namespacedName,
     title,
     server: serverName,
     risk,

@@ -1,0 +1,70 @@
+/** A tool of a toolset, or all of a server: `linear.*`. */
+export interface ToolsetMember {
+  readonly namespacedName: string;
+  /** The tool is held to this definition. */
+  readonly refId?: string;
+  /** Of a whole server: the server's own names of tools that are left out. */
+  readonly except?: readonly string[];
+}
+
+export interface ToolsetNote {
+  readonly name: string;
+  readonly note: string;
+  readonly author: string;
+  readonly by: 'model' | 'operator';
+  readonly writtenAt: string;
+  /** An operator has to accept it. */
+  readonly isHeld?: true;
+}
+
+/** Texts of models and operators are as they were written. */
+export interface Toolset {
+  readonly name: string;
+  readonly description?: string;
+  readonly isEquipped: boolean;
+  readonly createdAt: string;
+  readonly lastModified: string;
+  readonly tools: readonly ToolsetMember[];
+  readonly toolNotes: readonly {
+    readonly toolRef: { readonly namespacedName: string };
+    readonly notes: readonly ToolsetNote[];
+  }[];
+}
+
+export interface ToolsetPage {
+  readonly toolsets: readonly Toolset[];
+  readonly nextCursor?: string;
+}
+
+export interface UnservedTools {
+  readonly unserved: readonly { readonly tool: string; readonly reason: string }[];
+}
+
+/** Tools of whole servers that appeared since they were accepted. */
+export interface NewTools {
+  readonly new: readonly { readonly namespacedName: string }[];
+}
+
+/** Tokens that a model reads, by namespaced name. */
+export interface ToolCosts {
+  readonly tokens: Readonly<Record<string, number>>;
+}
+
+export interface FoundTools {
+  readonly tools: readonly string[];
+}
+
+export interface ClientSnippetView {
+  readonly id: string;
+  readonly label: string;
+  readonly path: string;
+  readonly stdio: string;
+  readonly http?: string;
+  readonly next: string;
+}
+
+export interface ClientSnippetList {
+  readonly url: string;
+  readonly needsToken: boolean;
+  readonly clients: readonly ClientSnippetView[];
+}

@@ -1,0 +1,142 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
+import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import { isIn, wholeOf, withServer, withTool } from '../state/members.ts';
+import type { Risk, ToolRow } from '../state/tools.ts';
+import { costsQuery, foundQuery } from '../state/toolsets.ts';
+import { HostileText } from './hostile-text.tsx';
+import { RISK_LABELS, RiskBadge } from './risk-badge.tsx';
+import { SearchBox } from './search-box.tsx';
+import { Failed } from './states.tsx';
+
+interface ToolPickerProps {
+  readonly rows: readonly ToolRow[];
+  readonly members: readonly ToolsetMember[];
+  /** Whether it may only be looked at. */
+  readonly isFixed: boolean;
+  readonly onChange: (members: readonly ToolsetMember[]) => void;
+}
+
+const CHOSEN = 'chosen';
+
+export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
+  const [text, setText] = useState('');
+  const [risk, setRisk] = useState('');
+  const [server, setServer] = useState('');
+  const query = useDeferredValue(text.trim());
+  const found = useQuery(foundQuery(query));
+  const servers = useMemo(() => [...new Set(rows.map((row) => row.server))], [rows]);
+  const shown = useMemo(() => {
+    const names = new Map(rows.map((row) => [row.namespacedName, row]));
+    const ranked = query === '' ? rows : (found.data ?? []).flatMap((name) => names.get(name) ?? []);
+    return ranked.filter(
+      (row) =>
+        (server === '' || row.server === server) &&
+        (risk === '' || (risk === CHOSEN ? isIn(members, row) : row.risk === risk)),
+    );
+  }, [rows, query, found.data, server, risk, members]);
+  const missing = shown.filter((row) => !isIn(members, row));
+  return (
+    <>
+      <div className="picker-tools">
+        <SearchBox label="Search tools by task" value={text} onChange={setText} />
+        <NativeSelect
+          aria-label="Risk"
+          value={risk}
+          onChange={(event) => setRisk(event.currentTarget.value)}
+          data={[
+            { value: '', label: 'All risks' },
+            { value: CHOSEN, label: 'In this toolset' },
+            ...(Object.keys(RISK_LABELS) as Risk[]).map((value) => ({ value, label: RISK_LABELS[value] })),
+          ]}
+        />
+        <NativeSelect
+          aria-label="Server"
+          value={server}
+          onChange={(event) => setServer(event.currentTarget.value)}
+          data={[{ value: '', label: 'All servers' }, ...servers]}
+        />
+        {!isFixed && (
+          <Button
+            variant="default"
+            disabled={missing.length === 0}
+            onClick={() => onChange(missing.reduce((now, row) => withTool(now, row, true), members))}
+          >
+            Add {missing.length.toLocaleString('en')} shown
+          </Button>
+        )}
+      </div>
+      {server !== '' && (
+        <label className="check whole">
+          <input
+            type="checkbox"
+            disabled={isFixed}
+            checked={wholeOf(members, server) !== undefined}
+            onChange={() =>
+              onChange(
+                withServer(
+                  members,
+                  server,
+                  rows.filter((row) => row.server === server),
+                ),
+              )
+            }
+          />
+          <span>
+            All tools of <HostileText text={server} />, also those that appear later
+          </span>
+        </label>
+      )}
+      {found.isError && <Failed error={found.error} />}
+      <Rows rows={shown} members={members} isFixed={isFixed} onChange={onChange} />
+    </>
+  );
+}
+
+const ROW_HEIGHT = 36;
+
+/** Only the rows that are seen are in the page, whatever their number. */
+function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const costs = useQuery(costsQuery);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  return (
+    <div className="picker-list" ref={box} role="group" aria-label="Tools" tabIndex={0}>
+      {rows.length === 0 && <p className="quiet">No tool fits.</p>}
+      <div className="inner" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const cost = costs.data?.[row.namespacedName];
+          return (
+            <label key={row.id} className="pick" style={{ transform: `translateY(${start}px)` }}>
+              <input
+                type="checkbox"
+                disabled={isFixed}
+                checked={isIn(members, row)}
+                onChange={(event) => onChange(withTool(members, row, event.currentTarget.checked))}
+              />
+              <span className="grow">
+                <HostileText text={row.title} />{' '}
+                <span className="quiet small">
+                  <HostileText text={row.namespacedName} />
+                </span>
+              </span>
+              <RiskBadge risk={row.risk} />
+              <span className="quiet small tokens">
+                {cost === undefined ? '' : cost.toLocaleString('en')}
+              </span>
+            </label>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

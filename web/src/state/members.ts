@@ -1,0 +1,56 @@
+import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+
+/** A tool as the picker knows it. */
+export interface PickedTool {
+  readonly namespacedName: string;
+  readonly server: string;
+}
+
+type Members = readonly ToolsetMember[];
+
+function ownName({ namespacedName, server }: PickedTool): string {
+  return namespacedName.slice(server.length + 1);
+}
+
+export function wholeOf(members: Members, server: string): ToolsetMember | undefined {
+  return members.find(({ namespacedName }) => namespacedName === `${server}.*`);
+}
+
+/** By name, or because all of its server are. */
+export function isIn(members: Members, tool: PickedTool): boolean {
+  if (members.some(({ namespacedName }) => namespacedName === tool.namespacedName)) return true;
+  const whole = wholeOf(members, tool.server);
+  return whole !== undefined && whole.except?.includes(ownName(tool)) !== true;
+}
+
+/** With or without a tool. Of a whole server it becomes an exception, or stops being one. */
+export function withTool(members: Members, tool: PickedTool, isWanted: boolean): Members {
+  if (isIn(members, tool) === isWanted) return members;
+  const whole = wholeOf(members, tool.server);
+  const others = members.filter(({ namespacedName }) => namespacedName !== tool.namespacedName);
+  if (whole === undefined) return isWanted ? [...others, { namespacedName: tool.namespacedName }] : others;
+  const name = ownName(tool);
+  const left = (whole.except ?? []).filter((one) => one !== name);
+  const except = isWanted ? left : [...left, name];
+  return others.map((one) => (one === whole ? { ...whole, except } : one));
+}
+
+/** All tools of a server, also those that appear later; or none of them. */
+export function withServer(members: Members, server: string, tools: readonly PickedTool[]): Members {
+  const names = new Set(tools.map(({ namespacedName }) => namespacedName));
+  const isWhole = wholeOf(members, server) !== undefined;
+  const others = members.filter(
+    ({ namespacedName }) => !names.has(namespacedName) && namespacedName !== `${server}.*`,
+  );
+  return isWhole ? others : [...others, { namespacedName: `${server}.*` }];
+}
+
+export function isSame(one: Members, other: Members): boolean {
+  const text = (members: Members): string =>
+    JSON.stringify(
+      members
+        .map(({ namespacedName, refId, except = [] }) => [namespacedName, refId ?? '', [...except].sort()])
+        .sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1)),
+    );
+  return text(one) === text(other);
+}

@@ -1,0 +1,144 @@
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type {
+  ClientSnippetList,
+  FoundTools,
+  NewTools,
+  ToolCosts,
+  Toolset,
+  ToolsetMember,
+  ToolsetPage,
+  UnservedTools,
+} from '../../../src/edges/rest/contract/toolsets.ts';
+import { read, readTagged, reasonOf, write } from './api.ts';
+import { notify } from './notices.ts';
+
+function pathOf(name: string): string {
+  return `/toolsets/${encodeURIComponent(name)}`;
+}
+
+export const toolsetsQuery = queryOptions({
+  queryKey: ['toolsets', 'all'],
+  queryFn: async ({ signal }): Promise<readonly Toolset[]> => {
+    const all: Toolset[] = [];
+    let cursor: string | undefined;
+    do {
+      const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await read<ToolsetPage>(`/toolsets?limit=500${after}`, signal);
+      all.push(...page.toolsets);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return all;
+  },
+});
+
+/** With its ETag, so that an edit replaces only what was seen. */
+export const toolsetQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['toolsets', 'one', name],
+    queryFn: ({ signal }) => readTagged<Toolset>(pathOf(name), signal),
+  });
+
+/** Polled: a server that starts or ends changes it without an event of the toolset. */
+export const unservedQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['toolsets', 'unserved', name],
+    queryFn: async ({ signal }) => (await read<UnservedTools>(`${pathOf(name)}/unserved`, signal)).unserved,
+    refetchInterval: 5_000,
+  });
+
+export const newToolsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['toolsets', 'new', name],
+    queryFn: async ({ signal }) => (await read<NewTools>(`${pathOf(name)}/new`, signal)).new,
+    refetchInterval: 5_000,
+  });
+
+/** By namespaced name. */
+export const costsQuery = queryOptions({
+  queryKey: ['tools', 'costs'],
+  queryFn: async ({ signal }) => (await read<ToolCosts>('/catalog/costs', signal)).tokens,
+});
+
+/** Names, best match first. */
+export const foundQuery = (query: string) =>
+  queryOptions({
+    queryKey: ['tools', 'found', query],
+    queryFn: async ({ signal }) =>
+      (await read<FoundTools>(`/catalog/search?query=${encodeURIComponent(query)}`, signal)).tools,
+    enabled: query !== '',
+  });
+
+export const snippetsQuery = (toolset: string) =>
+  queryOptions({
+    queryKey: ['toolsets', 'snippets', toolset],
+    queryFn: ({ signal }) =>
+      read<ClientSnippetList>(`/snippets?toolset=${encodeURIComponent(toolset)}`, signal),
+  });
+
+export function createToolset(body: Readonly<Record<string, unknown>>): Promise<Toolset> {
+  return write('POST', '/toolsets', body);
+}
+
+export interface ToolsetEdit {
+  readonly name?: string;
+  /** Null removes it. */
+  readonly description?: string | null;
+  readonly tools?: readonly ToolsetMember[];
+}
+
+export function changeToolset(name: string, edit: ToolsetEdit, etag: string): Promise<Toolset> {
+  return write('PUT', pathOf(name), edit, etag);
+}
+
+export function equip(name: string | undefined): Promise<unknown> {
+  return write('POST', name === undefined ? '/toolsets/unequip' : `${pathOf(name)}/equip`);
+}
+
+/** Accepts new tools of whole servers. Absent: all. */
+export function acceptNew(toolset: string, tools?: readonly string[]): Promise<unknown> {
+  return write('POST', `${pathOf(toolset)}/accept`, tools === undefined ? {} : { tools });
+}
+
+export interface NotePlace {
+  readonly tool: string;
+  readonly toolset: string;
+  /** Its name. */
+  readonly note: string;
+}
+
+/** Models read it from then on, as one of the operator. */
+export function acceptNote(place: NotePlace, text: string): Promise<unknown> {
+  return write('PUT', notePath(place), { note: text });
+}
+
+export function deleteNote(place: NotePlace): Promise<unknown> {
+  return write('DELETE', notePath(place));
+}
+
+function notePath({ tool, toolset, note }: NotePlace): string {
+  return `/tools/${encodeURIComponent(tool)}/notes/${encodeURIComponent(toolset)}/${encodeURIComponent(note)}`;
+}
+
+interface Bundle {
+  readonly toolsets: readonly { readonly name: string }[];
+}
+
+/** Deletes a toolset and offers to take that back, with its notes and pinned definitions. */
+export async function deleteToolset(client: QueryClient, { name, isEquipped }: Toolset): Promise<void> {
+  const { toolsets } = await read<Bundle>('/export');
+  await write('DELETE', pathOf(name));
+  const restore = async (): Promise<void> => {
+    const bundle = { assay: 1, toolsets: toolsets.filter((one) => one.name === name) };
+    await write('POST', '/import', { bundle, apply: true });
+    if (isEquipped) await equip(name);
+    await client.invalidateQueries({ queryKey: ['toolsets'] });
+  };
+  notify({
+    text: `Deleted ${name}`,
+    undo: () =>
+      void restore().catch((error: unknown) =>
+        notify({ text: `${name} could not be put back: ${reasonOf(error)}` }),
+      ),
+  });
+  await client.invalidateQueries({ queryKey: ['toolsets'] });
+}
