@@ -14,7 +14,9 @@ interface BeforeAfterProps {
 /** One change of a definition. What differs within a text is marked. */
 export function BeforeAfter({ path, before, after, isText = false }: BeforeAfterProps): ReactNode {
   const [was, is] = isText ? [before, after] : [shown(before), shown(after)];
-  const { start, end } = common(was ?? '', is ?? '');
+  // Within a number or an object, half a value marked says less than all of it.
+  const isMarkedWithin = isText || (isTextual(before) && isTextual(after));
+  const { start, end } = isMarkedWithin ? common(was ?? '', is ?? '') : NOTHING_IN_COMMON;
   return (
     <div className="change">
       <code className="path">
@@ -52,6 +54,12 @@ function Side({ label, text, start, end }: SideProps): ReactNode {
       )}
     </div>
   );
+}
+
+const NOTHING_IN_COMMON = { start: 0, end: 0 } as const;
+
+function isTextual(json: string | undefined): boolean {
+  return json?.startsWith('"') === true;
 }
 
 /** A JSON string as its text, anything else indented. */

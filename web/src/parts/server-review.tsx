@@ -81,9 +81,11 @@ function ToolCard({ id }: { readonly id: string }): ReactNode {
         <h2>
           <HostileText text={title ?? namespacedName} />
         </h2>
-        <code>
-          <HostileText text={namespacedName} />
-        </code>
+        {title !== undefined && (
+          <code>
+            <HostileText text={namespacedName} />
+          </code>
+        )}
         <span className={`badge severity-${drift.severity}`}>{SEVERITIES[drift.severity]}</span>
         <span className="quiet small">
           <When at={drift.since} />
