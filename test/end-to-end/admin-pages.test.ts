@@ -52,7 +52,7 @@ it('texts of servers are shown as text, and invisible characters are seen', asyn
   const title = '<img src=x onerror="window.hacked=1">\u202e <b>bold</b>';
   const changed = await admin.ask('PATCH', `/tools/${textAt(tools[0] ?? null, 'id')}`, { body: { title } });
   expect(verdictOf(changed)).toBe('200');
-  await page.getByRole('link', { name: /^Tools/ }).click();
+  await page.getByRole('link', { name: /^Tools(?!ets)/ }).click();
   // The list follows the change without being loaded again.
   const row = page.getByRole('link', { name: '<img src=x onerror="window.hacked=1">U+202E <b>bold</b>' });
   await row.click();
@@ -158,7 +158,7 @@ it('no page has an accessibility fault, in light or in dark, or loads anything f
   for (const name of ['Overview', 'Approvals', 'Servers', 'Activity', 'Tools']) {
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: new RegExp(`^${name}`) })
+      .getByRole('link', { name: new RegExp(`^${name}(?!ets)`) })
       .click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
     findings.push(...(await accessibilityFindings(page)));
