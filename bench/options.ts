@@ -12,6 +12,7 @@ export const EXTRAS = [
   'hints',
   'policy',
   'sources',
+  'pages',
 ] as const;
 
 export type Extra = (typeof EXTRAS)[number];

@@ -14,6 +14,7 @@ export interface Plan {
   readonly listPasses: number;
   readonly startRounds: number;
   readonly lockRounds: number;
+  readonly pageRounds: number;
   readonly idleSettleMs: number;
   /** Memory growth is measured between these two calls. */
   readonly growth: { readonly fromCall: number; readonly toCall: number };
@@ -27,6 +28,7 @@ export const FULL: Plan = {
   listPasses: 12,
   startRounds: 15,
   lockRounds: 15,
+  pageRounds: 9,
   idleSettleMs: 20_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
 };
@@ -39,6 +41,7 @@ export const QUICK: Plan = {
   listPasses: 3,
   startRounds: 5,
   lockRounds: 3,
+  pageRounds: 3,
   idleSettleMs: 20_000,
   growth: { fromCall: 4_000, toCall: 16_000 },
 };

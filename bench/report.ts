@@ -80,7 +80,8 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, policy, sources } = results;
+  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, policy, sources, pages } =
+    results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -135,6 +136,11 @@ function notesOf(results: Results): readonly string[] {
       (found) =>
         `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`,
     ),
+    told('admin pages', pages, ({ tools, pages: each }) => {
+      const one = ({ name, interactiveMs, longestTaskMs, worstTaskMs }: (typeof each)[number]): string =>
+        `${name} ${wholeNumber(interactiveMs)} ms, longest task ${wholeNumber(longestTaskMs)} ms (worst ${wholeNumber(worstTaskMs)} ms)`;
+      return `with ${wholeNumber(tools)} tools in Chromium, interactive after: ${each.map(one).join('; ')}`;
+    }),
   ];
 }
 

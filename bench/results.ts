@@ -6,6 +6,7 @@ import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
 import type { HintCost } from './hints.ts';
+import type { PageCost } from './pages.ts';
 import type { PolicyCost } from './policy.ts';
 import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
@@ -41,6 +42,7 @@ export interface Results {
   readonly hints: Finding<HintCost>;
   readonly policy: Finding<PolicyCost>;
   readonly sources: Finding<SourceCost>;
+  readonly pages: Finding<PageCost>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

@@ -9,6 +9,7 @@ import { LoadProcess } from './load-process.ts';
 import { measureGrowth, measureIdle } from './memory.ts';
 import { type Extra, EXTRAS, type Options, readOptions } from './options.ts';
 import { FULL, type Plan, QUICK } from './plan.ts';
+import { measurePages } from './pages.ts';
 import { measurePolicy } from './policy.ts';
 import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
@@ -113,6 +114,7 @@ async function measureExtras(
     hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
     policy: await ifWanted('policy', () => measurePolicy(place, { load, plan })),
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
+    pages: await ifWanted('pages', () => measurePages(place, { plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { Empty } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
+import { readActivitySearch } from './state/activity-search.ts';
 import { readSettingsSearch } from './state/settings-search.ts';
 import { readServerSearch } from './state/server-search.ts';
 import { readToolsetSearch } from './state/toolset-search.ts';
@@ -36,6 +37,7 @@ const servers = createRoute({
 const activity = createRoute({
   getParentRoute: () => root,
   path: '/activity',
+  validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('./pages/activity-page.tsx'), 'ActivityPage'),
 });
 

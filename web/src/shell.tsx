@@ -18,6 +18,7 @@ import {
   Server,
   Settings,
   Sun,
+  WifiOff,
   Wrench,
 } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
@@ -75,10 +76,22 @@ export function Shell(): ReactNode {
         <Footer subject={session?.subject ?? ''} onHelp={() => setHelpOpen(true)} />
       </nav>
       <main id="content" tabIndex={-1}>
+        <LostBanner />
         <Outlet />
       </main>
       <Notices />
       <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+/** What is typed stays; what is shown is read again once the connection is back. */
+function LostBanner(): ReactNode {
+  if (useSyncExternalStore(onLive, liveState) !== 'lost') return null;
+  return (
+    <div className="lost" role="alert">
+      <WifiOff size={16} aria-hidden /> The connection to Assay is lost. Connecting again; what you typed
+      stays here.
     </div>
   );
 }

@@ -1,11 +1,11 @@
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import {
   chainedEntries,
   type EntryBatch,
   type NewEntry,
   type StoredEntry,
 } from '../../core/activity/call-chain.ts';
-import type { CallPage, CallQuery, Retention } from '../../gateway/ports/call-log.ts';
+import type { CallCount, CallPage, CallQuery, CallSpan, Retention } from '../../gateway/ports/call-log.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { CallRow, CallStateRow } from './tables.ts';
 
@@ -66,6 +66,29 @@ export async function readCalls(trx: Trx, query: CallQuery): Promise<CallPage> {
   const found = await rows.execute();
   const state = await trx.selectFrom('assay_call_state').selectAll().executeTakeFirstOrThrow();
   return { entries: found.map(entryOf), prunedId: state.pruned_call, lastId: state.last_call };
+}
+
+export async function countCalls(trx: Trx, span: CallSpan): Promise<readonly CallCount[]> {
+  const { sinceMs, slotMs, slotCount } = span;
+  const slot = sql<number>`cast((at_ms - ${sinceMs}) / ${slotMs} as integer)`;
+  const rows = await trx
+    .selectFrom('assay_calls')
+    .select([
+      'decision',
+      'outcome',
+      slot.as('slot'),
+      (build) => build.fn.countAll<number | string>().as('count'),
+    ])
+    .where('at_ms', '>=', sinceMs)
+    .where('at_ms', '<', sinceMs + slotMs * slotCount)
+    .groupBy(['slot', 'decision', 'outcome'])
+    .execute();
+  return rows.map(({ decision, outcome, ...row }) => ({
+    slot: row.slot,
+    decision: decision ?? undefined,
+    outcome: outcome ?? undefined,
+    count: Number(row.count),
+  }));
 }
 
 /** A write whose answer was lost is tried again, and may have been done. Entries of a chain are written in order. */

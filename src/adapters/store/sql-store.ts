@@ -13,7 +13,7 @@ import {
 } from './approval-rows.ts';
 import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
 import { readAuditEvents, writeAuditEvents } from './audit-rows.ts';
-import { readCalls, writeCalls } from './call-rows.ts';
+import { countCalls, readCalls, writeCalls } from './call-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
@@ -92,6 +92,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     addCalls: (batch, retention) =>
       write('calls', async (trx) => ok(await writeCalls(trx, batch, retention))),
     calls: (query) => read((trx) => readCalls(trx, query)),
+    callCounts: (span) => read((trx) => countCalls(trx, span)),
   };
 }
 

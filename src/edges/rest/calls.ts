@@ -11,6 +11,7 @@ import {
 } from '../../gateway/services/activity/call-history.ts';
 import type { CallQuery, CallStore } from '../../gateway/ports/call-log.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { countsRoute } from './call-counts.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
 
@@ -109,8 +110,8 @@ const EXAMPLE = {
 const ID = /^\d{1,15}$/;
 
 /** The record of calls. Arguments are shown to the scope `admin` only. */
-export function callRoutes({ store }: AdminDeps): readonly Route[] {
-  return [listRoute(store), exportRoute(store), oneRoute(store)];
+export function callRoutes({ store, nowMs }: AdminDeps): readonly Route[] {
+  return [listRoute(store), exportRoute(store), countsRoute(store, nowMs), oneRoute(store)];
 }
 
 function listRoute(store: CallStore): Route {

@@ -14,6 +14,7 @@ import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { blamed, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
+import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
 import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
 
 const MAX_TITLE_LENGTH = 255;
@@ -66,6 +67,9 @@ const TOOL_QUERY = z.object({
   ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
   drift: z.enum(['any', 'dangerous', 'none']).optional(),
+  summary: FLAG.openapi({
+    description: 'true: of each tool only what a list shows, without schemas, claims and annotations.',
+  }),
 });
 
 export function toolRoutes(deps: AdminDeps): readonly Route[] {
@@ -79,12 +83,6 @@ export function toolRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-const PAGE = z.object({
-  tools: z.array(TOOL),
-  total: z.int().openapi({ description: 'Number of matches on all pages.' }),
-  nextCursor: z.string().optional(),
-});
-
 function listRoute({ tools, gateways }: AdminDeps): Route {
   return route(
     {
@@ -95,14 +93,15 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       about: 'Filter hints by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
       isPaged: true,
       query: TOOL_QUERY,
-      answer: { about: 'A page of tools.', schema: PAGE },
+      answer: { about: 'A page of tools.', schema: TOOL_PAGE },
     },
     async ({ query, page }) => {
       const after = page.cursor === undefined ? undefined : placeIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
       const { next, ...body } = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
       const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
-      return ok({ kind: 'list', body: { ...body, ...(nextCursor && { nextCursor }) } });
+      const shown = query.summary === 'true' ? body.tools.map(summaryOf) : body.tools;
+      return ok({ kind: 'list', body: { ...body, tools: shown, ...(nextCursor && { nextCursor }) } });
     },
   );
 }

@@ -31,6 +31,21 @@ export interface CallPage extends ChainBounds {
   readonly entries: readonly StoredEntry[];
 }
 
+/** A span of time in slots of equal length, the first of which begins at `sinceMs`. */
+export interface CallSpan {
+  readonly sinceMs: number;
+  readonly slotMs: number;
+  readonly slotCount: number;
+}
+
+export interface CallCount {
+  /** From 0. */
+  readonly slot: number;
+  readonly decision: string | undefined;
+  readonly outcome: string | undefined;
+  readonly count: number;
+}
+
 /** The part of a store that keeps the call record. As of all of it: each method is one transaction. */
 export interface CallStore {
   /**
@@ -39,4 +54,9 @@ export interface CallStore {
    */
   addCalls(batch: EntryBatch, retention: Retention): Promise<Result<string, Refusal>>;
   calls(query: CallQuery): Promise<Result<CallPage, Refusal>>;
+}
+
+export interface CallCountStore {
+  /** Numbers of calls by slot, decision and outcome; what has none is absent. */
+  callCounts(span: CallSpan): Promise<Result<readonly CallCount[], Refusal>>;
 }

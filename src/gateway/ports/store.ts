@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import type { CallStore } from './call-log.ts';
+import type { CallCountStore, CallStore } from './call-log.ts';
 import type { LabelStore } from './labels.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { RecordStore } from './records.ts';
@@ -120,7 +120,7 @@ export type StorePart =
  * order in which they are asked for, and a read sees those that were asked for before it. An audit event is written with
  * the change that it is about, and not where that was refused.
  */
-export interface Store extends RecordStore, CallStore, LabelStore, ApprovalStore {
+export interface Store extends RecordStore, CallStore, CallCountStore, LabelStore, ApprovalStore {
   /** TOKEN_EXISTS where one of this name is not revoked. */
   addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */

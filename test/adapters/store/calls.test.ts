@@ -29,6 +29,24 @@ describe.each(DATABASES)('the call record of a store in %s', (_database, newPlac
     expect(check.report.faults).toEqual([]);
   });
 
+  it('counts calls by time, decision and outcome', async () => {
+    const store = await openAt(await newPlace());
+    const entries = chained('c', [
+      recordedCall(1),
+      recordedCall(2, { outcome: 'tool_error' }),
+      recordedCall(3),
+      droppedCalls(4, 7),
+    ]);
+    valueOf(await store.addCalls(batchOf(entries), KEEP_ALL));
+    const sinceMs = entries[1]?.atMs ?? 0;
+    const slotMs = (entries[2]?.atMs ?? 0) - sinceMs;
+    const counts = valueOf(await store.callCounts({ sinceMs, slotMs, slotCount: 2 }));
+    expect(counts.toSorted((one, other) => one.slot - other.slot)).toEqual([
+      { slot: 0, decision: 'allow', outcome: 'tool_error', count: 1 },
+      { slot: 1, decision: 'allow', outcome: 'ok', count: 1 },
+    ]);
+  });
+
   it('is read in pages and found by what entries are about', async () => {
     const store = await openAt(await newPlace());
     const refused = { decision: { kind: 'refuse', reasons: [] }, outcome: 'CALL_REFUSED' } as const;

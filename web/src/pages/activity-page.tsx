@@ -1,51 +1,53 @@
-import { Button, NativeSelect, SegmentedControl } from '@mantine/core';
+import { Button, SegmentedControl } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Activity } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { CallFilters } from '../parts/call-filters.tsx';
 import { CallRow } from '../parts/call-row.tsx';
 import { ChangeRow } from '../parts/change-row.tsx';
+import { useRowKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { callsQuery, type CallFilter } from '../state/calls.ts';
+import { readActivitySearch, type ActivitySearch } from '../state/activity-search.ts';
 import { activityQuery } from '../state/lists.ts';
-
-type Shown = 'calls' | 'changes';
+import { useIsAdmin } from '../state/session.ts';
 
 export function ActivityPage(): ReactNode {
-  const [shown, setShown] = useState<Shown>('calls');
-  const [filter, setFilter] = useState<CallFilter>('all');
+  const { show, ...filter }: ActivitySearch = useSearch({ from: '/activity' });
+  const navigate = useNavigate({ from: '/activity' });
+  const isAdmin = useIsAdmin();
+  useRowKeys();
+  const set = (change: Record<string, unknown>): void =>
+    void navigate({
+      search: (now: ActivitySearch) => readActivitySearch({ ...now, ...change }),
+      replace: true,
+    });
   return (
     <Page
       title="Activity"
       tools={
-        <>
-          {shown === 'calls' && (
-            <NativeSelect
-              aria-label="Which calls"
-              value={filter}
-              onChange={(event) => setFilter(event.currentTarget.value as CallFilter)}
-              data={[
-                { value: 'all', label: 'All calls' },
-                { value: 'ask', label: 'Asked for' },
-                { value: 'refuse', label: 'Refused' },
-                { value: 'failed', label: 'Failed' },
-              ]}
-            />
-          )}
-          <SegmentedControl
-            size="xs"
-            aria-label="What is shown"
-            value={shown}
-            onChange={(value) => setShown(value)}
-            data={[
-              { value: 'calls', label: 'Calls' },
-              { value: 'changes', label: 'Changes' },
-            ]}
-          />
-        </>
+        <SegmentedControl
+          size="xs"
+          aria-label="What is shown"
+          value={show ?? 'calls'}
+          onChange={(value) => set({ show: value })}
+          data={[
+            { value: 'calls', label: 'Calls' },
+            { value: 'changes', label: 'Changes' },
+          ]}
+        />
       }
     >
-      {shown === 'calls' ? <Calls filter={filter} /> : <Changes />}
+      {show === undefined ? (
+        <>
+          <CallFilters filter={filter} mayExport={isAdmin} onChange={set} />
+          <Calls filter={filter} />
+        </>
+      ) : (
+        <Changes />
+      )}
     </Page>
   );
 }
@@ -53,8 +55,13 @@ export function ActivityPage(): ReactNode {
 function Calls({ filter }: { readonly filter: CallFilter }): ReactNode {
   const query = useInfiniteQuery(callsQuery(filter));
   const calls = query.data?.pages.flatMap((page) => page.calls) ?? [];
+  const isFiltered = Object.keys(filter).length > 0;
   return (
-    <Listed query={query} isEmpty={calls.length === 0} emptyTitle="No calls">
+    <Listed
+      query={query}
+      isEmpty={calls.length === 0}
+      emptyTitle={isFiltered ? 'No call fits these filters' : 'No calls'}
+    >
       {calls.map((call) => (
         <CallRow key={call.id} call={call} />
       ))}

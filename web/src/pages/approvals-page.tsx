@@ -5,9 +5,11 @@ import type { Approval } from '../../../src/edges/rest/contract/approvals.ts';
 import { AnsweredRow } from '../parts/answered-row.tsx';
 import { ApprovalRequest } from '../parts/approval-request.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { NotifyButton } from '../parts/notify-button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { answer, answeredQuery, forget, pendingQuery, revoke, type Answer } from '../state/approvals.ts';
+import { useApprovalNotifications } from '../state/notifications.ts';
 
 interface FailedAnswer {
   readonly id: string;
@@ -19,6 +21,7 @@ export function ApprovalsPage(): ReactNode {
   const pending = useQuery(pendingQuery);
   const answered = useQuery(answeredQuery);
   const list = pending.data ?? [];
+  const notifications = useApprovalNotifications(pending.data);
   const [selectedId, select] = useState<string>();
   const [denying, setDenying] = useState<string>();
   const [busy, setBusy] = useState<string>();
@@ -71,7 +74,11 @@ export function ApprovalsPage(): ReactNode {
 
   const title = list.length === 0 ? 'Approvals' : `(${list.length}) Approvals`;
   return (
-    <Page title="Approvals" count={list.length === 0 ? undefined : list.length}>
+    <Page
+      title="Approvals"
+      count={list.length === 0 ? undefined : list.length}
+      tools={<NotifyButton {...notifications} />}
+    >
       <title>{`${title} · Assay`}</title>
       {pending.isPending && <LoadingRows count={3} />}
       {pending.isError && <Failed error={pending.error} onRetry={() => void pending.refetch()} />}

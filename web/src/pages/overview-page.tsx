@@ -1,16 +1,18 @@
+import { Skeleton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { CallChart, sentenceOf } from '../parts/call-chart.tsx';
 import { CallRow } from '../parts/call-row.tsx';
 import { Page } from '../parts/page.tsx';
 import { RiskBadge } from '../parts/risk-badge.tsx';
 import { ServerRow } from '../parts/server-row.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { pendingQuery } from '../state/approvals.ts';
-import { callsQuery } from '../state/calls.ts';
+import { callCountsQuery, callsQuery } from '../state/calls.ts';
 import { gatewaysQuery } from '../state/lists.ts';
 import { useIsAdmin } from '../state/session.ts';
-import { toolsQuery, type Risk } from '../state/tools.ts';
+import { isComplete, toolsQuery, type Risk } from '../state/tools.ts';
 
 const RISKS: readonly Risk[] = ['read_only', 'write', 'destructive', 'unannotated'];
 
@@ -18,26 +20,28 @@ export function OverviewPage(): ReactNode {
   const isAdmin = useIsAdmin();
   const tools = useQuery(toolsQuery);
   const gateways = useQuery(gatewaysQuery);
-  const latest = useInfiniteQuery(callsQuery('all'));
+  const latest = useInfiniteQuery(callsQuery({}));
   const rows = tools.data ?? [];
+  const isCounted = isComplete(tools.data);
   const review = rows.filter(({ drift }) => drift !== 'none').length;
   const calls = latest.data?.pages[0]?.calls.slice(0, 8) ?? [];
   return (
     <Page title="Overview">
       <div className="cards">
         {RISKS.map((risk) => (
-          <Link key={risk} className="card" to="/tools" search={{ risk }}>
-            <strong>{tools.isPending ? '…' : rows.filter((row) => row.risk === risk).length}</strong>
+          <Link key={risk} className="card" data-ready={isCounted} to="/tools" search={{ risk }}>
+            <strong>{!isCounted ? '…' : rows.filter((row) => row.risk === risk).length}</strong>
             <RiskBadge risk={risk} />
           </Link>
         ))}
         {isAdmin && <WaitingCard />}
         <Link className="card" to="/tools" search={{ review: true }}>
-          <strong>{tools.isPending ? '…' : review}</strong>
+          <strong>{!isCounted ? '…' : review}</strong>
           To review
         </Link>
       </div>
       {tools.isError && <Failed error={tools.error} onRetry={() => void tools.refetch()} />}
+      <CallsChart />
       <h2>Servers</h2>
       {gateways.isPending && <LoadingRows count={3} />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
@@ -65,6 +69,21 @@ export function OverviewPage(): ReactNode {
         ))}
       </div>
     </Page>
+  );
+}
+
+function CallsChart(): ReactNode {
+  const counts = useQuery(callCountsQuery);
+  return (
+    <section aria-label="Calls of the last 12 hours">
+      <h2>
+        Calls
+        {counts.data !== undefined && <span className="count">{sentenceOf(counts.data)}</span>}
+      </h2>
+      {counts.isPending && <Skeleton height={120} />}
+      {counts.isError && <Failed error={counts.error} onRetry={() => void counts.refetch()} />}
+      {counts.data !== undefined && <CallChart counts={counts.data} />}
+    </section>
   );
 }
 

@@ -9,7 +9,7 @@ import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { ToolList } from '../parts/tool-list.tsx';
 import { ToolPanel } from '../parts/tool-panel.tsx';
 import type { ToolSearch } from '../state/tool-search.ts';
-import { toolsQuery, type Risk, type ToolRow } from '../state/tools.ts';
+import { isComplete, toolsQuery, type Risk, type ToolRow } from '../state/tools.ts';
 
 export function ToolsPage(): ReactNode {
   const tools = useQuery(toolsQuery);
@@ -25,7 +25,7 @@ export function ToolsPage(): ReactNode {
   return (
     <Page
       title="Tools"
-      count={tools.isSuccess ? rows.length : undefined}
+      count={isComplete(tools.data) ? rows.length : undefined}
       tools={<Filters {...{ search, servers, set }} />}
     >
       {tools.isPending && <LoadingRows count={12} />}

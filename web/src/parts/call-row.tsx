@@ -50,7 +50,13 @@ export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
         <span className="quiet wide">
           <When at={call.at} />
         </span>
-        <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button
+          type="button"
+          className="link"
+          data-row
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           Details
         </button>
       </div>

@@ -24,7 +24,13 @@ export function ChangeRow({ entry }: { readonly entry: AuditEntry }): ReactNode 
           <When at={at} />
         </span>
         {hasDetail && (
-          <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button
+            type="button"
+            className="link"
+            data-row
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
             Details
           </button>
         )}

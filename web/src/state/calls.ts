@@ -1,23 +1,42 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
-import type { CallPage } from '../../../src/edges/rest/contract/calls.ts';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { CallCounts, CallPage } from '../../../src/edges/rest/contract/calls.ts';
 import { read } from './api.ts';
 
-export type CallFilter = 'all' | 'ask' | 'refuse' | 'failed';
+/** The filters of the list are in the address. */
+export interface CallFilter {
+  readonly tool?: string;
+  readonly subject?: string;
+  readonly decision?: 'allow' | 'ask' | 'refuse';
+  readonly outcome?: string;
+  /** The last hours. */
+  readonly hours?: number;
+}
 
-const QUERIES: Readonly<Record<CallFilter, string>> = {
-  all: '',
-  ask: '&decision=ask',
-  refuse: '&decision=refuse',
-  failed: '&outcome=error',
-};
+/** The query of both the list and its export. */
+export function callParameters({ hours, ...facts }: CallFilter, nowMs: number): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(facts)) parameters.set(name, value);
+  if (hours !== undefined) parameters.set('since', new Date(nowMs - hours * 3_600_000).toISOString());
+  return parameters;
+}
 
 /** Newest first. */
 export const callsQuery = (filter: CallFilter) =>
   infiniteQueryOptions({
     queryKey: ['calls', filter],
-    queryFn: ({ pageParam, signal }) =>
-      read<CallPage>(`/activity/calls?limit=50${QUERIES[filter]}${pageParam}`, signal),
+    queryFn: ({ pageParam, signal }) => {
+      const parameters = callParameters(filter, Date.now());
+      parameters.set('limit', '50');
+      if (pageParam !== '') parameters.set('cursor', pageParam);
+      return read<CallPage>(`/activity/calls?${parameters.toString()}`, signal);
+    },
     initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) =>
-      nextCursor === undefined ? undefined : `&cursor=${encodeURIComponent(nextCursor)}`,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
   });
+
+/** Counted by the store, so not again at each call. */
+export const callCountsQuery = queryOptions({
+  queryKey: ['call-counts'],
+  queryFn: ({ signal }) => read<CallCounts>('/activity/calls/counts?hours=12', signal),
+  refetchInterval: 15_000,
+});

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { AuditPage } from '../../../src/edges/rest/contract/activity.ts';
-import type { HintName, Tool, ToolPage } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, Tool, ToolSummary, ToolSummaryPage } from '../../../src/edges/rest/contract/tools.ts';
 import { read, write } from './api.ts';
 
 export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
@@ -30,7 +30,7 @@ export const HINT_LABELS: Readonly<Record<HintName, string>> = {
   openWorldHint: 'Open world',
 };
 
-export function riskOf({ hints }: Pick<Tool, 'hints'>): Risk {
+export function riskOf({ hints }: Pick<ToolSummary, 'hints'>): Risk {
   const { readOnlyHint, destructiveHint } = hints;
   const isContradicted = Object.values(hints).some((hint) => hint.isContradicted);
   if (readOnlyHint.effective && !destructiveHint.effective && !isContradicted) return 'read_only';
@@ -38,20 +38,41 @@ export function riskOf({ hints }: Pick<Tool, 'hints'>): Risk {
   return destructiveHint.effective || isContradicted ? 'destructive' : 'write';
 }
 
-/** All tools, as small rows: of 10,000 tools the schemas alone would be tens of megabytes. */
+const TOOL_ROWS = ['tools', 'rows'] as const;
+
+/** Rows of which more are on their way. */
+const partial = new WeakSet<readonly ToolRow[]>();
+
+/** Whether these are all rows, and not the first page of them. */
+export function isComplete(rows: readonly ToolRow[] | undefined): boolean {
+  return rows !== undefined && !partial.has(rows);
+}
+
+/**
+ * All tools, as small rows: of 10,000 tools the schemas alone would be tens of megabytes. The first time, the first
+ * page is shown before the others are loaded.
+ */
 export const toolsQuery = queryOptions({
-  queryKey: ['tools', 'rows'],
-  queryFn: async ({ signal }): Promise<readonly ToolRow[]> => {
+  queryKey: TOOL_ROWS,
+  queryFn: async ({ signal, client }): Promise<readonly ToolRow[]> => {
     const rows: ToolRow[] = [];
     let cursor: string | undefined;
     do {
       const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const page = await read<ToolPage>(`/tools?limit=500${after}`, signal);
-      rows.push(...page.tools.map(rowOf));
+      const page = await read<ToolSummaryPage>(`/tools?summary=true&limit=500${after}`, signal);
+      for (const tool of page.tools) rows.push(rowOf(tool));
+      const isFirst = cursor === undefined;
       cursor = page.nextCursor;
+      if (isFirst && cursor !== undefined && client.getQueryData(TOOL_ROWS) === undefined) {
+        const first = [...rows];
+        partial.add(first);
+        client.setQueryData(TOOL_ROWS, first);
+      }
     } while (cursor !== undefined);
     return rows;
   },
+  // To compare 10,000 rows with those before would block the page for longer than to show them anew.
+  structuralSharing: false,
 });
 
 export const toolQuery = (id: string) =>
@@ -84,7 +105,7 @@ export const toolHistoryQuery = (id: string) =>
       ).activity,
   });
 
-function rowOf(tool: Tool): ToolRow {
+function rowOf(tool: ToolSummary): ToolRow {
   const { id, name, namespacedName, serverName, hints, drift } = tool;
   const title = tool.title ?? name;
   const risk = riskOf(tool);

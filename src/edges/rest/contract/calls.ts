@@ -27,3 +27,16 @@ export interface CallPage {
   readonly calls: readonly RecordedCall[];
   readonly nextCursor?: string;
 }
+
+export interface CallSlot {
+  readonly calls: number;
+  readonly errors: number;
+  readonly refused: number;
+}
+
+/** Numbers of calls, in slots of equal length; the last one ends now. */
+export interface CallCounts {
+  readonly since: string;
+  readonly slotMs: number;
+  readonly slots: readonly CallSlot[];
+}

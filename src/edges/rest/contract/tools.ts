@@ -37,6 +37,24 @@ export interface Tool {
   readonly inputSchema?: unknown;
 }
 
+/** What a list shows. */
+export interface ToolSummary extends Pick<
+  Tool,
+  'id' | 'name' | 'namespacedName' | 'serverName' | 'title' | 'state' | 'drift'
+> {
+  /** The first 500 characters. */
+  readonly description?: string;
+  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'decidedBy' | 'isContradicted'>>>;
+  readonly lint: readonly { readonly rule: string; readonly level: string }[];
+}
+
+/** The answer to `?summary=true`. */
+export interface ToolSummaryPage {
+  readonly tools: readonly ToolSummary[];
+  readonly total: number;
+  readonly nextCursor?: string;
+}
+
 export interface ToolPage {
   readonly tools: readonly Tool[];
   readonly total: number;
