@@ -7,7 +7,7 @@ import { adminClient, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, listAt } from '../support/json.ts';
+import { at, listAt, parseJson } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
 import { fixture, PROGRAM, tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
@@ -53,7 +53,7 @@ it('calls are filtered by tool, outcome and time; the filter is in the address a
   const lines = readFileSync(await download.path(), 'utf8')
     .trim()
     .split('\n');
-  expect(lines.map((line) => at(JSON.parse(line), 'entry', 'tool', 'namespacedName'))).toEqual([
+  expect(lines.map((line) => at(parseJson(line), 'entry', 'tool', 'namespacedName'))).toEqual([
     'plain.echo',
   ]);
   await page.getByLabel('Outcome').selectOption('tool_error');
