@@ -4,22 +4,36 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ArrowLeft, Play, Square } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import type { Tool } from '../../../src/edges/rest/contract/tools.ts';
 import { HintIcons } from '../parts/hint-icons.tsx';
 import { HostileText } from '../parts/hostile-text.tsx';
 import { Page } from '../parts/page.tsx';
 import { RiskBadge } from '../parts/risk-badge.tsx';
-import { argumentFaults } from '../parts/run/argument-validator.ts';
+import type { argumentFaults } from '../parts/run/argument-validator.ts';
 import { type Arguments, RunArguments } from '../parts/run/run-arguments.tsx';
 import { RunNotice } from '../parts/run/run-notice.tsx';
-import { RunOutput } from '../parts/run/run-output.tsx';
-import { RunQuestion } from '../parts/run/run-question.tsx';
 import { Failed, LoadingRows } from '../parts/states.tsx';
 import { argumentSchema } from '../state/argument-schema.ts';
 import { changedRun, NO_RUN, run as runTool, type Run } from '../state/runs.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { riskOf, toolQuery } from '../state/tools.ts';
+
+// Loaded with the first run.
+const RunOutput = lazy(async () => ({ default: (await import('../parts/run/run-output.tsx')).RunOutput }));
+const RunQuestion = lazy(async () => ({
+  default: (await import('../parts/run/run-question.tsx')).RunQuestion,
+}));
 
 export function RunPage(): ReactNode {
   const { toolId } = useParams({ from: '/tools/$toolId/run' });
@@ -42,9 +56,10 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
   const isAdmin = useIsAdmin();
   const schema = useMemo(() => argumentSchema(tool.inputSchema), [tool.inputSchema]);
   const value = useMemo(() => objectIn(text), [text]);
+  const validate = useValidator();
   const faults = useMemo(
-    () => (schema === undefined || value === undefined ? [] : argumentFaults(schema, value)),
-    [schema, value],
+    () => (schema === undefined || value === undefined ? [] : (validate?.(schema, value) ?? [])),
+    [schema, value, validate],
   );
   const isRunning = run.state === 'running';
   const edit = (next: string): void => {
@@ -96,8 +111,10 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
         {isInsisting && <span className="bad small">The arguments do not fit the schema of the tool.</span>}
         {!isAdmin && <span className="quiet small">Running a tool needs the scope admin.</span>}
       </div>
-      {run.question !== undefined && <RunQuestion question={run.question} onAnswered={answered} />}
-      <RunOutput run={run} />
+      <Suspense>
+        {run.question !== undefined && <RunQuestion question={run.question} onAnswered={answered} />}
+        {run.state !== 'idle' && <RunOutput run={run} />}
+      </Suspense>
     </form>
   );
 }
@@ -123,6 +140,17 @@ function Head({ tool }: { readonly tool: Tool }): ReactNode {
       )}
     </div>
   );
+}
+
+/** Undefined until it is loaded. */
+function useValidator(): typeof argumentFaults | undefined {
+  const [validate, setValidate] = useState<typeof argumentFaults>();
+  useEffect(() => {
+    void import('../parts/run/argument-validator.ts').then((loaded) =>
+      setValidate(() => loaded.argumentFaults),
+    );
+  }, []);
+  return validate;
 }
 
 interface RunControl {

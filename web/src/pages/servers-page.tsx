@@ -2,20 +2,22 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus, Server } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
-import { AddServer } from '../parts/add-server.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { ServerList, type ReviewCounts } from '../parts/server-list.tsx';
-import { ServerPanel } from '../parts/server-panel.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { gatewaysQuery } from '../state/lists.ts';
 import type { ServerSearch } from '../state/server-search.ts';
 import { changedInstructionsQuery, driftedQuery } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import '../servers.css';
+
+// What opens over the list is loaded when it is first opened.
+const AddServer = lazy(async () => ({ default: (await import('../parts/add-server.tsx')).AddServer }));
+const ServerPanel = lazy(async () => ({ default: (await import('../parts/server-panel.tsx')).ServerPanel }));
 
 type SetSearch = (change: { readonly [K in keyof ServerSearch]?: ServerSearch[K] | undefined }) => void;
 
@@ -49,23 +51,25 @@ export function ServersPage(): ReactNode {
       {gateways.isSuccess && list.length === 0 && <NoServers isAdmin={isAdmin} set={set} />}
       {list.length > 0 && rows.length === 0 && <Empty title="No server fits the search" />}
       <ServerList rows={rows} current={at} reviews={useReviews()} onOpen={open} />
-      {search.add !== undefined && (
-        <AddServer
-          kind={search.add}
-          onKind={(add) => set({ add })}
-          onClose={() => set({ add: undefined })}
-          onAdded={(name) => open(name)}
-        />
-      )}
-      {search.server !== undefined && search.add === undefined && gateways.isSuccess && (
-        <ServerPanel
-          name={search.server}
-          gateway={opened}
-          tab={search.tab ?? 'state'}
-          onTab={(tab) => set({ tab })}
-          onClose={() => set({ server: undefined, tab: undefined })}
-        />
-      )}
+      <Suspense>
+        {search.add !== undefined && (
+          <AddServer
+            kind={search.add}
+            onKind={(add) => set({ add })}
+            onClose={() => set({ add: undefined })}
+            onAdded={(name) => open(name)}
+          />
+        )}
+        {search.server !== undefined && search.add === undefined && gateways.isSuccess && (
+          <ServerPanel
+            name={search.server}
+            gateway={opened}
+            tab={search.tab ?? 'state'}
+            onTab={(tab) => set({ tab })}
+            onClose={() => set({ server: undefined, tab: undefined })}
+          />
+        )}
+      </Suspense>
     </Page>
   );
 }

@@ -2,14 +2,16 @@ import { NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search, Wrench } from 'lucide-react';
-import { useDeferredValue, useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useDeferredValue, useMemo, type ReactNode } from 'react';
 import { Page } from '../parts/page.tsx';
 import { RISK_LABELS } from '../parts/risk-badge.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
 import { ToolList } from '../parts/tool-list.tsx';
-import { ToolPanel } from '../parts/tool-panel.tsx';
 import type { ToolSearch } from '../state/tool-search.ts';
 import { isComplete, toolsQuery, type Risk, type ToolRow } from '../state/tools.ts';
+
+// Loaded when a tool is first opened.
+const ToolPanel = lazy(async () => ({ default: (await import('../parts/tool-panel.tsx')).ToolPanel }));
 
 export function ToolsPage(): ReactNode {
   const tools = useQuery(toolsQuery);
@@ -38,7 +40,9 @@ export function ToolsPage(): ReactNode {
         </Empty>
       )}
       {rows.length > 0 && <ToolList key={shown} rows={rows} onOpen={(tool) => set({ tool })} />}
-      {search.tool !== undefined && <ToolPanel id={search.tool} onClose={() => set({ tool: undefined })} />}
+      <Suspense>
+        {search.tool !== undefined && <ToolPanel id={search.tool} onClose={() => set({ tool: undefined })} />}
+      </Suspense>
     </Page>
   );
 }

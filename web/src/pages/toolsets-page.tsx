@@ -2,19 +2,23 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Layers, Plus } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import type { Toolset } from '../../../src/edges/rest/contract/toolsets.ts';
 import { HostileText } from '../parts/hostile-text.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { NewToolset } from '../parts/new-toolset.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
-import { ToolsetPanel } from '../parts/toolset-panel.tsx';
 import { useIsAdmin } from '../state/session.ts';
 import type { ToolsetSearch } from '../state/toolset-search.ts';
 import { toolsetsQuery } from '../state/toolsets.ts';
 import '../servers.css';
 import '../toolsets.css';
+
+// What opens over the list is loaded when it is first opened.
+const NewToolset = lazy(async () => ({ default: (await import('../parts/new-toolset.tsx')).NewToolset }));
+const ToolsetPanel = lazy(async () => ({
+  default: (await import('../parts/toolset-panel.tsx')).ToolsetPanel,
+}));
 
 export function ToolsetsPage(): ReactNode {
   const toolsets = useQuery(toolsetsQuery);
@@ -66,17 +70,19 @@ export function ToolsetsPage(): ReactNode {
           ))}
         </ul>
       )}
-      {search.add === true && <NewToolset onClose={() => show({})} onCreated={open} />}
-      {search.toolset !== undefined && toolsets.isSuccess && (
-        <ToolsetPanel
-          key={search.toolset}
-          name={search.toolset}
-          tab={search.tab ?? 'tools'}
-          onTab={(tab) => show({ ...search, tab })}
-          onRenamed={(name) => show({ toolset: name, tab: 'settings' })}
-          onClose={() => show({})}
-        />
-      )}
+      <Suspense>
+        {search.add === true && <NewToolset onClose={() => show({})} onCreated={open} />}
+        {search.toolset !== undefined && toolsets.isSuccess && (
+          <ToolsetPanel
+            key={search.toolset}
+            name={search.toolset}
+            tab={search.tab ?? 'tools'}
+            onTab={(tab) => show({ ...search, tab })}
+            onRenamed={(name) => show({ toolset: name, tab: 'settings' })}
+            onClose={() => show({})}
+          />
+        )}
+      </Suspense>
     </Page>
   );
 }

@@ -8,7 +8,6 @@ import { ContentBlock, JsonText } from './content-block.tsx';
 /** Progress and messages while a call runs, and how it ended. */
 export function RunOutput({ run }: { readonly run: Run }): ReactNode {
   const { state, outcome } = run;
-  if (state === 'idle') return null;
   return (
     <section aria-labelledby="output-title" aria-live="polite" aria-busy={state === 'running'}>
       <div className="section-head">
