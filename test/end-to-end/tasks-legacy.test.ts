@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { POLICY_SETTINGS } from '../../src/core/policy/policy-settings.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
@@ -9,6 +8,7 @@ import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
+import { lockStore } from '../support/stores.ts';
 import { begin, codeOf, RELATED_TASK, resultOf, statusOf, type Asker } from '../support/tasks.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
@@ -217,14 +217,16 @@ describe('a task', () => {
     expect(await statusOf(second, taskId)).toBe('working');
   });
 
-  it('needs no store, but does not outlast the process without one, which the log says once', async () => {
-    // Nothing else of the store matters here, as the preferences for calls are fixed.
-    const fixed = Object.values(POLICY_SETTINGS).map(({ env, kind }) => [env, String(kind.defaultValue)]);
-    const env = { ...Object.fromEntries(fixed), ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-    const pipe = await openPipe({ servers: two, env });
+  it('needs no key in the store, but does not outlast the process without one, which the log says once', async () => {
+    const home = tempDir();
+    const pipe = await openPipe({ servers: { ...two, plain: fixture('plain') }, home });
+    // With the first call the store was read; from then on it can no longer be written.
+    await pipe.ask('tools/call', { name: 'plain_label', arguments: {} });
+    const release = lockStore(home);
     const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
     for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');
     expect(pipe.stderr().match(/ids of tasks will not outlast this process/g)).toHaveLength(1);
+    release();
   });
 
   it('is its maker’s alone, whoever else knows its id', async () => {

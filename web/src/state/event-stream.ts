@@ -10,8 +10,9 @@ export async function readEvents(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const parts = value.split('\n\n');
-    // An event may come in many pieces: they are joined once it is whole.
+    // An event may come in many pieces, of which one may end within the empty line: they are joined once it is whole.
+    const isCut = value.startsWith('\n') && pieces.at(-1)?.endsWith('\n') === true;
+    const parts = isCut ? ['', ...value.slice(1).split('\n\n')] : value.split('\n\n');
     pieces.push(parts.shift() ?? '');
     for (const part of parts) {
       tell(pieces.join(''), onEvent);
