@@ -18,7 +18,7 @@ export const LINK_HOLDER: { readonly subject: string; readonly scopes: readonly 
 /** The path of the pages, where a link leads. */
 export const PAGES_PATH = '/admin';
 
-/** The code is in the fragment, which browsers send to nobody: no log, proxy or link preview sees it. */
+/** The code is in the fragment, which browsers never send, so no log, proxy or link preview sees it. */
 export function signInUrl(base: string, code: string): string {
   return `${base.replace(/\/$/, '')}${PAGES_PATH}/sign-in#code=${code}`;
 }

@@ -36,7 +36,7 @@ const IS_DATABASE_FILE = /\.(?:db|db3|sqlite|sqlite3|duckdb|mdb)$/i;
 const IS_CONNECTION_STRING = /(?:^|[\s;])(?:dbname|database|initial catalog|data source)\s*=/i;
 const IS_DATABASE_VARIABLE =
   /^(?:PGHOST|PGDATABASE|PGSERVICE|(?:\w+_)?(?:DB|DATABASE|MYSQL|MARIADB|POSTGRES|MONGO|MONGODB|REDIS)_(?:HOST|NAME|DATABASE|URI|URL|DSN))$/i;
-/** Code and certificates are no data. */
+/** Code and certificates do not count as data. */
 const IS_PROGRAM = /\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|jar|exe|wasm|pem|crt|cer)$/i;
 /** Variables with which programs find themselves and their libraries. */
 const IS_ENVIRONMENT =

@@ -25,7 +25,7 @@ export interface LayoutFacts {
   readonly cwd: string;
   readonly roots: readonly { readonly path: string; readonly from?: string }[];
   readonly readable: readonly string[];
-  /** Existing folders of `SYSTEM_FOLDERS` that are no links. */
+  /** Existing folders of `SYSTEM_FOLDERS` that are not symbolic links. */
   readonly systemFolders: readonly string[];
   /** Whether changes of system folders can be recorded: an ordinary user cannot copy files of other users. */
   readonly isPrivileged: boolean;

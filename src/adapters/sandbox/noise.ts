@@ -13,7 +13,7 @@ const CLASSES: readonly (readonly [NoiseClass, RegExp])[] = [
 
 /**
  * Which harmless purpose a name suggests, for a path that begins with `/` at the folder it was declared in. A name
- * proves nothing: a server chooses its names. The WAL of a SQLite database holds data and is no noise.
+ * proves nothing: a server chooses its names. The WAL of a SQLite database holds data, so it does not count as noise.
  */
 export function noiseClass(path: string): NoiseClass | undefined {
   return CLASSES.find(([, pattern]) => pattern.test(path))?.[0];
