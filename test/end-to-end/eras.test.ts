@@ -8,6 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
 import { fixture, openDiary, ROOT, tempDir, writeConfig, writeText } from '../support/place.ts';
 
 describe('the era of a server', () => {
@@ -33,6 +34,14 @@ describe('the era of a server', () => {
     expect(await session.call('silent_label')).toBe('silent');
     for (const diary of [plain, modern, silent]) expect(diary.read('start')).toHaveLength(1);
     expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
+  });
+
+  it('is legacy where a server of both eras starts so slowly that it was also asked to initialize', async () => {
+    const assay = await startGateway({ servers: { dual: fixture('slow-dual') } });
+    await assay.settled();
+    expect(at(serverIn(await assay.health(), 'dual'), 'era')).toBe('legacy');
+    const called = await modernAsk(assay.url, 'tools/call', { params: { name: 'dual_label' } });
+    expect(at(called, 'result', 'resultType')).toBe('complete');
   });
 
   it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {

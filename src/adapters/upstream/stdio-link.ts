@@ -21,7 +21,14 @@ import { Attempt, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
-import { discover, initialize, type Facts, type HandshakeFault, type Introduction } from './handshake.ts';
+import {
+  discover,
+  initialize,
+  type Discovery,
+  type Facts,
+  type HandshakeFault,
+  type Introduction,
+} from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { Listening } from './listening.ts';
@@ -151,13 +158,22 @@ async function performHandshake(
   const early = await atMost(discovery, PROBE_PATIENCE_MS);
   if (early?.kind === 'modern') return ok(early.facts);
   const initialized = initialize(probe, options, signal);
-  if (early !== undefined) return initialized;
-  // Neither answered yet: a modern server answers the first, a legacy one the second.
-  const modern = discovery.then((found) => (found.kind === 'modern' ? ok(found.facts) : initialized));
-  const late = await Promise.race([modern, initialized]);
-  if (late.ok) return late;
-  const last = await discovery;
-  return last.kind === 'modern' ? ok(last.facts) : late;
+  return early === undefined ? settled(discovery, initialized) : initialized;
+}
+
+/**
+ * The outcome of asking in both eras. A server that accepts `initialize` speaks the legacy era from then on, also if it
+ * answered `server/discover` before (2026-07-28, basic/transports/stdio#backward-compatibility).
+ */
+async function settled(
+  discovery: Promise<Discovery>,
+  initialized: Promise<Result<Facts, HandshakeFault>>,
+): Promise<Result<Facts, HandshakeFault>> {
+  const facts = discovery.then((found) => (found.kind === 'modern' ? found.facts : undefined));
+  const modern = await Promise.race([facts, initialized.then(({ ok }) => (ok ? undefined : facts))]);
+  if (modern === undefined) return initialized;
+  const legacy = await atMost(initialized, PROBE_PATIENCE_MS);
+  return legacy?.ok === true ? legacy : ok(modern);
 }
 
 interface StdioLinkParts {
