@@ -36,12 +36,13 @@ describe('the era of a server', () => {
     expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
   });
 
-  it('is legacy where a server of both eras starts so slowly that it was also asked to initialize', async () => {
-    const assay = await startGateway({ servers: { dual: fixture('slow-dual') } });
+  it('is modern where a server of both eras starts slowly and accepts `initialize`: it is started again', async () => {
+    const state = join(tempDir(), 'starts');
+    const assay = await startGateway({ servers: { dual: fixture('slow-dual', [`--state=${state}`]) } });
     await assay.settled();
-    expect(at(serverIn(await assay.health(), 'dual'), 'era')).toBe('legacy');
-    const called = await modernAsk(assay.url, 'tools/call', { params: { name: 'dual_label' } });
-    expect(at(called, 'result', 'resultType')).toBe('complete');
+    expect(at(serverIn(await assay.health(), 'dual'), 'era')).toBe('modern');
+    const called = await modernAsk(assay.url, 'tools/call', { params: { name: 'dual_starts' } });
+    expect(at(called, 'result')).toMatchObject({ content: [{ text: '2' }], resultType: 'complete' });
   });
 
   it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {

@@ -38,6 +38,8 @@ import { Listening } from './listening.ts';
  * slowly answers both in turn, so sending it early costs nothing.
  */
 const PROBE_PATIENCE_MS = 2_000;
+/** The same time for a server that is known to speak the modern era. */
+const MODERN_PATIENCE_MS = 10_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
 
 /** Starts a server's process and shakes hands with it. The same process serves either era. */
@@ -49,19 +51,22 @@ export async function openStdio(
   const recalled = deps.recallEra(spec) ?? deps.suspects.get(spec.name);
   const first = await attempt(opening, transport, recalled);
   if (first.ok) return first;
-  const { cause, diedOfProbe } = first.error;
-  if (recalled === 'legacy' || opening.signal.aborted || !diedOfProbe) return err(cause);
-  // Some legacy servers exit on a message they do not expect before `initialize`. The era is remembered after this.
-  const second = await attempt(opening, transport, 'legacy');
+  const { cause, again } = first.error;
+  if (again === undefined || opening.signal.aborted) return err(cause);
+  const second = await attempt(opening, transport, again);
   if (second.ok) return second;
   // It exits whatever it is sent; from now on, spawn it once per attempt.
-  deps.suspects.set(spec.name, 'legacy');
-  return err(cause);
+  if (again === 'legacy') deps.suspects.set(spec.name, 'legacy');
+  return err(again === 'legacy' ? cause : second.error.cause);
 }
 
 interface Failure {
   readonly cause: Cause;
-  readonly diedOfProbe: boolean;
+  /**
+   * The era to try next in a new process. Legacy: it exited, as some legacy servers do on a message they do not expect
+   * before `initialize`. Modern: it speaks both eras, but was started so slowly that it has chosen the legacy one.
+   */
+  readonly again: Era | undefined;
 }
 
 async function attempt(
@@ -91,12 +96,13 @@ async function attempt(
   child.onDrain(() => attempted.drained());
   const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
   if (!facts.ok) {
-    const diedOfProbe = conversation.hasEnded && recalled === undefined;
+    const hasDied = conversation.hasEnded && recalled === undefined;
+    const again = hasDied ? 'legacy' : facts.error.again;
     // Before it is ended: what it writes then is not why it failed.
     const cause = withStderr(facts.error.cause, stderr.errorLine);
     conversation.end(cause);
     await child.end();
-    return err({ cause, diedOfProbe });
+    return err({ cause, again });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
@@ -143,10 +149,14 @@ interface HandshakeOptions extends Introduction {
   readonly signal: AbortSignal;
 }
 
+interface FailedHandshake extends HandshakeFault {
+  readonly again?: Era;
+}
+
 async function performHandshake(
   conversation: Conversation,
   options: HandshakeOptions,
-): Promise<Result<Facts, HandshakeFault>> {
+): Promise<Result<Facts, FailedHandshake>> {
   const { recalled, signal } = options;
   const probe = (request: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
     conversation.ask(request, to);
@@ -155,25 +165,30 @@ async function performHandshake(
     if (facts.ok || signal.aborted) return facts;
   }
   const discovery = discover(probe, signal);
-  const early = await atMost(discovery, PROBE_PATIENCE_MS);
+  const early = await atMost(discovery, recalled === 'modern' ? MODERN_PATIENCE_MS : PROBE_PATIENCE_MS);
   if (early?.kind === 'modern') return ok(early.facts);
   const initialized = initialize(probe, options, signal);
-  return early === undefined ? settled(discovery, initialized) : initialized;
+  if (early !== undefined) return initialized;
+  const modern = await modernUnlessRefused(discovery, initialized);
+  if (modern === undefined) return initialized;
+  // A server that accepts `initialize` speaks the legacy era from then on, whatever it answered before.
+  const legacy = await atMost(initialized, PROBE_PATIENCE_MS);
+  if (legacy?.ok !== true) return ok(modern);
+  return recalled === undefined ? err({ ...NEVER_READY, again: 'modern' }) : legacy;
 }
 
-/**
- * The outcome of asking in both eras. A server that accepts `initialize` speaks the legacy era from then on, also if it
- * answered `server/discover` before (2026-07-28, basic/transports/stdio#backward-compatibility).
- */
-async function settled(
+const NEVER_READY: HandshakeFault = { cause: { code: 'HANDSHAKE_TIMEOUT' }, httpStatus: undefined };
+
+/** Time in ms to handle an answer to `server/discover` that was received just before the one to `initialize`. */
+const READ_MS = 100;
+
+/** What a modern server answered to `server/discover`; undefined once it is certain that the server is legacy. */
+async function modernUnlessRefused(
   discovery: Promise<Discovery>,
   initialized: Promise<Result<Facts, HandshakeFault>>,
-): Promise<Result<Facts, HandshakeFault>> {
-  const facts = discovery.then((found) => (found.kind === 'modern' ? found.facts : undefined));
-  const modern = await Promise.race([facts, initialized.then(({ ok }) => (ok ? undefined : facts))]);
-  if (modern === undefined) return initialized;
-  const legacy = await atMost(initialized, PROBE_PATIENCE_MS);
-  return legacy?.ok === true ? legacy : ok(modern);
+): Promise<Facts | undefined> {
+  const modern = discovery.then((found) => (found.kind === 'modern' ? found.facts : undefined));
+  return Promise.race([modern, initialized.then(({ ok }) => (ok ? atMost(modern, READ_MS) : modern))]);
 }
 
 interface StdioLinkParts {
