@@ -2,12 +2,15 @@ import { expectTypeOf, it } from 'vitest';
 import type { Approval } from '../../src/edges/rest/contract/approvals.ts';
 import type { Gateway } from '../../src/edges/rest/contract/gateways.ts';
 import type { ImportPlan as ShownPlan } from '../../src/edges/rest/contract/bundles.ts';
+import type { PolicyDecision, PolicyRuleList } from '../../src/edges/rest/contract/policy.ts';
 import type { Tool } from '../../src/edges/rest/contract/tools.ts';
 import type { Identity } from '../../src/core/subject.ts';
 import type { SessionView } from '../../src/edges/rest/contract/session.ts';
 import type { ApprovalView } from '../../src/gateway/services/approvals.ts';
 import type { ImportPlan } from '../../src/gateway/services/bundles/bundle-service.ts';
 import type { GatewayView } from '../../src/gateway/services/servers/gateway-view.ts';
+import type { PolicyRulesView } from '../../src/gateway/services/policy-rules.ts';
+import type { DecisionView } from '../../src/gateway/services/tools/explain-decision.ts';
 import type { ToolView } from '../../src/gateway/services/tools/tool-view.ts';
 
 /** As JSON: an undefined member is not there. */
@@ -25,5 +28,7 @@ it('the API sends what the admin pages read', () => {
   expectTypeOf<Sent<ToolView>>().toExtend<Tool>();
   expectTypeOf<Sent<GatewayView>>().toExtend<Gateway>();
   expectTypeOf<Sent<ImportPlan>>().toExtend<ShownPlan>();
+  expectTypeOf<Sent<DecisionView>>().toExtend<PolicyDecision>();
+  expectTypeOf<Sent<PolicyRulesView>>().toExtend<PolicyRuleList>();
   expectTypeOf<Sent<Identity>>().toExtend<SessionView>();
 });

@@ -8,6 +8,7 @@ export const theme: MantineThemeOverride = createTheme({
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs' } },
     NativeSelect: { defaultProps: { size: 'xs' } },
     // Its <style> element would be refused by the content-security policy.
     Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },

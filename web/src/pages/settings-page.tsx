@@ -1,16 +1,22 @@
 import '../settings.css';
 import { Link, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { useRowKeys } from '../parts/keys.ts';
 import { Page } from '../parts/page.tsx';
+import { LoadingRows } from '../parts/states.tsx';
 import { useIsAdmin } from '../state/session.ts';
 import { SETTINGS_SECTIONS, type SettingsSection } from '../state/settings-search.ts';
 import { BackupSection } from './settings/backup-section.tsx';
 import { PreferencesSection } from './settings/preferences-section.tsx';
 import { TokensSection } from './settings/tokens-section.tsx';
 
+const RulesSection = lazy(async () => ({
+  default: (await import('./settings/rules/rules-section.tsx')).RulesSection,
+}));
+
 const LABELS: Readonly<Record<SettingsSection, string>> = {
   preferences: 'Preferences',
+  rules: 'Rules',
   tokens: 'Tokens',
   backup: 'Export and import',
 };
@@ -35,6 +41,11 @@ export function SettingsPage(): ReactNode {
         ))}
       </nav>
       {section === 'preferences' && <PreferencesSection />}
+      {section === 'rules' && (
+        <Suspense fallback={<LoadingRows count={4} />}>
+          <RulesSection />
+        </Suspense>
+      )}
       {section === 'tokens' && <TokensSection />}
       {section === 'backup' && isAdmin && <BackupSection />}
     </Page>

@@ -4,10 +4,10 @@ export type LiveState = 'connecting' | 'live' | 'lost';
 
 /** Which queries an event makes stale. */
 const STALE: Readonly<Record<string, readonly string[]>> = {
-  tools: ['tools', 'gateways', 'toolsets'],
+  tools: ['tools', 'gateways', 'toolsets', 'policy'],
   approvals: ['approvals'],
   calls: ['calls'],
-  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens', 'toolsets'],
+  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens', 'toolsets', 'policy'],
 };
 
 let state: LiveState = 'connecting';

@@ -1,19 +1,24 @@
 import { queryOptions, useQuery, type QueryClient } from '@tanstack/react-query';
 import type { SessionView } from '../../../src/edges/rest/contract/session.ts';
 import { ApiError, read, write } from './api.ts';
+import { forgetDrafts, keepDraftsOf } from './drafts.ts';
 
 /** Null: nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<SessionView | null> => {
     try {
-      return await read<SessionView>('/admin/session', signal);
+      const session = await read<SessionView>('/admin/session', signal);
+      keepDraftsOf(session.subject);
+      return session;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null;
       throw error;
     }
   },
   staleTime: Infinity,
+  // Somebody may have signed in by a link in another tab.
+  refetchOnWindowFocus: ({ state }) => (state.data === null ? 'always' : false),
 });
 
 export async function signIn(
@@ -21,16 +26,18 @@ export async function signIn(
   proof: { readonly code: string } | { readonly token: string },
 ): Promise<void> {
   const session = await write<SessionView>('POST', '/admin/sign-in', proof);
+  keepDraftsOf(session.subject);
   forgetAll(client);
   client.setQueryData(sessionQuery.queryKey, session);
 }
 
 export async function signOut(client: QueryClient, everywhere: boolean): Promise<void> {
   await write('POST', '/admin/sign-out', { everywhere });
+  forgetDrafts();
   ended(client);
 }
 
-/** Nothing that was loaded stays in the page. */
+/** Nothing that was loaded stays in the page; what was typed waits for the same person. */
 export function ended(client: QueryClient): void {
   client.setQueryData(sessionQuery.queryKey, null);
   forgetAll(client);

@@ -19,3 +19,33 @@ export interface PolicyRuleList {
   /** Changed in the config file only. */
   readonly configFileRules: readonly PolicyRuleView[];
 }
+
+/** How a call would be decided on. The part that the pages use. */
+export interface PolicyDecision {
+  readonly tool: string;
+  readonly namespacedName: string;
+  readonly decision: 'allow' | 'ask' | 'refuse';
+  /** After `ask`: whether each call is asked for, or the first one of a session. */
+  readonly per?: 'call' | 'session';
+  /** Whether the call would be carried out now. */
+  readonly isCarriedOut: boolean;
+  /** The first one decides. */
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+  readonly warnings: readonly string[];
+  readonly hints: readonly {
+    readonly hint: HintName;
+    readonly value: boolean;
+    /** Whether a trusted source or an operator states it. */
+    readonly isKnown: boolean;
+    readonly reason: string;
+  }[];
+  /** First those of the config file, then the stored ones. */
+  readonly rules: readonly {
+    readonly rule: string;
+    readonly effect: 'allow' | 'ask' | 'refuse';
+    readonly applies: boolean;
+  }[];
+  readonly labels: readonly string[];
+  readonly tags: readonly string[];
+  readonly confirm?: string;
+}

@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react';
+import type { PolicyDecision, PolicyRuleList } from '../../../../../src/edges/rest/contract/policy.ts';
+import { HostileText } from '../../../parts/hostile-text.tsx';
+import { HINT_LABELS } from '../../../state/tools.ts';
+import { EFFECT_LABELS } from './rule-row.tsx';
+
+interface DecisionResultProps {
+  readonly decision: PolicyDecision;
+  readonly list: PolicyRuleList;
+}
+
+/** What is decided, why, and everything that it is based on. */
+export function DecisionResult({ decision, list }: DecisionResultProps): ReactNode {
+  const { reasons, warnings, hints, labels, tags, confirm } = decision;
+  return (
+    <div className="verdict" role="status" aria-label="Decision">
+      <p>
+        <span className={`badge decision-${decision.decision}`}>{EFFECT_LABELS[decision.decision]}</span>{' '}
+        <strong>{meaningOf(decision)}</strong>
+      </p>
+      {decision.decision === 'ask' && decision.isCarriedOut && (
+        <p className="quiet small">
+          <code>approvals</code> is <code>client</code>, so Assay carries it out, and the client asks its user
+          by its own settings.
+        </p>
+      )}
+      <dl className="facts plain">
+        <dt>Why</dt>
+        <dd>
+          <ol className="reasons">
+            {reasons.map(({ text }, at) => (
+              <li key={at}>
+                <HostileText text={text} />
+              </li>
+            ))}
+          </ol>
+        </dd>
+        <dt>Rules</dt>
+        <dd>{rulesText(decision, list)}</dd>
+        <dt>Hints</dt>
+        <dd>
+          {hints.map(({ hint, value, isKnown, reason }) => (
+            <div key={hint}>
+              {HINT_LABELS[hint]} {value ? 'yes' : 'no'}{' '}
+              <span className="quiet small">
+                (<HostileText text={reason} />
+                {isKnown ? '' : '; no rule that allows can rely on it'})
+              </span>
+            </div>
+          ))}
+        </dd>
+        {warnings.length > 0 && <Fact name="Warnings" text={warnings.join('; ')} />}
+        {labels.length > 0 && <Fact name="The caller has seen" text={labels.join(', ')} />}
+        {tags.length > 0 && <Fact name="Tags" text={tags.join(', ')} />}
+        {confirm !== undefined && <Fact name="Confirm of the tool" text={confirm} />}
+      </dl>
+    </div>
+  );
+}
+
+function Fact({ name, text }: { readonly name: string; readonly text: string }): ReactNode {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <HostileText text={text} />
+      </dd>
+    </>
+  );
+}
+
+function meaningOf({ decision, per }: PolicyDecision): string {
+  if (decision === 'allow') return 'It is called without a question.';
+  if (decision === 'refuse') return 'It is not called.';
+  return per === 'session'
+    ? 'A person confirms the first call of a session.'
+    : 'A person confirms each call.';
+}
+
+function rulesText({ rules }: PolicyDecision, { configFileRules }: PolicyRuleList): ReactNode {
+  const applied = rules.flatMap((rule, at) => (rule.applies ? [{ ...rule, at }] : []));
+  if (rules.length === 0) return <span className="quiet">There are none.</span>;
+  if (applied.length === 0)
+    return <span className="quiet">None of {rules.length.toLocaleString('en')} applies.</span>;
+  return applied.map(({ rule, effect, at }) => (
+    <div key={at}>
+      <span className={`badge decision-${effect}`}>{EFFECT_LABELS[effect]}</span> <HostileText text={rule} />{' '}
+      {at < configFileRules.length && <span className="quiet small">in the config file</span>}
+    </div>
+  ));
+}

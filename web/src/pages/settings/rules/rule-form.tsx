@@ -1,0 +1,148 @@
+import { Button, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { useId, type ReactNode } from 'react';
+import type { PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import { Failed } from '../../../parts/states.tsx';
+import {
+  CONDITIONS,
+  type Condition,
+  HINT_NAMES,
+  ruleFaults,
+  type RuleDraft,
+} from '../../../state/rule-draft.ts';
+import { HINT_LABELS } from '../../../state/tools.ts';
+import { EFFECT_LABELS } from './rule-row.tsx';
+
+interface RuleFormProps {
+  readonly draft: RuleDraft;
+  readonly isNew: boolean;
+  /** Somebody has changed or deleted the rule meanwhile. */
+  readonly isGone: boolean;
+  readonly error: unknown;
+  readonly onChange: (draft: RuleDraft) => void;
+  readonly onSave: () => void;
+  readonly onCancel: () => void;
+}
+
+const FIELDS: Readonly<Record<Condition, readonly [label: string, placeholder: string]>> = {
+  tool: ['Tools', 'linear.delete_*'],
+  server: ['Servers', 'gmail'],
+  tag: ['Tags', 'payment'],
+  toolset: ['Toolsets', 'triage'],
+  token: ['Tokens', 'ci*'],
+};
+
+export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps): ReactNode {
+  const faults = ruleFaults(error);
+  const heading = isNew ? 'Add a rule' : 'Edit the rule';
+  const isTold = faults.size > 0;
+  const set = (part: Partial<RuleDraft>): void => on.onChange({ ...draft, ...part });
+  return (
+    <form
+      className="rule-form"
+      aria-label={heading}
+      onSubmit={(event) => {
+        event.preventDefault();
+        on.onSave();
+      }}
+      onKeyDown={(event) => event.key === 'Escape' && on.onCancel()}
+    >
+      {isGone && (
+        <p className="failed" role="alert">
+          This rule was changed or deleted meanwhile. Saving adds yours as another one.
+        </p>
+      )}
+      <div className="rule-head">
+        <SegmentedControl
+          aria-label="Effect"
+          value={draft.effect}
+          onChange={(effect) => set({ effect: effect as PolicyRuleView['effect'] })}
+          data={Object.entries(EFFECT_LABELS).map(([value, label]) => ({ value, label }))}
+        />
+        <span className="quiet small">calls that meet all of these conditions; without any, every call.</span>
+      </div>
+      <div className="rule-fields">
+        {CONDITIONS.map((condition) => (
+          <Textarea
+            key={condition}
+            label={FIELDS[condition][0]}
+            placeholder={`any · ${FIELDS[condition][1]}`}
+            rows={1}
+            className="patterns"
+            error={faults.get(condition)}
+            value={draft.patterns[condition]}
+            onChange={({ currentTarget: { value } }) =>
+              set({ patterns: { ...draft.patterns, [condition]: value } })
+            }
+          />
+        ))}
+        <p className="quiet small hint-note">
+          One pattern per line; <code>*</code> stands for any characters.
+        </p>
+      </div>
+      <Hints draft={draft} fault={faults.get('hints')} set={set} />
+      <div className="rule-fields">
+        <TextInput
+          label="Name"
+          placeholder="Optional"
+          maxLength={100}
+          error={faults.get('name')}
+          value={draft.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+        />
+        <TextInput
+          label="Because"
+          placeholder="Optional; whoever is asked or refused reads it"
+          maxLength={500}
+          error={faults.get('because')}
+          value={draft.because}
+          onChange={(event) => set({ because: event.currentTarget.value })}
+        />
+      </div>
+      {error !== null && error !== undefined && !isTold && <Failed error={error} />}
+      <div className="buttons">
+        <Button type="submit">{isNew || isGone ? 'Add' : 'Save'}</Button>
+        <Button variant="default" onClick={on.onCancel}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface HintsProps {
+  readonly draft: RuleDraft;
+  readonly fault: string | undefined;
+  readonly set: (part: Pick<RuleDraft, 'hints'>) => void;
+}
+
+function Hints({ draft: { hints }, fault, set }: HintsProps): ReactNode {
+  const id = useId();
+  return (
+    <fieldset className="rule-hints" aria-describedby={id}>
+      <legend>Hints</legend>
+      {HINT_NAMES.map((hint) => {
+        const { [hint]: now, ...others } = hints;
+        return (
+          <NativeSelect
+            key={hint}
+            label={HINT_LABELS[hint]}
+            value={String(now ?? '')}
+            onChange={({ currentTarget: { value } }) =>
+              set({ hints: value === '' ? others : { ...others, [hint]: value === 'true' } })
+            }
+            data={[
+              { value: '', label: 'any' },
+              { value: 'true', label: 'yes' },
+              { value: 'false', label: 'no' },
+            ]}
+          />
+        );
+      })}
+      <p className="quiet small hint-note" id={id}>
+        A hint that nobody trusted states never satisfies a rule that allows; rules that ask or refuse apply
+        all the same.
+      </p>
+      {fault !== undefined && <p className="small bad">{fault}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,70 @@
+import { Button } from '@mantine/core';
+import { Lock } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import { HostileText } from '../../../parts/hostile-text.tsx';
+import { conditionsOf } from '../../../state/rule-draft.ts';
+
+export const EFFECT_LABELS: Readonly<Record<PolicyRuleView['effect'], string>> = {
+  allow: 'Allow',
+  ask: 'Ask',
+  refuse: 'Refuse',
+};
+
+interface RuleRowProps {
+  readonly rule: PolicyRuleView;
+  /** Among all rules, by which decisions name it if it has no name. */
+  readonly number: number;
+  /** The member of the config file. */
+  readonly fixedBy?: string;
+  readonly isBusy?: boolean;
+  readonly onEdit?: () => void;
+  readonly onDelete?: () => void;
+}
+
+export function RuleRow({ rule, number, fixedBy, isBusy, onEdit, onDelete }: RuleRowProps): ReactNode {
+  const { effect, name, because } = rule;
+  const label = name ?? `#${number}`;
+  const conditions = conditionsOf(rule);
+  return (
+    <div className="row rule" role="listitem" aria-label={`Rule ${label}`} data-fixed={fixedBy !== undefined}>
+      <span className={`badge decision-${effect}`}>{EFFECT_LABELS[effect]}</span>
+      <div className="rule-text">
+        <strong>
+          <HostileText text={label} />
+        </strong>
+        <span className="conditions">
+          {conditions.length === 0 && <span className="quiet">every call</span>}
+          {conditions.map(([what, value]) => (
+            <span key={what}>
+              <span className="quiet">{what}</span>{' '}
+              <code>
+                <HostileText text={value} />
+              </code>
+            </span>
+          ))}
+        </span>
+        {because !== undefined && (
+          <p className="quiet small">
+            <HostileText text={because} />
+          </p>
+        )}
+        {fixedBy !== undefined && (
+          <p className="standing">
+            <Lock size={13} aria-hidden /> Fixed by <code>{fixedBy}</code> in the config file.
+          </p>
+        )}
+      </div>
+      {onEdit !== undefined && (
+        <Button size="compact-xs" variant="default" data-row disabled={isBusy === true} onClick={onEdit}>
+          Edit
+        </Button>
+      )}
+      {onDelete !== undefined && (
+        <Button size="compact-xs" variant="default" disabled={isBusy === true} onClick={onDelete}>
+          Delete
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import '../../../rules.css';
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus, Scale } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { PolicyRuleList, PolicyRuleView } from '../../../../../src/edges/rest/contract/policy.ts';
+import { Empty, Failed, LoadingRows } from '../../../parts/states.tsx';
+import type { Tagged } from '../../../state/api.ts';
+import { useDraft } from '../../../state/drafts.ts';
+import { offerRestore, rulesQuery, useChangeRules } from '../../../state/policy.ts';
+import { draftOf, isSameRule, ruleOf, type RuleDraft } from '../../../state/rule-draft.ts';
+import { useIsAdmin } from '../../../state/session.ts';
+import { DecisionTrial } from './decision-trial.tsx';
+import { RuleForm } from './rule-form.tsx';
+import { RuleRow } from './rule-row.tsx';
+
+export function RulesSection(): ReactNode {
+  const rules = useQuery(rulesQuery);
+  return (
+    <>
+      {rules.isPending && <LoadingRows count={4} />}
+      {rules.isError && <Failed error={rules.error} onRetry={() => void rules.refetch()} />}
+      {rules.data !== undefined && <Editor seen={rules.data} />}
+    </>
+  );
+}
+
+interface Editing {
+  /** The rule as it was when it was opened. Undefined: a new one. */
+  readonly original: PolicyRuleView | undefined;
+  readonly draft: RuleDraft;
+}
+
+const NEW: Editing = { original: undefined, draft: draftOf({ effect: 'ask' }) };
+
+function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode {
+  const { rules, configFileRules } = seen.value;
+  const client = useQueryClient();
+  const isAdmin = useIsAdmin();
+  const change = useChangeRules();
+  const editing = useDraft<Editing | undefined>('policy rule', undefined);
+  const { original, draft } = editing.value ?? NEW;
+  const isEdited = (rule: PolicyRuleView): boolean => original !== undefined && isSameRule(rule, original);
+  const isOpen = editing.value !== undefined && !change.isPending;
+  const isGone = original !== undefined && !change.isPending && !rules.some(isEdited);
+  const open = (next: Editing): void => {
+    change.reset();
+    editing.set(next);
+  };
+  const close = (): void => {
+    change.reset();
+    editing.discard();
+  };
+  const save = (): void => {
+    const saved = ruleOf(draft);
+    const isNew = original === undefined || isGone;
+    const next = isNew ? [...rules, saved] : rules.map((rule) => (isEdited(rule) ? saved : rule));
+    change.mutate({ seen, rules: next }, { onSuccess: editing.discard });
+  };
+  const remove = (index: number, rule: PolicyRuleView): void => {
+    const onSuccess = (): void => offerRestore(client, rule, index);
+    change.mutate({ seen, rules: rules.toSpliced(index, 1) }, { onSuccess });
+  };
+  const form = isOpen && (
+    <RuleForm
+      draft={draft}
+      isNew={original === undefined}
+      isGone={isGone}
+      error={change.error}
+      onChange={(next) => editing.set({ original, draft: next })}
+      onSave={save}
+      onCancel={close}
+    />
+  );
+  return (
+    <>
+      <Intro mayAdd={isAdmin && !isOpen && !change.isPending} onAdd={() => open(NEW)} />
+      {!isOpen && change.isError && <Failed error={change.error} />}
+      {(original === undefined || isGone) && form}
+      {rules.length + configFileRules.length === 0 && !isOpen && <NoRules />}
+      <div className="rows" role="list" aria-label="Rules">
+        {configFileRules.map((rule, at) => (
+          <RuleRow key={`file ${at}`} rule={rule} number={at + 1} fixedBy={`policy.rules[${at}]`} />
+        ))}
+        {rules.map((rule, at) =>
+          isOpen && !isGone && isEdited(rule) ? (
+            <div key={at} role="listitem">
+              {form}
+            </div>
+          ) : (
+            <RuleRow
+              key={at}
+              rule={rule}
+              number={configFileRules.length + at + 1}
+              isBusy={change.isPending}
+              {...(isAdmin && {
+                onEdit: () => open({ original: rule, draft: draftOf(rule) }),
+                onDelete: () => remove(at, rule),
+              })}
+            />
+          ),
+        )}
+      </div>
+      <DecisionTrial list={seen.value} isUnsaved={editing.value !== undefined} />
+    </>
+  );
+}
+
+function Intro({ mayAdd, onAdd }: { readonly mayAdd: boolean; readonly onAdd: () => void }): ReactNode {
+  return (
+    <div className="filters">
+      <p className="quiet grow">
+        A rule applies to calls that meet all of its conditions. What one refuses is refused, and one that
+        asks wins over those that allow; their order does not matter.
+      </p>
+      {mayAdd && (
+        <Button leftSection={<Plus size={14} aria-hidden />} onClick={onAdd}>
+          Add a rule
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function NoRules(): ReactNode {
+  return (
+    <Empty icon={<Scale size={32} aria-hidden />} title="No rules yet">
+      Calls are decided on by the hints of their tool and your preferences. A rule allows, asks for or refuses
+      calls of certain tools, servers, tags, toolsets, tokens or hints.
+    </Empty>
+  );
+}

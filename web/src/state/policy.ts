@@ -1,0 +1,76 @@
+import { queryOptions, useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import type {
+  PolicyDecision,
+  PolicyRuleList,
+  PolicyRuleView,
+} from '../../../src/edges/rest/contract/policy.ts';
+import { read, readTagged, reasonOf, write, type Tagged } from './api.ts';
+import { notify } from './notices.ts';
+
+type Rules = readonly PolicyRuleView[];
+
+/** With its ETag, so that an edit replaces only what was seen. */
+export const rulesQuery = queryOptions({
+  queryKey: ['policy', 'rules'],
+  queryFn: ({ signal }) => readTagged<PolicyRuleList>('/policy/rules', signal),
+});
+
+export interface AssumedCall {
+  /** Id or namespaced name. */
+  readonly tool: string;
+  /** Name of the token that calls. */
+  readonly token: string;
+  /** Empty: through none. */
+  readonly toolset: string;
+}
+
+/** By the saved rules; calls nothing. */
+export const decisionQuery = ({ tool, token, toolset }: AssumedCall) =>
+  queryOptions({
+    queryKey: ['policy', 'decision', tool, token, toolset],
+    queryFn: ({ signal }) => {
+      const query = new URLSearchParams({ token, ...(toolset !== '' && { toolset }) });
+      return read<PolicyDecision>(`/tools/${encodeURIComponent(tool)}/decision?${query.toString()}`, signal);
+    },
+    enabled: tool !== '',
+  });
+
+interface RulesChange {
+  readonly seen: Tagged<PolicyRuleList>;
+  readonly rules: Rules;
+}
+
+/** Shown at once; taken back if it is refused, also because somebody else has changed the rules meanwhile. */
+export function useChangeRules() {
+  const client = useQueryClient();
+  const { queryKey } = rulesQuery;
+  return useMutation({
+    mutationFn: ({ seen, rules }: RulesChange) => putRules(rules, seen.etag),
+    onMutate: async ({ seen, rules }) => {
+      await client.cancelQueries({ queryKey });
+      client.setQueryData(queryKey, { ...seen, value: { ...seen.value, rules } });
+    },
+    onError: (_error, { seen }) => client.setQueryData(queryKey, seen),
+    onSettled: () => client.invalidateQueries({ queryKey: ['policy'] }),
+  });
+}
+
+/** Offers to put a deleted rule back where it was, among the rules as they are by then. */
+export function offerRestore(client: QueryClient, rule: PolicyRuleView, index: number): void {
+  const restore = async (): Promise<void> => {
+    const { value, etag } = await readTagged<PolicyRuleList>('/policy/rules');
+    await putRules(value.rules.toSpliced(index, 0, rule), etag);
+    await client.invalidateQueries({ queryKey: ['policy'] });
+  };
+  notify({
+    text: `Deleted ${rule.name === undefined ? 'a rule' : `the rule ${rule.name}`}`,
+    undo: () =>
+      void restore().catch((error: unknown) =>
+        notify({ text: `The rule could not be put back: ${reasonOf(error)}` }),
+      ),
+  });
+}
+
+function putRules(rules: Rules, etag: string): Promise<PolicyRuleList> {
+  return write('PUT', '/policy/rules', { rules }, etag);
+}

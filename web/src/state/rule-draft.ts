@@ -1,0 +1,74 @@
+import type { PolicyRuleView } from '../../../src/edges/rest/contract/policy.ts';
+import type { HintName } from '../../../src/edges/rest/contract/tools.ts';
+import { ApiError } from './api.ts';
+import { HINT_LABELS } from './tools.ts';
+
+export const CONDITIONS = ['tool', 'server', 'tag', 'toolset', 'token'] as const;
+
+export type Condition = (typeof CONDITIONS)[number];
+
+export const HINT_NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
+
+/** A rule as the form has it. */
+export interface RuleDraft {
+  readonly effect: PolicyRuleView['effect'];
+  readonly name: string;
+  readonly because: string;
+  /** One pattern per line. */
+  readonly patterns: Readonly<Record<Condition, string>>;
+  readonly hints: Readonly<Partial<Record<HintName, boolean>>>;
+}
+
+export function draftOf(rule: PolicyRuleView): RuleDraft {
+  const { effect, name = '', because = '', hints = {} } = rule;
+  const lines = (condition: Condition): string => (rule[condition] ?? []).join('\n');
+  const patterns = {
+    ...{ tool: lines('tool'), server: lines('server'), tag: lines('tag') },
+    ...{ toolset: lines('toolset'), token: lines('token') },
+  };
+  return { effect, name, because, patterns, hints };
+}
+
+/** What is empty is left out. */
+export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): PolicyRuleView {
+  const conditions = CONDITIONS.flatMap((condition) => {
+    const lines = patterns[condition].split('\n').map((line) => line.trim());
+    const given = lines.filter((line) => line !== '');
+    return given.length === 0 ? [] : [[condition, given] as const];
+  });
+  return {
+    effect,
+    ...(name.trim() !== '' && { name: name.trim() }),
+    ...(because.trim() !== '' && { because: because.trim() }),
+    ...Object.fromEntries(conditions),
+    ...(Object.keys(hints).length > 0 && { hints }),
+  };
+}
+
+/** `tool *.delete_*`, `destructive yes`. */
+export function conditionsOf(rule: PolicyRuleView): readonly (readonly [what: string, value: string])[] {
+  const patterns = CONDITIONS.flatMap((condition) => {
+    const given = rule[condition];
+    return given === undefined ? [] : [[condition, given.join(', ')] as const];
+  });
+  const hints = HINT_NAMES.flatMap((hint) => {
+    const wanted = rule.hints?.[hint];
+    return wanted === undefined ? [] : [[HINT_LABELS[hint].toLowerCase(), wanted ? 'yes' : 'no'] as const];
+  });
+  return [...patterns, ...hints];
+}
+
+export function isSameRule(one: PolicyRuleView, other: PolicyRuleView): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** By member of the rule: the other rules were accepted before. */
+export function ruleFaults(error: unknown): ReadonlyMap<string, string> {
+  const faults = error instanceof ApiError ? error.fields : [];
+  return new Map(
+    faults.flatMap(({ pointer = '', detail }) => {
+      const [, member] = /^\/rules\/\d+\/(\w+)/.exec(pointer) ?? [];
+      return member === undefined ? [] : [[member, detail] as const];
+    }),
+  );
+}
