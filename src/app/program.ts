@@ -4,7 +4,6 @@ import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
 import type * as Codebase from '../codebase/program.ts';
-import type * as Verifier from '../verify/program.ts';
 import { VERSION } from '../core/version.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
@@ -61,12 +60,7 @@ const RUNTIME: Runtime = {
     const around = surroundings(options);
     return openCodebase({ home: locateHome(around), env: around.env, cwd: around.cwd });
   },
-  openVerifier: async () => {
-    const url = new URL('./verify-program.js', import.meta.url);
-    const { openVerifier } = (await import(url.href)) as typeof Verifier;
-    const { sandboxes } = await import('../adapters/sandbox/open-sandbox.ts');
-    return openVerifier(sandboxes());
-  },
+  openVerifier: async () => (await import('./verifier.ts')).openVerifier(),
 };
 
 /** A program of its own, which the build places next to this one: what it imports is loaded for it alone. */

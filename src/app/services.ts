@@ -18,6 +18,8 @@ import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
+import { Verifications } from '../gateway/services/verification/verifications.ts';
+import type { VerifyServer } from '../gateway/ports/verifier.ts';
 import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -26,7 +28,7 @@ import { pathFacts } from '../platform/machine.ts';
 
 type Services = Pick<
   OpenServices,
-  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules'
+  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules' | 'verifications'
 >;
 
 /** The services by which operators view and change sources and tools. */
@@ -46,6 +48,7 @@ export function servicesOf({
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
   const tools = new ToolService({ catalog, ...records, policy, labels, identify, levels, mask, nowMs });
+  const gateways = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
   return {
     labels,
     tokenPreferences,
@@ -55,7 +58,8 @@ export function servicesOf({
       nowMs,
     }),
     tools,
-    gateways: new ServerService({ catalog, ...records, ...reaches, mask, nowMs }),
+    gateways,
+    verifications: new Verifications({ catalog, gateways, records: records.records, verify, mask }),
     local: new CustomToolService({
       catalog,
       ...records,
@@ -69,6 +73,8 @@ export function servicesOf({
     modules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs }),
   };
 }
+
+const verify: VerifyServer = async (...given) => (await import('./verifier.ts')).verifyServer(...given);
 
 /** The modules for filters and schemas are loaded on demand. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {

@@ -1,4 +1,5 @@
 import { CONFIRMS } from './confirm.ts';
+import { OBSERVED_KINDS } from './hints/tool-verification.ts';
 import { isJsonObject } from './json-object.ts';
 import { type Fault, memberAt, pointerStep } from './json-place.ts';
 import { readRules } from './policy/read-rules.ts';
@@ -80,6 +81,8 @@ function first<T>(
 type Tool = RecordBodies['tool'];
 type Override = NonNullable<Tool['overrides']['readOnlyHint']>;
 type Drift = NonNullable<Tool['drift']>;
+type Verification = NonNullable<Tool['verification']>;
+type ObservedHint = NonNullable<Verification['hints']['readOnlyHint']>;
 type Toolset = RecordBodies['toolset'];
 type ToolsetTool = SingleTool & Omit<WholeServer, 'held'>;
 type ToolNotes = Toolset['toolNotes'][number];
@@ -102,6 +105,40 @@ const drift = members<Drift>({
     members<Drift['changes'][number]>({ path: text, before: optional(text), after: optional(text) }),
   ),
   risks: list(members<Drift['risks'][number]>({ code: text })),
+});
+
+const observed = members<ObservedHint>({
+  kind: oneOf(...OBSERVED_KINDS),
+  atMs: number,
+  calls: optional(number),
+  shapes: optional(number),
+  evidence: optional(
+    list(
+      members<NonNullable<ObservedHint['evidence']>[number]>({
+        effect: text,
+        says: text,
+        target: text,
+        call: number,
+        args: text,
+        atMs: number,
+      }),
+    ),
+  ),
+  reason: optional(text),
+});
+
+const verification = members<Verification>({
+  digest: text,
+  atMs: number,
+  author: text,
+  server: members<Verification['server']>({ name: text, version: text, packageDigest: text }),
+  mechanisms: list(text),
+  hints: members<Verification['hints']>({
+    readOnlyHint: optional(observed),
+    destructiveHint: optional(observed),
+    idempotentHint: optional(observed),
+    openWorldHint: optional(observed),
+  }),
 });
 
 const entry = members<RecordBodies['gateway']>({
@@ -136,6 +173,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
     isDisabled: optional(flag),
     drift: optional(drift),
     volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),
+    verification: optional(verification),
   }),
   trust: members<RecordBodies['trust']>({ server: text, identity: text, trust: flag }),
   gateway: entry,

@@ -193,6 +193,12 @@ export type Refusal =
   | { readonly code: 'TOOL_DRIFTED'; readonly tool: string }
   | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }
+  /** `transport`: of the server, which no command starts. */
+  | { readonly code: 'VERIFICATION_UNSUPPORTED'; readonly server: string; readonly transport: string }
+  /** `server`: which is being verified. */
+  | { readonly code: 'VERIFICATION_RUNNING'; readonly server: string }
+  /** `reason`: sentences. */
+  | { readonly code: 'VERIFICATION_FAILED'; readonly server: string; readonly reason: string }
   | { readonly code: 'GATEWAY_EXISTS'; readonly name: string }
   | {
       readonly code: 'GATEWAY_INVALID';

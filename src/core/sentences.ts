@@ -188,6 +188,11 @@ const SENTENCES: Sentences = {
   NOTE_EXISTS: (r) => `The tool ${quote(r.tool)} already has a note ${quote(r.note)}. Change it with PUT.`,
   EXECUTE_OFF: () =>
     'Commands, modules and local documents can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
+  VERIFICATION_UNSUPPORTED: (r) =>
+    `Server ${quote(r.server)} cannot be verified: ${UNVERIFIABLE[r.transport] ?? 'no command starts it'}. Only servers that Assay starts by a command can run in a sandbox.`,
+  VERIFICATION_RUNNING: (r) =>
+    `Server ${quote(r.server)} is being verified. One server is verified at a time: wait until it is done.`,
+  VERIFICATION_FAILED: (r) => `Server ${quote(r.server)} could not be verified: ${quote(r.reason)}.`,
   GATEWAY_EXISTS: (r) =>
     `A gateway named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
   GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be created: ${faultsText(r.faults)}`,
@@ -248,6 +253,14 @@ const SENTENCES: Sentences = {
     `The setting ${quote(r.name)} controls access to Assay or the addresses it may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
   SETTING_OVERRIDDEN: (r) =>
     `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change or remove it there.`,
+};
+
+/** By transport. */
+const UNVERIFIABLE: Readonly<Record<string, string>> = {
+  http: 'it runs elsewhere, where its effects cannot be seen. Run `assay verify -- COMMAND` where its program is',
+  openapi: 'its tools are requests to a remote API, whose effects cannot be seen',
+  local: 'its tools are made by Assay itself',
+  codebase: 'it is part of Assay, whose tests verify it',
 };
 
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;

@@ -110,6 +110,9 @@ const REFUSALS: Examples = {
   TOOL_NOT_IN_TOOLSET: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
   NOTE_EXISTS: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],
   EXECUTE_OFF: ['-32600 403 2', {}],
+  VERIFICATION_UNSUPPORTED: ['-32602 422 2', { server: HOSTILE, transport: 'http' }],
+  VERIFICATION_RUNNING: ['-32602 409 4', { server: HOSTILE }],
+  VERIFICATION_FAILED: ['-32603 502 4', { server: HOSTILE, reason: HOSTILE }],
   GATEWAY_EXISTS: ['-32602 409 2', { name: HOSTILE }],
   GATEWAY_INVALID: [
     '-32602 422 2',

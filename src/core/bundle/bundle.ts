@@ -36,8 +36,8 @@ export interface BundledEntry {
   readonly author: string;
 }
 
-/** An operator's overrides for one tool. Observed drift is not exported: it belongs to the gateway that observed it. */
-export type BundledOverride = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
+/** An operator's overrides for one tool. What a gateway observed itself, such as drift, is not exported. */
+export type BundledOverride = Omit<ToolRecord, 'id' | 'drift' | 'volatility' | 'verification'>;
 
 /** A bundle as read from a file. */
 export interface BundleFile extends Bundle {

@@ -2,6 +2,7 @@ import type { Aspects, AspectsOf } from './aspects.ts';
 import type { Confirm } from '../confirm.ts';
 import type { Drift, ProsePolicy } from './drift.ts';
 import { type Hint, isCautious } from './hint.ts';
+import type { ToolVerification } from './tool-verification.ts';
 
 /** An operator's value for one hint. */
 export interface Override {
@@ -73,7 +74,7 @@ export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): bool
   return volatility !== undefined && volatility.connects >= VOLATILE_AFTER;
 }
 
-/** Everything stored about one tool apart from its definition: the operators' settings and its drift. */
+/** Everything stored about one tool apart from its definition: the operators' settings, its drift, what was observed. */
 export interface ToolRecord {
   readonly id: string;
   readonly server: string;
@@ -96,6 +97,8 @@ export interface ToolRecord {
   readonly drift?: Drift | undefined;
   /** Absent if its prose has not changed on its own. */
   readonly volatility?: Volatility | undefined;
+  /** Absent if it was never verified. */
+  readonly verification?: ToolVerification | undefined;
 }
 
 /**
@@ -190,9 +193,10 @@ export function volatilityAfter(
 
 /** Whether the record is empty and need not be stored. */
 export function isSilent(record: ToolRecord): boolean {
-  const { overrides, title, publicName, description, isDisabled, drift, volatility } = record;
+  const { overrides, title, publicName, description, isDisabled, drift } = record;
   const hasChoice = [record.confirm, record.cacheMs, record.tags].some((choice) => choice !== undefined);
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
   const isPlain = !isNamed && !hasChoice && isDisabled !== true && drift === undefined;
-  return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
+  const isUnseen = record.volatility === undefined && record.verification === undefined;
+  return isPlain && isUnseen && Object.keys(overrides).length === 0;
 }

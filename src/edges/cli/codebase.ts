@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { printable } from '../../core/printable.ts';
 import { print, printError, printJson, proseOf, style } from './output.ts';
 import { withProgress } from './progress.ts';
-import type { CodebaseFault, CodebaseProgram, Runtime } from './runtime.ts';
+import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
+import type { Runtime } from './runtime.ts';
 
 export interface CodebaseServeOptions extends AppOptions {
   readonly stateless?: boolean;

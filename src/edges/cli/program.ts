@@ -23,7 +23,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   if (begun !== undefined) return begun;
   let exit: number = EXIT.done;
   const done: Done = (code) => (exit = code);
-  const program = programOf(runtime, done);
+  const program = programOf(runtime, done, argv);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
@@ -33,8 +33,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   return exit;
 }
 
-/** All commands. `done` receives the exit code of the one that is run. */
-export function programOf(runtime: Runtime, done: Done): Command {
+/** All commands. `done` receives the exit code of the one that is run, `argv` is the command line. */
+export function programOf(runtime: Runtime, done: Done, argv: readonly string[] = []): Command {
   const program = new Command('assay')
     .description('The MCP gateway that tells the truth about tools.')
     .version(runtime.version)
@@ -51,7 +51,7 @@ export function programOf(runtime: Runtime, done: Done): Command {
     policyCommand(runtime, done),
     approvalsCommand(runtime, done),
     activityCommand(runtime, done),
-    verifyCommand(runtime, done),
+    verifyCommand(runtime, done, argv.includes('--')),
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),

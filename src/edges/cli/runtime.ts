@@ -50,7 +50,9 @@ import type { Store } from '../../gateway/ports/store.ts';
 import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import type { VerifierPort } from './verifier.ts';
+import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
+import type { Verifications } from '../../gateway/services/verification/verifications.ts';
+import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 
 /**
  * The tools of all servers, for a short-lived command: those of the running `serve` of this home, else of the catalog
@@ -177,6 +179,7 @@ export interface OpenServices {
   readonly policyRules: PolicyRules;
   readonly tools: ToolService;
   readonly gateways: ServerService;
+  readonly verifications: Pick<Verifications, 'server' | 'record'>;
   readonly local: CustomToolService;
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;
@@ -217,40 +220,6 @@ export interface ClientConfigPorts {
   openOnboarding(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>>;
 }
 
-/** The code-search server in this process. */
-export interface CodebaseProgram {
-  /** Serves MCP on stdin and stdout until the client closes its side or `stopped` resolves. */
-  readonly serve: (options: {
-    readonly isStateless: boolean;
-    readonly stopped: Promise<void>;
-  }) => Promise<void>;
-  /** Calls one of its tools. */
-  readonly call: (
-    tool: string,
-    args: JsonObject,
-    context: {
-      readonly signal: AbortSignal;
-      readonly report: (progress: { readonly message: string }) => void;
-    },
-  ) => Promise<Result<CodebaseAnswer, CodebaseFault>>;
-  readonly close: () => Promise<void>;
-}
-
-export interface CodebaseAnswer {
-  readonly structured: JsonObject;
-  readonly text: string;
-  readonly isError?: boolean;
-}
-
-/** `message` and `remedy` are sentences. */
-export interface CodebaseFault {
-  readonly code: string;
-  /** The argument of the tool that is at fault. */
-  readonly field?: string | undefined;
-  readonly message: string;
-  readonly remedy: string;
-}
-
 /** All settings with the source of each. */
 export interface ShownSettings extends Resolved {
   /** Stored settings without effect, because they are read only from the environment and the config file. */
@@ -260,7 +229,7 @@ export interface ShownSettings extends Resolved {
 }
 
 /** What the command line needs from the rest of the program. */
-export interface Runtime extends ClientConfigPorts, VerifierPort {
+export interface Runtime extends ClientConfigPorts {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
@@ -295,6 +264,7 @@ export interface Runtime extends ClientConfigPorts, VerifierPort {
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
   /** Loads the code-search server, a program of its own. */
   openCodebase(options: AppOptions): Promise<Result<CodebaseProgram, CodebaseFault>>;
+  readonly openVerifier: OpenVerifier;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;
 }

@@ -1,18 +1,19 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Done } from './common-options.ts';
+import { type Done, withConfig } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
 import type { VerifyOptions } from './verify.ts';
 
-/** `assay verify -- COMMAND ARG…` */
-export function verifyCommand(runtime: Runtime, done: Done): Command {
-  return new Command('verify')
+/** `assay verify SERVER` and `assay verify -- COMMAND ARG…`; `isCommand`: the command line has a `--`. */
+export function verifyCommand(runtime: Runtime, done: Done, isCommand: boolean): Command {
+  const command = new Command('verify')
+    .usage('[options] <server>\n       assay verify [options] -- <command> [args...]')
     .argument(
-      '<command...>',
-      'the command that starts the server; {seed} stands for the folder of the seed data',
+      '<server...>',
+      'a server of Assay, whose verdicts are kept, or `--` followed by a command; {seed} in it stands for the folder of the seed data',
     )
     .description('call the tools of a server in a sandbox and compare what they do with their hints')
     .option('--tool <name...>', 'verify only these tools')
-    .option('--env <name=value...>', 'variables for the server')
+    .option('--env <name=value...>', 'variables for the command')
     .option(
       '--fixtures <file>',
       'arguments, seed data and tools never to call (default: assay-verify.json, if there)',
@@ -33,10 +34,11 @@ export function verifyCommand(runtime: Runtime, done: Done): Command {
       ]),
     )
     .option('--json', 'the same as --format json')
-    .action(async (command: readonly string[], options: VerifyOptions) => {
-      const { verifyServer } = await import('./verify.ts');
-      done(await verifyServer(runtime, command, options));
+    .action(async (words: readonly string[], options: VerifyOptions) => {
+      const { verify } = await import('./verify.ts');
+      done(await verify(runtime, { words, isCommand }, options));
     });
+  return withConfig(command);
 }
 
 function whole(text: string): number {

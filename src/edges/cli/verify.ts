@@ -1,8 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import { LOCAL_USER } from '../../core/subject.ts';
 import {
   contradictionsOf,
   coverageOf,
@@ -12,6 +14,8 @@ import {
 import { differs, suggestAnnotations } from '../../core/verification/suggest-annotations.ts';
 import { signalText, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
+import { type VerifyFault, verifyFaultText } from '../../core/verification/verify-fault.ts';
+import type { VerifierProgram, VerifyTarget } from '../../gateway/ports/verifier.ts';
 import {
   jsonText,
   pairsIn,
@@ -25,9 +29,8 @@ import {
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { layoutTable } from './table.ts';
-import type { VerifierProgram, VerifyFault } from './verifier.ts';
 
-export interface VerifyOptions {
+export interface VerifyOptions extends AppOptions {
   readonly tool?: readonly string[];
   readonly env?: readonly string[];
   readonly fixtures?: string;
@@ -43,24 +46,72 @@ export interface VerifyOptions {
 
 const FIXTURES = 'assay-verify.json';
 
-/** `assay verify -- COMMAND`. Exit codes: see docs/VERIFY.md. */
-export async function verifyServer(
+/** What to verify: a server of Assay, or a command. */
+export interface VerifyWhat {
+  readonly words: readonly string[];
+  /** Whether they come after `--`. */
+  readonly isCommand: boolean;
+}
+
+/** `assay verify SERVER` and `assay verify -- COMMAND ARG…`. Exit codes: see docs/VERIFY.md. */
+export async function verify(
   runtime: Runtime,
-  command: readonly string[],
+  { words, isCommand }: VerifyWhat,
   options: VerifyOptions,
 ): Promise<number> {
-  if (options.repeats < 2)
-    return printComplaint({ code: 'ARGUMENTS_INVALID', reason: '--repeats: it must be at least 2' });
-  const env = pairsIn('--env', options.env ?? [], '=');
-  if (!env.ok) return printComplaint(env.error);
-  const there = await runtime.readFile(resolve(FIXTURES));
-  const fixtures = options.fixtures ?? (there.ok ? FIXTURES : undefined);
+  const wrong = (reason: string): number => printComplaint({ code: 'ARGUMENTS_INVALID', reason });
+  if (options.repeats < 2) return wrong('--repeats: it must be at least 2');
+  if (isCommand) {
+    const env = pairsIn('--env', options.env ?? [], '=');
+    if (!env.ok) return printComplaint(env.error);
+    return verifyTarget(runtime, { target: { command: words, cwd: process.cwd(), env: env.value } }, options);
+  }
+  const [name = '', ...more] = words;
+  if (more.length > 0) return wrong('to verify a command, write `assay verify -- COMMAND ARGUMENTS`');
+  if (options.env !== undefined) return wrong('--env is for commands; a server has its own variables');
+  return verifyServer(runtime, name, options);
+}
+
+/** Verifies a server of the config or the store, and keeps the verdicts in the store. */
+async function verifyServer(runtime: Runtime, name: string, options: VerifyOptions): Promise<number> {
+  const opened = await runtime.openServices(options);
+  if (!opened.ok) return printComplaint(opened.error);
+  const { verifications, close } = opened.value;
+  try {
+    const found = verifications.server(name);
+    if (!found.ok) return printComplaint(found.error);
+    const { spec, target } = found.value;
+    const keep = async (report: VerifyReport): Promise<number | undefined> => {
+      const kept = await verifications.record(spec, report, LOCAL_USER.subject);
+      return kept.ok ? undefined : printComplaint(kept.error);
+    };
+    return await verifyTarget(runtime, { target, keep }, options);
+  } finally {
+    await close();
+  }
+}
+
+interface Verified {
+  readonly target: VerifyTarget;
+  /** Keeps the report of a whole run; resolves with an exit code if that fails. */
+  readonly keep?: (report: VerifyReport) => Promise<number | undefined>;
+}
+
+async function verifyTarget(
+  runtime: Runtime,
+  { target, keep }: Verified,
+  options: VerifyOptions,
+): Promise<number> {
+  const own = join(target.cwd, FIXTURES);
+  const there = await runtime.readFile(own);
+  const given = options.fixtures === undefined ? undefined : resolve(options.fixtures);
+  const fixtures = given ?? (there.ok ? own : undefined);
   const program = await runtime.openVerifier();
   const stopping = new AbortController();
   void runtime.untilStopped().then(() => stopping.abort());
   const request = {
-    ...{ command, cwd: process.cwd(), env: env.value, ownEnv: process.env },
-    fixtures: options.init === true || fixtures === undefined ? undefined : resolve(fixtures),
+    ...{ ...target, ownEnv: process.env },
+    fixtures: options.init === true ? undefined : fixtures,
     baseline: options.baseline === undefined ? undefined : resolve(options.baseline),
     tools: options.tool ?? [],
     limits: {
@@ -73,16 +124,16 @@ export async function verifyServer(
   };
   if (options.init === true) {
     const drafted = await program.draftFixtures({ ...request, onProgress: () => undefined });
-    return drafted.ok
-      ? writeFixtures(runtime, options.fixtures ?? FIXTURES, drafted.value)
-      : printFault(drafted.error);
+    return drafted.ok ? writeFixtures(runtime, given ?? own, drafted.value) : printFault(drafted.error);
   }
   const verified = await withProgress('starting the server', ({ say }) =>
     program.verify({ ...request, onProgress: ({ done, total, tool }) => say(`${bar(done, total)} ${tool}`) }),
   );
   if (!verified.ok) return printFault(verified.error);
   printReport(verified.value, { formats: program.formats, version: runtime.version }, options);
-  return EXITS[outcomeOf(verified.value)];
+  // What was interrupted says nothing of the tools that were left.
+  const unkept = stopping.signal.aborted ? undefined : await keep?.(verified.value);
+  return unkept ?? EXITS[outcomeOf(verified.value)];
 }
 
 const EXITS = { consistent: EXIT.done, contradicted: EXIT.failed, unobserved: EXIT.unavailable } as const;
@@ -93,44 +144,32 @@ function bar(done: number, total: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${done}/${total}`;
 }
 
-async function writeFixtures(runtime: Runtime, file: string, text: string): Promise<number> {
-  const path = resolve(file);
+async function writeFixtures(runtime: Runtime, path: string, text: string): Promise<number> {
   if ((await runtime.readFile(path)).ok)
     return printComplaint({
       code: 'ARGUMENTS_INVALID',
-      reason: `${file} exists; name another with --fixtures`,
+      reason: `${path} exists; name another with --fixtures`,
     });
   const written = await runtime.writeFile(path, text);
   if (!written.ok) return printComplaint(written.error);
   print(
-    `Wrote ${printable(file)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
+    `Wrote ${printable(path)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
   );
   return EXIT.done;
 }
 
+const FAULT_EXITS: Readonly<Record<VerifyFault['code'], number>> = {
+  SERVER_FAILED: EXIT.unavailable,
+  SANDBOX_UNAVAILABLE: EXIT.unavailable,
+  TOOL_UNKNOWN: EXIT.usage,
+  FILE_UNREADABLE: EXIT.config,
+  FIXTURES_INVALID: EXIT.config,
+  BASELINE_INVALID: EXIT.config,
+};
+
 function printFault(fault: VerifyFault): number {
-  switch (fault.code) {
-    case 'SERVER_FAILED':
-      printError(printable(`assay: The server did not start in the sandbox: ${fault.says}`));
-      return EXIT.unavailable;
-    case 'SANDBOX_UNAVAILABLE':
-      for (const { why, install } of fault.missing) printError(printable(`assay: ${why} ${install}`));
-      return EXIT.unavailable;
-    case 'TOOL_UNKNOWN':
-      printError(
-        printable(
-          `assay: The server has no tool ${JSON.stringify(fault.name)}. It has ${fault.known.join(', ')}.`,
-        ),
-      );
-      return EXIT.usage;
-    case 'FILE_UNREADABLE':
-      printError(printable(`assay: ${fault.file} cannot be read: ${fault.problem}`));
-      return EXIT.config;
-    case 'FIXTURES_INVALID':
-    case 'BASELINE_INVALID':
-      printError(printable(`assay: ${fault.file}: ${fault.field} ${fault.problem}. See docs/VERIFY.md.`));
-      return EXIT.config;
-  }
+  for (const line of verifyFaultText(fault).split('\n')) printError(printable(`assay: ${line}`));
+  return FAULT_EXITS[fault.code];
 }
 
 function printReport(

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type Confirm, CONFIRMS } from '../../core/confirm.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import { OBSERVED_KINDS } from '../../core/hints/tool-verification.ts';
 import { MAX_CACHE_MS } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import { tagsFault } from '../../core/tags.ts';
@@ -61,6 +62,42 @@ const DRIFT = z
     suspends: z.array(z.enum(HINTS)).openapi({ description: 'Hints whose override waits for a review.' }),
   })
   .openapi('Drift');
+
+const OBSERVED = z.object({
+  verdict: z.enum(OBSERVED_KINDS),
+  at: z.iso.datetime(),
+  calls: z.int().optional(),
+  shapes: z.int().optional().openapi({ description: 'Differently shaped arguments among the calls.' }),
+  reason: z.string().optional().openapi({ description: 'Why nothing can be said.' }),
+  evidence: z
+    .array(
+      z.object({
+        effect: z.string(),
+        says: z.string(),
+        target: z.string().openapi({ description: 'File, address or host.' }),
+        call: z.int().openapi({ description: 'Number of the call with these arguments.' }),
+        args: z.string().openapi({ description: 'JSON text, or its start.' }),
+        at: z.iso.datetime(),
+      }),
+    )
+    .optional(),
+});
+
+const VERIFICATION = z
+  .object({
+    isCurrent: z.boolean().openapi({
+      description: 'Whether it is about the current definition. Otherwise it decides nothing.',
+    }),
+    digest: z.string(),
+    at: z.iso.datetime(),
+    by: z.string(),
+    server: z.object({ name: z.string(), version: z.string(), packageDigest: z.string() }),
+    mechanisms: z.array(z.string()).openapi({ description: 'What watched the server.' }),
+    hints: z.object(ofHints(OBSERVED.optional())),
+  })
+  .openapi('ToolVerification', {
+    description: 'What `assay verify` observed. No verdict says that it is safe.',
+  });
 
 const LINT = z
   .object({
@@ -157,6 +194,7 @@ export const TOOL: z.ZodObject = z
     trust: z.object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) }),
     lint: z.array(LINT),
     drift: DRIFT.optional(),
+    verification: VERIFICATION.optional(),
     inputSchema: z.unknown().optional(),
     outputSchema: z.unknown().optional(),
     warnings: WARNINGS,

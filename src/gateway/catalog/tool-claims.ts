@@ -1,6 +1,7 @@
 import { aspectsOf } from '../../core/hints/aspects.ts';
 import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
+import { observedClaims } from '../../core/hints/tool-verification.ts';
 import type { ProsePolicy } from '../../core/hints/drift.ts';
 import {
   areTagsInForce,
@@ -108,6 +109,7 @@ export class ToolClaims {
       ...declaredClaims(spec, definition, { record, isTrusted }),
       ...inferredClaims(spec, definition, { record, isTrusted }),
       ...overrideClaims(record, this.circumstancesOf(spec, definition)),
+      ...observedClaims(record?.verification),
     ];
     const hints = resolveHints(claims, digestOf(definition), {
       isMade: sourceKind(spec.transport).isBuiltIn,

@@ -70,8 +70,12 @@ async function changeOf(
     case 'override': {
       const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
       // What Assay observed of the tool here is not part of the bundle.
-      const { drift, volatility } = records.get('tool', id) ?? {};
-      const seen = { ...(drift !== undefined && { drift }), ...(volatility !== undefined && { volatility }) };
+      const { drift, volatility, verification } = records.get('tool', id) ?? {};
+      const seen = {
+        ...(drift !== undefined && { drift }),
+        ...(volatility !== undefined && { volatility }),
+        ...(verification !== undefined && { verification }),
+      };
       return ok({ kind: 'tool', id, body: { id, ...item.value, ...seen } });
     }
     case 'toolset':

@@ -61,6 +61,7 @@ function plainState(
 
 const NOTHING: Entry = {};
 
-function overridesIn({ id: _, drift: __, volatility: ___, ...said }: ToolRecord): readonly BundledOverride[] {
+function overridesIn(record: ToolRecord): readonly BundledOverride[] {
+  const { id: _, drift: __, volatility: ___, verification: ____, ...said } = record;
   return isSilent({ id: '', ...said }) ? [] : [said];
 }

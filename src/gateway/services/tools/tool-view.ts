@@ -26,6 +26,7 @@ import {
 import { restToolOf } from '../../catalog/definition-source.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { restFactsOf, type RestFacts } from './rest-facts.ts';
+import { verificationView, type VerificationView } from './verification-view.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
 import type { ToolDrift } from '../../catalog/tool-drift.ts';
@@ -88,6 +89,8 @@ export interface ToolView extends Partial<RestFacts> {
   readonly trust: Trust;
   readonly lint: readonly LintFinding[];
   readonly drift?: DriftView | undefined;
+  /** Absent: it was never verified. */
+  readonly verification?: VerificationView | undefined;
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
 }
@@ -164,6 +167,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
     trust: claims.trustOf(spec),
     lint: lintOf({ name, declared, resolved }, levels),
     ...(drift !== undefined && { drift: driftView(drift) }),
+    ...(record?.verification && { verification: verificationView(record.verification, digest) }),
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };

@@ -1,0 +1,116 @@
+import { type Claim, DEFAULTS, type Hint, HINTS } from './hint.ts';
+
+/** What verifications observed of one definition of a tool. Holds for no other definition. */
+export interface ToolVerification {
+  /** SHA-256 of the definition. */
+  readonly digest: string;
+  /** When the last verification started. */
+  readonly atMs: number;
+  /** Who started it. */
+  readonly author: string;
+  readonly server: VerifiedServer;
+  /** What watched the server. */
+  readonly mechanisms: readonly string[];
+  readonly hints: Readonly<Partial<Record<Hint, ObservedHint>>>;
+}
+
+/** The server as it named itself. */
+export interface VerifiedServer {
+  readonly name: string;
+  readonly version: string;
+  /** Digest of the program's files that its command names. */
+  readonly packageDigest: string;
+}
+
+/** The verdict about one hint: see `Verdict` in core/verification. */
+export interface ObservedHint {
+  readonly kind: (typeof OBSERVED_KINDS)[number];
+  readonly atMs: number;
+  /** Successful calls, and different shapes of their arguments, if `consistent`. */
+  readonly calls?: number | undefined;
+  readonly shapes?: number | undefined;
+  /** The first effects, if `contradicted` or `supported`. */
+  readonly evidence?: readonly ObservedEffect[] | undefined;
+  /** Why nothing can be said, if `unobserved`: a code. */
+  readonly reason?: string | undefined;
+}
+
+/** One effect of one call. Texts are masked and shortened. */
+export interface ObservedEffect {
+  readonly effect: string;
+  /** Such as `deleted /data/notes.txt`. */
+  readonly says: string;
+  /** File, address or host. */
+  readonly target: string;
+  /** Number of the call with these arguments, from 1. */
+  readonly call: number;
+  /** JSON text of the arguments, or its start. */
+  readonly args: string;
+  readonly atMs: number;
+}
+
+export const OBSERVED_KINDS = [
+  'contradicted',
+  'consistent',
+  'supported',
+  'not_exercised',
+  'not_applicable',
+  'unobserved',
+] as const;
+
+/** What decides a claim when it was made by a verification. */
+const CAUTIOUS: ReadonlySet<ObservedHint['kind']> = new Set(['contradicted', 'supported']);
+
+/**
+ * The verification as claims. What contradicts a hint, or supports the cautious value, claims that value; consistent
+ * calls claim the other one, which never decides.
+ */
+export function observedClaims(verification: ToolVerification | undefined): readonly Claim[] {
+  if (verification === undefined) return [];
+  const { digest, author, hints } = verification;
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const observed = hints[hint];
+    if (observed === undefined) return [];
+    const { kind, atMs } = observed;
+    const isCautious = CAUTIOUS.has(kind);
+    if (!isCautious && kind !== 'consistent') return [];
+    const claim = {
+      kind: 'observed',
+      source: 'verification',
+      origin: author,
+      digest,
+      mayLower: false,
+    } as const;
+    return [
+      { ...claim, hint, atMs, value: isCautious ? DEFAULTS[hint] : !DEFAULTS[hint], reason: whyOf(observed) },
+    ];
+  });
+}
+
+function whyOf({ kind, calls = 0, evidence = [] }: ObservedHint): string {
+  const [first] = evidence;
+  return kind === 'consistent' || first === undefined
+    ? `${calls} ${calls === 1 ? 'call' : 'calls'} did nothing else`
+    : first.says;
+}
+
+/**
+ * The verification to keep after another one of the tool. What an earlier one of the same definition saw done stays:
+ * that a later one did not see it lowers nothing.
+ */
+export function mergedVerification(
+  before: ToolVerification | undefined,
+  now: ToolVerification,
+): ToolVerification {
+  if (before?.digest !== now.digest) return now;
+  const hints = HINTS.flatMap((hint) => {
+    const [earlier, latest] = [before.hints[hint], now.hints[hint]];
+    const isKept =
+      earlier !== undefined &&
+      CAUTIOUS.has(earlier.kind) &&
+      (latest === undefined || !CAUTIOUS.has(latest.kind));
+    const kept = isKept ? earlier : latest;
+    return kept === undefined ? [] : [[hint, kept] as const];
+  });
+  return { ...now, hints: Object.fromEntries(hints) };
+}

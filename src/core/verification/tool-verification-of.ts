@@ -1,0 +1,72 @@
+import { type Hint, HINTS } from '../hints/hint.ts';
+import type { ObservedEffect, ObservedHint, ToolVerification } from '../hints/tool-verification.ts';
+import type { VerifyReport } from './report.ts';
+import type { Evidence, ToolReport, Verdict } from './verdict.ts';
+
+const MAX_EVIDENCE = 3;
+const MAX_TEXT_LENGTH = 300;
+const MAX_ARGS_LENGTH = 500;
+const MAX_MECHANISMS = 20;
+
+interface Verified {
+  readonly report: Pick<VerifyReport, 'server' | 'startedMs' | 'mechanisms'>;
+  /** Who started the verification. */
+  readonly author: string;
+  /** Masks secrets in a text. */
+  readonly mask: (text: string) => string;
+}
+
+/** What to keep of the report on a tool: at most about 10 kB. */
+export function toolVerificationOf(
+  { digest, verdicts }: Pick<ToolReport, 'digest' | 'verdicts'>,
+  { report, author, mask }: Verified,
+): ToolVerification {
+  const { name, version, packageDigest } = report.server;
+  const shown = (text: string, length: number): string => shortened(mask(text), length);
+  const observed = (hint: Hint): ObservedHint => observedHint(verdicts[hint], report.startedMs, shown);
+  return {
+    digest,
+    atMs: report.startedMs,
+    author: shortened(author, MAX_TEXT_LENGTH),
+    server: {
+      name: shown(name, MAX_TEXT_LENGTH),
+      version: shown(version, MAX_TEXT_LENGTH),
+      packageDigest,
+    },
+    mechanisms: report.mechanisms.slice(0, MAX_MECHANISMS),
+    hints: Object.fromEntries(HINTS.map((hint) => [hint, observed(hint)])),
+  };
+}
+
+type Shown = (text: string, length: number) => string;
+
+function observedHint(verdict: Verdict, atMs: number, shown: Shown): ObservedHint {
+  switch (verdict.kind) {
+    case 'contradicted':
+    case 'supported': {
+      const evidence = verdict.evidence.slice(0, MAX_EVIDENCE).map((one) => effectOf(one, shown));
+      return { kind: verdict.kind, atMs, evidence };
+    }
+    case 'consistent':
+      return { kind: 'consistent', atMs, calls: verdict.calls, shapes: verdict.shapes };
+    case 'unobserved':
+      return { kind: 'unobserved', atMs, reason: verdict.reason };
+    default:
+      return { kind: verdict.kind, atMs };
+  }
+}
+
+function effectOf({ effect, says, target, call, args, atMs }: Evidence, shown: Shown): ObservedEffect {
+  return {
+    effect,
+    says: shown(says, MAX_TEXT_LENGTH),
+    target: shown(target, MAX_TEXT_LENGTH),
+    call,
+    args: shown(JSON.stringify(args), MAX_ARGS_LENGTH),
+    atMs,
+  };
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

@@ -1,0 +1,34 @@
+/** Why a server could not be verified. */
+export type VerifyFault =
+  | {
+      readonly code: 'FIXTURES_INVALID' | 'BASELINE_INVALID';
+      readonly file: string;
+      readonly field: string;
+      readonly problem: string;
+    }
+  | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
+  /** The server did not start or did not answer. `says`: its own words or the reason. */
+  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  /** This machine cannot confine a server. */
+  | {
+      readonly code: 'SANDBOX_UNAVAILABLE';
+      readonly missing: readonly { readonly why: string; readonly install: string }[];
+    }
+  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
+
+/** One or more sentences. Not yet printable. */
+export function verifyFaultText(fault: VerifyFault): string {
+  switch (fault.code) {
+    case 'SERVER_FAILED':
+      return `The server did not start in the sandbox: ${fault.says}`;
+    case 'SANDBOX_UNAVAILABLE':
+      return fault.missing.map(({ why, install }) => `${why} ${install}`).join('\n');
+    case 'TOOL_UNKNOWN':
+      return `The server has no tool ${JSON.stringify(fault.name)}. It has ${fault.known.join(', ')}.`;
+    case 'FILE_UNREADABLE':
+      return `${fault.file} cannot be read: ${fault.problem}`;
+    case 'FIXTURES_INVALID':
+    case 'BASELINE_INVALID':
+      return `${fault.file}: ${fault.field} ${fault.problem}. See docs/VERIFY.md.`;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Result } from '../../core/result.ts';
+import type { VerifyReport } from '../../core/verification/report.ts';
+import type { VerifyFault } from '../../core/verification/verify-fault.ts';
+
+/** Loads the verifier of hints, a program of its own. */
+export type OpenVerifier = () => Promise<VerifierProgram>;
+
+/** The verifier of hints in this process. */
+export interface VerifierProgram {
+  readonly verify: (request: VerifyRequest) => Promise<Result<VerifyReport, VerifyFault>>;
+  /** The text of a fixtures file to fill in. */
+  readonly draftFixtures: (request: VerifyRequest) => Promise<Result<string, VerifyFault>>;
+  readonly formats: {
+    readonly sarif: (report: VerifyReport, version: string) => string;
+    readonly junit: (report: VerifyReport) => string;
+    readonly markdown: (report: VerifyReport) => string;
+  };
+}
+
+/** See src/verify/program.ts. */
+export interface VerifyRequest extends VerifyTarget {
+  /** Variables of this process: PATH is searched for the command. */
+  readonly ownEnv: Readonly<Record<string, string | undefined>>;
+  /** Path of the fixtures file. */
+  readonly fixtures: string | undefined;
+  /** Path of the baseline file. */
+  readonly baseline: string | undefined;
+  /** Only these tools; all if empty. */
+  readonly tools: readonly string[];
+  readonly limits: VerifyLimits;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: VerifyProgress) => void;
+}
+
+/** How the server is started. */
+export interface VerifyTarget {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface VerifyLimits {
+  /** For the whole run, in ms. */
+  readonly timeMs: number;
+  /** For one call, in ms. */
+  readonly callMs: number;
+  /** Different arguments per tool. */
+  readonly sets: number;
+  /** Equal calls with each of them. */
+  readonly repeats: number;
+}
+
+export interface VerifyProgress {
+  readonly done: number;
+  readonly total: number;
+  readonly tool: string;
+}
+
+/** Verifies a server with its own fixtures file, if there is one, and the default limits. */
+export type VerifyServer = (
+  target: VerifyTarget,
+  run: Pick<VerifyRequest, 'signal' | 'onProgress'>,
+) => Promise<Result<VerifyReport, VerifyFault>>;

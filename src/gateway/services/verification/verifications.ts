@@ -1,0 +1,178 @@
+import { gatewayIdOf, HINTS, toolIdOf } from '../../../core/hints/hint.ts';
+import { mergedVerification } from '../../../core/hints/tool-verification.ts';
+import type { ToolRecord } from '../../../core/hints/tool-record.ts';
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import { contradictionsOf, coverageOf, type VerifyReport } from '../../../core/verification/report.ts';
+import { toolVerificationOf } from '../../../core/verification/tool-verification-of.ts';
+import type { ToolReport } from '../../../core/verification/verdict.ts';
+import { verifyFaultText } from '../../../core/verification/verify-fault.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import { idsOf } from '../../catalog/tool-claims.ts';
+import type { RecordChange } from '../../ports/records.ts';
+import type { VerifyRequest, VerifyServer, VerifyTarget } from '../../ports/verifier.ts';
+import type { ServerService } from '../servers/server-service.ts';
+
+export interface VerificationsOptions {
+  readonly catalog: Pick<Catalog, 'servers'>;
+  readonly gateways: Pick<ServerService, 'find'>;
+  readonly records: RecordReplica;
+  readonly verify: VerifyServer;
+  /** Masks secrets in a text. */
+  readonly mask: (text: string) => string;
+}
+
+/** A server that can be verified. */
+export interface VerifiableServer {
+  readonly spec: ServerSpec;
+  readonly target: VerifyTarget;
+}
+
+/** What a verification found, in numbers. */
+export interface VerificationSummary {
+  readonly server: string;
+  readonly tools: number;
+  readonly toolsWithSuccess: number;
+  readonly calls: number;
+  readonly mechanisms: readonly string[];
+  readonly contradictions: readonly { readonly tool: string; readonly hint: string; readonly says: string }[];
+}
+
+/** More tools of one server are not recorded. */
+const MAX_TOOLS = 2_000;
+const MAX_SHOWN = 100;
+
+/** Verifies servers of the gateway, and keeps what was observed of their tools. */
+export class Verifications {
+  readonly #options: VerificationsOptions;
+  #running: string | undefined;
+
+  constructor(options: VerificationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The command of a server, by its id or name. Errors: SERVER_UNKNOWN; SERVER_UNAVAILABLE if its entry is disabled or
+   * cannot be used; VERIFICATION_UNSUPPORTED if no command of the operator's starts it.
+   */
+  server(idOrName: string): Result<VerifiableServer, Refusal> {
+    const found = this.#options.gateways.find(idOrName);
+    if (!found.ok) return found;
+    const { name, enabled } = found.value;
+    const spec = this.#options.catalog.servers.find((one) => one.spec.name === name)?.spec;
+    if (spec === undefined) {
+      const cause = enabled
+        ? ({ code: 'ENTRY_UNREADABLE', reason: undefined } as const)
+        : ({ code: 'ENTRY_DISABLED' } as const);
+      return err({ code: 'SERVER_UNAVAILABLE', server: name, cause });
+    }
+    const { transport } = spec;
+    if (transport.kind !== 'stdio')
+      return err({ code: 'VERIFICATION_UNSUPPORTED', server: name, transport: transport.kind });
+    const { command, args, cwd, env } = transport;
+    return ok({ spec, target: { command: [command, ...args], cwd, env } });
+  }
+
+  /**
+   * Verifies a server and keeps the verdicts, one verification at a time. Nothing is kept if the signal is aborted.
+   * Errors: those of `server`, VERIFICATION_RUNNING, VERIFICATION_FAILED, CANCELLED.
+   */
+  async verify(
+    idOrName: string,
+    { author, ...run }: Pick<VerifyRequest, 'signal' | 'onProgress'> & { readonly author: string },
+  ): Promise<Result<VerificationSummary, Refusal>> {
+    const found = this.server(idOrName);
+    if (!found.ok) return found;
+    const { spec, target } = found.value;
+    if (this.#running !== undefined) return err({ code: 'VERIFICATION_RUNNING', server: this.#running });
+    this.#running = spec.name;
+    try {
+      const verified = await this.#options.verify(target, run);
+      if (run.signal.aborted) return err({ code: 'CANCELLED' });
+      if (!verified.ok) {
+        const reason = this.#options.mask(verifyFaultText(verified.error));
+        return err({ code: 'VERIFICATION_FAILED', server: spec.name, reason });
+      }
+      return await this.record(spec, verified.value, author);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Keeps the verdicts of a report on this server. Error: STORE_UNAVAILABLE. */
+  async record(
+    spec: ServerSpec,
+    report: VerifyReport,
+    author: string,
+  ): Promise<Result<VerificationSummary, Refusal>> {
+    const summary = this.#summaryOf(spec, report);
+    const tools = [...new Map(report.tools.map((tool) => [tool.name, tool])).values()].slice(0, MAX_TOOLS);
+    const kept = await this.#options.records.change(() => {
+      const changed = tools.map((tool) => this.#changeOf(spec, tool, { report, author }));
+      return ok({
+        value: undefined,
+        changes: changed.map(({ change }) => change),
+        audit: [runEvent(summary, report, author), ...changed.flatMap(({ event }) => event ?? [])],
+      });
+    });
+    return kept.ok ? ok(summary) : kept;
+  }
+
+  #changeOf(
+    spec: ServerSpec,
+    tool: ToolReport,
+    { report, author }: { readonly report: VerifyReport; readonly author: string },
+  ): { readonly change: RecordChange<'tool'>; readonly event?: AuditEvent } {
+    const { records, mask } = this.#options;
+    const { name: server } = spec;
+    const { identity } = idsOf(spec);
+    const id = toolIdOf(server, identity, tool.name);
+    const before: ToolRecord = records.get('tool', id) ?? {
+      ...{ id, server, identity, name: tool.name, overrides: {} },
+    };
+    const now = toolVerificationOf(tool, { report, author, mask });
+    const verification = mergedVerification(before.verification, now);
+    const change = { kind: 'tool', id, body: { ...before, verification } } as const;
+    const contradicted = HINTS.flatMap((hint) => {
+      const { kind, evidence } = now.hints[hint] ?? {};
+      return kind === 'contradicted' ? [[hint, evidence?.[0]?.says ?? ''] as const] : [];
+    });
+    if (contradicted.length === 0) return { change };
+    return {
+      change,
+      event: {
+        atMs: report.startedMs,
+        subject: author,
+        action: 'tool.contradict',
+        target: { kind: 'tool', id, name: `${server}.${tool.name}` },
+        after: { contradicted: Object.fromEntries(contradicted) },
+      },
+    };
+  }
+
+  #summaryOf({ name }: ServerSpec, report: VerifyReport): VerificationSummary {
+    const { mask } = this.#options;
+    const { tools, toolsWithSuccess, calls } = coverageOf(report.tools);
+    const contradictions = contradictionsOf(report)
+      .slice(0, MAX_SHOWN)
+      .map(({ tool, hint, evidence }) => ({ tool: tool.name, hint, says: mask(evidence[0]?.says ?? '') }));
+    return { server: name, tools, toolsWithSuccess, calls, mechanisms: report.mechanisms, contradictions };
+  }
+}
+
+function runEvent(
+  { server, contradictions, ...numbers }: VerificationSummary,
+  { startedMs }: VerifyReport,
+  author: string,
+): AuditEvent {
+  return {
+    atMs: startedMs,
+    subject: author,
+    action: 'gateway.verify',
+    target: { kind: 'gateway', id: gatewayIdOf(server), name: server },
+    after: { ...numbers, contradictions: contradictions.length },
+  };
+}

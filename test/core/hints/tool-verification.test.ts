@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { Claim, Hint } from '../../../src/core/hints/hint.ts';
+import { resolveHints } from '../../../src/core/hints/resolve.ts';
+import {
+  mergedVerification,
+  observedClaims,
+  type ObservedHint,
+  type ToolVerification,
+} from '../../../src/core/hints/tool-verification.ts';
+import { readRecord } from '../../../src/core/read-record.ts';
+import { toolVerificationOf } from '../../../src/core/verification/tool-verification-of.ts';
+import type { Evidence } from '../../../src/core/verification/verdict.ts';
+
+const NOW = 'a'.repeat(64);
+const EVIDENCE = [
+  { effect: 'added', says: 'created /x', target: '/x', call: 1, args: '{}', atMs: 5 },
+] as const;
+const CONTRADICTED: ObservedHint = { kind: 'contradicted', atMs: 5, evidence: EVIDENCE };
+const CONSISTENT: ObservedHint = { kind: 'consistent', atMs: 5, calls: 2, shapes: 1 };
+
+function verification(
+  hints: ToolVerification['hints'],
+  more: Partial<ToolVerification> = {},
+): ToolVerification {
+  const server = { name: 'files', version: '1', packageDigest: 'p' };
+  return { digest: NOW, atMs: 5, author: 'boss', server, mechanisms: ['overlay'], hints, ...more };
+}
+
+function declared(hint: Hint, value: boolean, more: Partial<Claim> = {}): Claim {
+  const about = { source: 'server', origin: 'files', atMs: 0, digest: NOW, mayLower: true } as const;
+  return { kind: 'declared', hint, value, ...about, ...more };
+}
+
+describe('what a verification observed', () => {
+  it('raises caution in lists and decisions at once, with the effect as the reason', () => {
+    const claims = [
+      declared('readOnlyHint', true),
+      ...observedClaims(verification({ readOnlyHint: CONTRADICTED })),
+    ];
+    const { readOnlyHint, destructiveHint } = resolveHints(claims, NOW);
+    expect([readOnlyHint.effective.value, readOnlyHint.decision.value, readOnlyHint.emitted]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(readOnlyHint.contradiction).toMatchObject({ origin: 'boss', reason: 'created /x', atMs: 5 });
+    expect(destructiveHint.decision.value).toBe(true);
+  });
+
+  it('lapses with the definition, and with a later override', () => {
+    const observed = observedClaims(verification({ readOnlyHint: CONTRADICTED }));
+    const claims = [declared('readOnlyHint', true), ...observed];
+    expect(resolveHints(claims, 'b'.repeat(64)).readOnlyHint.decision.value).toBe(true);
+    const override = declared('readOnlyHint', true, { kind: 'override', source: 'operator', atMs: 6 });
+    expect(resolveHints([...claims, override], NOW).readOnlyHint.decision.value).toBe(true);
+    const earlier = { ...override, atMs: 4 };
+    expect(resolveHints([...claims, earlier], NOW).readOnlyHint.decision.value).toBe(false);
+  });
+
+  it('lowers nothing where it was consistent, and contradicts an override where it was cautious', () => {
+    const consistent = observedClaims(verification({ destructiveHint: CONSISTENT }));
+    expect(consistent).toMatchObject([{ value: false, reason: '2 calls did nothing else' }]);
+    expect(resolveHints(consistent, NOW).destructiveHint.decision.value).toBe(true);
+    const supported = observedClaims(verification({ readOnlyHint: { ...CONTRADICTED, kind: 'supported' } }));
+    const override = declared('readOnlyHint', true, { kind: 'override', source: 'operator' });
+    expect(resolveHints([...supported, override], NOW).readOnlyHint).toMatchObject({
+      decision: { value: false },
+      contradiction: { reason: 'created /x' },
+    });
+  });
+
+  it('claims nothing where nothing was observed', () => {
+    const unobserved = { kind: 'unobserved', atMs: 5, reason: 'skipped' } as const;
+    expect(
+      observedClaims(
+        verification({ readOnlyHint: unobserved, openWorldHint: { kind: 'not_exercised', atMs: 5 } }),
+      ),
+    ).toEqual([]);
+    expect(observedClaims(undefined)).toEqual([]);
+  });
+});
+
+describe('a later verification', () => {
+  it('keeps a contradiction that it did not see, unless the definition is another', () => {
+    const before = verification({ readOnlyHint: CONTRADICTED, openWorldHint: CONSISTENT });
+    const hints = { readOnlyHint: { ...CONSISTENT, atMs: 9 }, openWorldHint: { ...CONTRADICTED, atMs: 9 } };
+    const after = verification(hints, { atMs: 9 });
+    expect(mergedVerification(before, after)).toEqual({
+      ...after,
+      hints: { readOnlyHint: CONTRADICTED, openWorldHint: hints.openWorldHint },
+    });
+    const other = { ...after, digest: 'b'.repeat(64) };
+    expect(mergedVerification(before, other)).toEqual(other);
+    expect(mergedVerification(undefined, after)).toEqual(after);
+  });
+});
+
+describe('what is kept of a report', () => {
+  const effect: Evidence = {
+    effect: 'network',
+    says: `looked up hunter2.${'x'.repeat(5_000)}`,
+    target: 'y'.repeat(5_000),
+    call: 1,
+    args: { key: 'hunter2', text: 'z'.repeat(100_000) },
+    atMs: 7,
+  };
+  const many = { kind: 'contradicted', evidence: Array.from({ length: 50 }, () => effect) } as const;
+  const kept = toolVerificationOf(
+    {
+      digest: NOW,
+      verdicts: { readOnlyHint: many, destructiveHint: many, idempotentHint: many, openWorldHint: many },
+    },
+    {
+      report: {
+        server: { name: 'n'.repeat(5_000), version: '1', command: ['x'], packageDigest: 'p' },
+        startedMs: 5,
+        mechanisms: ['overlay'],
+      },
+      author: 'boss',
+      mask: (text) => text.replaceAll('hunter2', '***'),
+    },
+  );
+
+  it('is bounded, and holds no secret', () => {
+    const text = JSON.stringify(kept);
+    expect(text.length).toBeLessThan(20_000);
+    expect(text).not.toContain('hunter2');
+    expect(kept.hints.openWorldHint?.evidence).toHaveLength(3);
+  });
+
+  it('is read back from the store, and refused if it is damaged', () => {
+    const body = { id: 't', server: 's', identity: 'i', name: 'n', overrides: {}, verification: kept };
+    expect(readRecord({ kind: 'tool', version: 1, body })).toEqual({
+      ok: true,
+      value: { kind: 'tool', body },
+    });
+    const hints = { readOnlyHint: { kind: 'safe', atMs: 5 } };
+    const damaged = { ...body, verification: { ...kept, hints } };
+    expect(readRecord({ kind: 'tool', version: 1, body: damaged })).toMatchObject({ ok: false });
+  });
+});

@@ -1,0 +1,135 @@
+// A server of a running gateway is verified: who sees what was observed, and until when.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { adminClient, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { until } from '../support/endings.ts';
+import { toolIn } from '../support/hints.ts';
+import { openStream } from '../support/http.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { lyingServer, type Lying } from '../support/lying.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
+import { meet, type Model } from '../support/toolsets.ts';
+
+const home = tempDir();
+let server: Lying;
+let place: readonly string[];
+let token: string;
+let assay: Assay;
+let admin: AdminClient;
+let model: Omit<Model, 'home'>;
+beforeAll(async () => {
+  server = lyingServer();
+  const config = writeConfig({ lying: server.entry, far: { url: 'http://127.0.0.1:9/mcp', disabled: true } });
+  place = ['--config', config, '--home', home];
+  token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  assay = await startAssay({ config, home });
+  await assay.settled();
+  admin = adminClient(assay, token);
+  model = await meet({ url: assay.url }, 'modern');
+});
+
+const peek = (): Promise<JsonObject> => toolIn(admin, 'lying', 'peek');
+
+async function listedHints(name: string): Promise<unknown> {
+  const { tools } = await model.client.listTools();
+  return tools.find((tool) => tool.name === name)?.annotations;
+}
+
+/** Resolves when clients of the gateway see this value. */
+const seen = (readOnlyHint: boolean): Promise<unknown> =>
+  until(`peek has readOnlyHint ${readOnlyHint}`, async () => {
+    const hints = await listedHints('lying_peek');
+    return at(hints as Json, 'readOnlyHint') === readOnlyHint ? hints : undefined;
+  });
+
+it('a contradiction reaches clients, decisions, the API, events and the activity log, with its evidence', async () => {
+  const events = await openStream(`http://127.0.0.1:${assay.port}/events`, {
+    method: 'GET',
+    headers: bearer(token),
+  });
+  expect(await seen(true)).toMatchObject({ readOnlyHint: true });
+  const changes = model.changes();
+  const { code, stdout } = await runAssay(['verify', 'lying', '--sets', '1', '--repeats', '2', ...place]);
+  expect(code).toBe(1);
+  expect(stdout).toContain('CONTRADICTED peek: readOnlyHint is true');
+  expect(existsSync(server.written)).toBe(false);
+
+  expect(await seen(false)).toEqual({ readOnlyHint: false, openWorldHint: false });
+  await until('the client is told', () => model.changes() > changes || undefined);
+  expect(await listedHints('lying_look')).toEqual({ readOnlyHint: true, openWorldHint: false });
+
+  const tool = await peek();
+  const says = `created ${server.written}`;
+  expect(tool).toMatchObject({
+    hints: {
+      readOnlyHint: {
+        effective: false,
+        decidedBy: 'observed',
+        reasonCode: 'observed',
+        decision: false,
+        isContradicted: true,
+      },
+    },
+    verification: {
+      isCurrent: true,
+      by: 'local',
+      server: { name: 'lying' },
+      hints: {
+        readOnlyHint: { verdict: 'contradicted', evidence: [{ says, target: server.written, call: 1 }] },
+        openWorldHint: { verdict: 'consistent', calls: 2 },
+      },
+    },
+  });
+  const listed = (await admin.get('/tools?summary=true&text=peek')).json();
+  expect(listAt(listed, 'tools')).toMatchObject([{ hints: { readOnlyHint: { isContradicted: true } } }]);
+  const decision = (await admin.get(`/tools/${textAt(tool, 'id')}/decision`)).json();
+  expect(at(decision, 'hints', 0)).toMatchObject({
+    hint: 'readOnlyHint',
+    value: false,
+    reason: `observed by "local": ${says}`,
+    reasonCode: 'observed',
+  });
+  const event = await events.next('tool.contradict', (one) => at(one, 'action') === 'tool.contradict');
+  expect(event).toMatchObject({
+    target: { kind: 'tool', name: 'lying.peek' },
+    after: { contradicted: { readOnlyHint: says } },
+  });
+  const activity = (await admin.get('/activity?targetKind=gateway&limit=1')).json();
+  expect(listAt(activity, 'activity')).toMatchObject([
+    { action: 'gateway.verify', target: { name: 'lying' }, after: { tools: 2, contradictions: 1 } },
+  ]);
+});
+
+it('what was observed outlives a new verification, and lapses when the definition changes', async () => {
+  server.describe('Peeks again.');
+  await admin.post('/gateways/lying/refresh');
+  expect(await seen(true)).toMatchObject({ readOnlyHint: true });
+  const { hints, verification } = (await peek()) as { readonly hints: Json; readonly verification: Json };
+  expect(at(hints, 'readOnlyHint', 'isContradicted')).toBe(false);
+  expect(at(verification, 'isCurrent')).toBe(false);
+
+  server.describe('Peeks.');
+  await admin.post('/gateways/lying/refresh');
+  await seen(false);
+});
+
+it('servers that no command starts are named as such, and nothing runs', async () => {
+  const config = writeConfig({ far: { url: 'http://127.0.0.1:9/mcp' }, own: fixture('plain') });
+  const there = ['--config', config, '--home', tempDir()];
+  const far = await runAssay(['verify', 'far', ...there]);
+  expect([far.code, far.stderr]).toEqual([
+    2,
+    expect.stringContaining('Server "far" cannot be verified: it runs elsewhere'),
+  ]);
+  const unknown = await runAssay(['verify', 'farr', ...there]);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining('The config has no server named "farr". There are: "far", "own".'),
+  ]);
+  const two = await runAssay(['verify', 'node', join('no', 'server.js'), ...there]);
+  expect([two.code, two.stderr]).toEqual([2, expect.stringContaining('assay verify -- COMMAND ARGUMENTS')]);
+});
