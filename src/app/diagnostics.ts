@@ -15,6 +15,7 @@ import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
+import { checkSandbox } from '../core/check-sandbox.ts';
 import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';
@@ -34,6 +35,7 @@ import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
+import { confineIn, sandboxSupport } from './confine.ts';
 import { connectAll, reachIn } from './sources.ts';
 import { openCredentials } from './keys.ts';
 import { Cleanup } from '../platform/cleanup.ts';
@@ -89,6 +91,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     }),
     ...checkStore(await inspectStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL') })),
     ...checkOpenFiles(openFilesLimit()),
+    ...(await sandboxFindings(servers)),
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
@@ -166,6 +169,14 @@ async function homeFacts(path: string): Promise<HomeFacts> {
   };
 }
 
+/** Tries out sandboxes only if a server is to have one. */
+async function sandboxFindings(servers: readonly ServerSpec[]): Promise<readonly Finding[]> {
+  const named = servers.flatMap(({ name, transport }) =>
+    sourceKind(transport).command(transport)?.sandbox === undefined ? [] : [name],
+  );
+  return named.length === 0 ? [] : checkSandbox(named, await sandboxSupport());
+}
+
 interface DiagnosticsContext {
   readonly home: string;
   readonly around: ConfigEnvironment;
@@ -185,6 +196,7 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
     launcher: PLAIN_LAUNCHER,
+    confine: confineIn(home, config.path, around),
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],
     credentials,

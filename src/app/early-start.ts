@@ -36,7 +36,8 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
   const children = new Map<ServerSpec, Child>();
   for (const spec of config.ok ? config.value.servers : []) {
     const command = sourceKind(spec.transport).command(spec.transport);
-    if (command !== undefined) children.set(spec, PLAIN_LAUNCHER.launch(command));
+    if (command !== undefined && command.sandbox !== 'strict')
+      children.set(spec, PLAIN_LAUNCHER.launch(command));
   }
   // Let the reaper start first; loading the rest would delay it.
   if (children.size > 0) await pause(1);

@@ -24,6 +24,7 @@ import type { View } from '../gateway/catalog/view.ts';
 import type { Log } from '../gateway/ports/link.ts';
 import type { Era } from '../protocol/eras.ts';
 import { openCallLog } from './call-log.ts';
+import { confineIn } from './confine.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { callDepsWith, openApprovals, openCredentials, openTaskIds } from './keys.ts';
@@ -207,6 +208,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     backlogBytes: settings['limits.backlogBytes'],
     rules,
     launcher: PLAIN_LAUNCHER,
+    confine: confineIn(home, environment.options.config, environment.around),
     takeStarted: given.early?.take,
   });
   const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });

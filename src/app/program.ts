@@ -60,6 +60,7 @@ const RUNTIME: Runtime = {
     const around = surroundings(options);
     return openCodebase({ home: locateHome(around), env: around.env, cwd: around.cwd });
   },
+  sandboxSupport: async () => (await import('./confine.ts')).sandboxSupport(),
   openVerifier: async () => (await import('./verifier.ts')).openVerifier(),
 };
 

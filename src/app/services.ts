@@ -20,6 +20,7 @@ import { FunctionModuleService } from '../gateway/services/sources/function-modu
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
+import { sandboxSupport } from './confine.ts';
 import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -47,7 +48,9 @@ export function servicesOf({
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
-  const tools = new ToolService({ catalog, ...records, policy, labels, identify, levels, mask, nowMs });
+  const tools = new ToolService({
+    ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs, sandboxSupport },
+  });
   const gateways = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
   return {
     labels,

@@ -34,6 +34,7 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   PROCESS_KILLED: `${BY_HAND} ${ENVIRONMENT}`,
   STDOUT_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
   STDIN_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
+  SANDBOX_UNAVAILABLE: 'Install what that command names, or set "sandbox": "off" in its config entry.',
 
   CONNECTION_REFUSED: 'Start the server, or correct host and port of "url" in its config entry.',
   CONNECTION_TIMEOUT: NETWORK,
@@ -120,6 +121,7 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
   LINK_IDLE: NOTHING,
   LINK_REPLACED: LATER,
   CLIENT_GONE: NOTHING,
+  SERVER_GONE: NOTHING,
   SHUTTING_DOWN: 'Start Assay again.',
 
   QUEUE_FULL: LATER,

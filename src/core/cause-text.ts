@@ -1,5 +1,6 @@
 import type { Cause, CauseCode } from './cause.ts';
 import { reachRemedy } from './reach.ts';
+import { gapText } from './sandbox.ts';
 import { splitCommandRemedy } from './split-command.ts';
 import { LOCAL_USER } from './subject.ts';
 
@@ -34,6 +35,8 @@ const TEXTS: Texts = {
   PROCESS_KILLED: ({ signal, stderr }) => `was ended by ${signal}${after(stderr)}`,
   STDOUT_CLOSED: ({ stderr }) => `closed its stdout without ending${after(stderr)}`,
   STDIN_CLOSED: ({ stderr }) => `closed its stdin without ending${after(stderr)}`,
+  SANDBOX_UNAVAILABLE: ({ gap }) =>
+    `cannot be started in a sandbox: ${gapText(gap)}; run \`assay sandbox check\``,
 
   CONNECTION_REFUSED: () => 'nothing is listening at its address (ECONNREFUSED)',
   CONNECTION_TIMEOUT: () => 'its host did not respond in time (connect timeout)',
@@ -134,6 +137,7 @@ const TEXTS: Texts = {
   LINK_IDLE: () => 'the connection to it was idle',
   LINK_REPLACED: () => 'its connection was closed to make room for another client',
   CLIENT_GONE: () => 'its client disconnected',
+  SERVER_GONE: () => 'its twin was ended with it',
   SHUTTING_DOWN: () => 'Assay is shutting down',
 
   QUEUE_FULL: ({ waiting }) =>

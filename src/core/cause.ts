@@ -1,3 +1,4 @@
+import type { SandboxGap } from './sandbox.ts';
 import type { Reach, UrlChooser } from './reach.ts';
 
 /**
@@ -18,6 +19,7 @@ export type Cause =
   | (Stderr & { readonly code: 'PROCESS_KILLED'; readonly signal: string })
   | (Stderr & { readonly code: 'STDOUT_CLOSED' })
   | (Stderr & { readonly code: 'STDIN_CLOSED' })
+  | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly gap: SandboxGap }
   // The connection to a server.
   | { readonly code: 'CONNECTION_REFUSED' }
   | { readonly code: 'CONNECTION_TIMEOUT' }
@@ -125,6 +127,8 @@ export type Cause =
   | { readonly code: 'LINK_IDLE' }
   | { readonly code: 'LINK_REPLACED' }
   | { readonly code: 'CLIENT_GONE' }
+  /** The twin of a server that has ended. */
+  | { readonly code: 'SERVER_GONE' }
   | { readonly code: 'SHUTTING_DOWN' }
   // Limits.
   | { readonly code: 'QUEUE_FULL'; readonly waiting: number }
@@ -180,6 +184,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   PROCESS_KILLED: 'time',
   STDOUT_CLOSED: 'time',
   STDIN_CLOSED: 'time',
+  SANDBOX_UNAVAILABLE: 'change',
   CONNECTION_REFUSED: 'time',
   CONNECTION_TIMEOUT: 'time',
   CONNECTION_CLOSED: 'time',
@@ -256,6 +261,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   LINK_IDLE: 'time',
   LINK_REPLACED: 'time',
   CLIENT_GONE: 'time',
+  SERVER_GONE: 'time',
   SHUTTING_DOWN: 'time',
   QUEUE_FULL: 'time',
   QUEUE_TOO_LARGE: 'time',

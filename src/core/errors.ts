@@ -74,6 +74,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   SERVER_UNAVAILABLE: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_MESSAGE_INVALID: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
+  SANDBOX_UNAVAILABLE: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.config },
   SERVER_UNREACHED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_TIMEOUT: { rpc: INTERNAL, http: 200, rest: 504, exit: EXIT.unavailable },
   SERVER_ASKS: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.failed },
@@ -205,6 +206,7 @@ export function rpcErrorOf(
 /** Refusals that are about what a model wants to do, and not about its request. */
 const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
   'CALL_REFUSED',
+  'SANDBOX_UNAVAILABLE',
   'APPROVAL_REQUIRED',
   'APPROVAL_DENIED',
   'APPROVALS_FULL',

@@ -1,5 +1,6 @@
 /** A topic that `assay doctor` checks. */
-export type Check = 'config' | 'node' | 'commands' | 'servers' | 'names' | 'hints' | 'isolation' | 'disk';
+export type Check =
+  'config' | 'node' | 'commands' | 'servers' | 'names' | 'hints' | 'isolation' | 'sandbox' | 'disk';
 
 /** In display order. */
 export const CHECKS: readonly Check[] = [
@@ -10,6 +11,7 @@ export const CHECKS: readonly Check[] = [
   'names',
   'hints',
   'isolation',
+  'sandbox',
   'disk',
 ];
 

@@ -10,6 +10,8 @@ export function causeOfRefusal(refusal: Refusal): Cause {
     case 'SERVER_UNREACHED':
     case 'SERVER_BUSY':
       return refusal.cause;
+    case 'SANDBOX_UNAVAILABLE':
+      return { code: 'SANDBOX_UNAVAILABLE', gap: refusal.gap };
     case 'SERVER_TIMEOUT':
       return { code: 'RESPONSE_TIMEOUT', limitMs: refusal.limitMs };
     case 'SERVER_MESSAGE_INVALID':

@@ -1,5 +1,6 @@
 import type { ApprovalRefusal } from './approval.ts';
 import type { Cause } from './cause.ts';
+import type { SandboxGap } from './sandbox.ts';
 
 /** A call of a tool that its server may have carried out, although there is no result. */
 export interface SentCall {
@@ -79,6 +80,8 @@ export type Refusal =
     }
   | { readonly code: 'SERVER_MESSAGE_INVALID'; readonly server: string; readonly reason: string }
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: Cause }
+  /** The tool is read-only, and the machine cannot run it with only these rights. */
+  | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly server: string; readonly gap: SandboxGap }
   | {
       readonly code: 'SERVER_TIMEOUT';
       readonly server: string;

@@ -5,6 +5,7 @@ import { counted } from './counted.ts';
 import { sentCallText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
+import { gapRemedy, gapText } from './sandbox.ts';
 import { CUSTOM_SERVER } from './server-spec.ts';
 
 /** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
@@ -86,6 +87,8 @@ const SENTENCES: Sentences = {
     `Server ${quote(r.server)} sent an ambiguous response, which was not relayed: ${r.reason}. JSON readers would disagree on its content. The call may have had its effect; report this to the author of the server.`,
   SERVER_ENDED: (r) =>
     `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
+  SANDBOX_UNAVAILABLE: (r) =>
+    `The call was not sent: the tool is read-only, and server ${quote(r.server)} cannot be confined to reading, because ${gapText(r.gap)}. ${gapRemedy(r.gap)}`,
   SERVER_UNREACHED: (r) =>
     `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>

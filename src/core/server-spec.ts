@@ -1,3 +1,4 @@
+import type { SandboxMode } from './sandbox.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
@@ -12,6 +13,10 @@ export type Transport =
       readonly cwd: string;
       /** Whether the entry sets the folder; otherwise it is Assay's own, which can differ from start to start. */
       readonly isCwdGiven?: boolean;
+      /** Which of its processes run in a sandbox. Absent: none. */
+      readonly sandbox?: SandboxMode;
+      /** Absolute paths that its sandboxed processes may read, beside its folder and the folders in `args`. */
+      readonly roots?: readonly string[];
     }
   | {
       readonly kind: 'http';

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { type Readable, Writable } from 'node:stream';
 import { Reaper } from './reaper.ts';
 import { atMost, pause } from './turns.ts';
 
@@ -11,6 +12,11 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   /** What the child inherits: locations and user, or only language and time zone. Defaults to `surroundings`. */
   readonly inherits?: 'surroundings' | 'language';
+  /**
+   * What the child can read on descriptor 3. It then gets no descriptor that Assay inherited. Absent: it has no such
+   * descriptor.
+   */
+  readonly input3?: Buffer;
 }
 
 /** Why a process did not start or has ended. */
@@ -175,18 +181,52 @@ function closed(stream: Readable | null | undefined): Promise<void> {
 }
 
 /** The process, or the error if the system refuses at once. */
-function start({ command, args, cwd, env, inherits }: ChildOptions): ChildProcess | Error {
+function start({ command, args, cwd, env, inherits, input3 }: ChildOptions): ChildProcess | Error {
   try {
-    return spawn(command, args, {
+    const child = spawn(command, args, {
       cwd,
       env: { ...inheritedEnv(inherits === 'language' ? LANGUAGE : INHERITED), ...env },
       detached: HAS_GROUPS,
       windowsHide: true,
+      stdio: ['pipe', 'pipe', 'pipe', ...(input3 === undefined ? [] : ['pipe' as const, ...foreign()])],
     });
+    const third = input3 === undefined ? undefined : (child.stdio as ChildProcess['stdio'] | undefined)?.[3];
+    if (third instanceof Writable) third.on('error', () => undefined).end(input3);
+    return child;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+let covers: readonly ('ignore' | number)[] | undefined;
+
+/**
+ * For the descriptors from 4 on: `/dev/null` in place of each that Assay inherited, as Node passes those on to every
+ * child. They do not change after the start.
+ */
+function foreign(): readonly ('ignore' | number)[] {
+  return (covers ??= coversOf(readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited)));
+}
+
+function coversOf(inherited: readonly number[]): readonly ('ignore' | number)[] {
+  if (inherited.length === 0) return [];
+  const nothing = openSync('/dev/null', 'r+');
+  return Array.from({ length: Math.max(...inherited) - 3 }, (_, index) =>
+    inherited.includes(index + 4) ? nothing : 'ignore',
+  );
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+    return descriptor > 3 && flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** O_CLOEXEC, on x86-64 and arm64. */
+const CLOSE_ON_EXEC = 0o2000000;
 
 /** Uses only the code: Node's message may contain arguments, which may be secret. */
 function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd {

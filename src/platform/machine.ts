@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, readFile, stat, statfs } from 'node:fs/promises';
+import { access, open, readFile, stat, statfs } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -24,6 +24,20 @@ export async function pathFacts(path: string): Promise<PathFacts | undefined> {
 /** The content of a file. Rejects with the system's error if it cannot be read. */
 export function readBytes(path: string): Promise<Buffer> {
   return readFile(path);
+}
+
+/** The first bytes of a file as Latin-1 text. Empty if it cannot be read. */
+export async function readStart(path: string, bytes: number): Promise<string> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } catch {
+    return '';
+  } finally {
+    await file.close();
+  }
 }
 
 export async function isWritable(path: string): Promise<boolean> {

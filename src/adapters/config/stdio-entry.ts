@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { Place } from './complaints.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
-import { placeAt, textAt, textsAt, type Entry } from './entry-fields.ts';
+import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
-export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envFile', 'cwd'];
+export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots'];
 
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
@@ -15,9 +16,32 @@ export function readStdio(entry: Entry): Transport | undefined {
   const env = readVariables(entry);
   const args = readArgs(withOwnVariables(entry, env));
   const cwd = readCwd(entry);
-  if (command === undefined || args === undefined || cwd === undefined) return undefined;
+  const sandbox = optionAt(entry, 'sandbox', SANDBOX);
+  const roots = readRoots(entry);
+  if (command === undefined || args === undefined || cwd === undefined || roots === undefined)
+    return undefined;
   const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
-  return { kind: 'stdio', command, args, env, cwd, ...(isCwdGiven && { isCwdGiven }) };
+  return {
+    kind: 'stdio',
+    command,
+    args,
+    env,
+    cwd,
+    ...(isCwdGiven && { isCwdGiven }),
+    ...(sandbox !== undefined && sandbox !== 'off' && { sandbox }),
+    ...(roots.length > 0 && { roots }),
+  };
+}
+
+const SANDBOX: Option<SandboxMode | 'off'> = {
+  wanted: '"off", "twin" or "strict"',
+  read: ({ value }) => ['off' as const, ...SANDBOX_MODES].find((mode) => mode === value),
+};
+
+/** Files and folders; a relative path starts at the config file's folder. */
+function readRoots(entry: Entry): readonly string[] | undefined {
+  const { configDir, home } = entry.here;
+  return readTexts(entry, 'roots')?.map((path) => resolve(configDir, expandHome(path, home)));
 }
 
 function readCommand(entry: Entry): string | undefined {
@@ -51,18 +75,22 @@ function withOwnVariables(entry: Entry, env: Readonly<Record<string, string>>): 
 }
 
 function readArgs(entry: Entry): readonly string[] | undefined {
-  const place = placeAt(entry, 'args');
+  return readTexts(entry, 'args')?.map((arg) => expandHome(arg, entry.here.home));
+}
+
+/** An array of strings. Undefined, with an error reported, if it is something else. */
+function readTexts(entry: Entry, key: 'args' | 'roots'): readonly string[] | undefined {
+  const place = placeAt(entry, key);
   if (place === undefined) return [];
   if (place.node.type !== 'array') {
-    entry.complaints.problem(place, 'this is not an array', 'Write the arguments as an array of strings.');
+    const remedy = `Write ${key === 'args' ? 'the arguments' : 'the paths'} as an array of strings.`;
+    entry.complaints.problem(place, 'this is not an array', remedy);
     return undefined;
   }
-  const args = (place.node.children ?? []).map((node, index) =>
+  const texts = (place.node.children ?? []).map((node, index) =>
     textAt(entry, { node, path: [...place.path, index] }),
   );
-  return args.every((arg) => arg !== undefined)
-    ? args.map((arg) => expandHome(arg, entry.here.home))
-    : undefined;
+  return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
 /** The variables that the entry sets, in a file and by itself. */

@@ -1,10 +1,13 @@
 import type { Cause } from '../../core/cause.ts';
 import { chooserOf, type ReachRules } from '../../core/reach.ts';
+import type { Result } from '../../core/result.ts';
+import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
+import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { OpenOptions as Asked, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { ResolveName } from '../../platform/checked-lookup.ts';
-import type { Child } from '../../platform/child.ts';
+import type { Child, ChildOptions } from '../../platform/child.ts';
 import type { Launcher } from '../../platform/launcher.ts';
 import type { HttpReach } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -20,6 +23,8 @@ export interface UpstreamDeps {
   /** Resolves host names; defaults to the system resolver. */
   readonly resolve?: ResolveName | undefined;
   readonly launcher: Launcher;
+  /** What starts a command in a sandbox. Error: what the machine lacks for that. */
+  readonly confine: (command: Command, rights: SandboxRights) => Promise<Result<ChildOptions, SandboxGap>>;
   /** Returns a process already started for a server, at most once each. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are no longer probed because they never lived long enough to answer. */

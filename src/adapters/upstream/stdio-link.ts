@@ -70,11 +70,14 @@ interface Failure {
 }
 
 async function attempt(
-  { spec, events, deps, signal, client: profile }: LinkAttempt,
+  opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
-  const child = deps.takeStarted?.(spec) ?? deps.launcher.launch(transport);
+  const { spec, events, deps, signal, client: profile } = opening;
+  const started = await start(opening, transport);
+  if (!started.ok) return err({ cause: started.error, again: undefined });
+  const child = started.value;
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
   const notifications = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
@@ -109,6 +112,18 @@ async function attempt(
   if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
   const parts = { child, conversation, facts: facts.value, events, server: spec.name, log: deps.log };
   return ok(new StdioLink(parts));
+}
+
+/** Starts the process, in a sandbox if it is a twin or its server has none without one. */
+async function start(
+  { spec, deps, rights: ofTwin, signal }: LinkAttempt,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+): Promise<Result<Child, Cause>> {
+  const rights = ofTwin ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
+  if (rights === undefined) return ok(deps.takeStarted?.(spec) ?? deps.launcher.launch(transport));
+  const confined = await deps.confine(transport, rights);
+  if (!confined.ok) return err({ code: 'SANDBOX_UNAVAILABLE', gap: confined.error });
+  return signal.aborted ? err({ code: 'LINK_CLOSED' }) : ok(deps.launcher.launch(confined.value));
 }
 
 function connectStdout(

@@ -1,4 +1,5 @@
 import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
+import type { SandboxMode } from '../sandbox.ts';
 import { namesPrivateData } from '../private-data.ts';
 import type { RestAuth } from './custom-tools.ts';
 import type { OperationFilter } from './operation-filter.ts';
@@ -74,6 +75,8 @@ export interface ShownSource {
   readonly cwd?: string | undefined;
   /** Names only. */
   readonly env?: readonly string[] | undefined;
+  readonly sandbox?: SandboxMode | undefined;
+  readonly roots?: readonly string[] | undefined;
   /** Names only. */
   readonly headers?: readonly string[] | undefined;
   /** Names of security schemes only. */
@@ -117,15 +120,20 @@ const STDIO: SourceKind<TransportOf<'stdio'>> = {
   ...COMMON,
   identity: whatRuns,
   origin: whatRuns,
-  comparable: ({ command, args, env, cwd }) => [command, args, sorted(env), cwd],
+  comparable: ({ command, args, env, cwd, sandbox, roots }) => [
+    ...[command, args, sorted(env), cwd],
+    ...[sandbox, roots],
+  ],
   urls: () => [],
   secrets: ({ env, args }) => ({ variables: Object.entries(env), args }),
-  shown: ({ command, args, cwd, env }, mask) => ({
+  shown: ({ command, args, cwd, env, sandbox, roots }, mask) => ({
     transport: 'stdio',
     command,
     args: args.map(mask),
     cwd,
     env: namesOf(env),
+    ...(sandbox && { sandbox }),
+    ...(roots && { roots }),
   }),
   command: (transport) => transport,
   holdsPrivateData: ({ args, env }) => namesPrivateData(args, env),

@@ -12,6 +12,7 @@ import { approvalsCommand } from './approvals-command.ts';
 import { policyCommand } from './policy-command.ts';
 import type { Runtime } from './runtime.ts';
 import { completeCommand, serverCommands } from './server-commands.ts';
+import { sandboxCommand } from './sandbox-command.ts';
 import { sourceCommands } from './source-commands.ts';
 import type { CreateTokenOptions, LinkOptions, TokenOptions } from './token.ts';
 import { toolsetCommand } from './toolset-command.ts';
@@ -52,6 +53,7 @@ export function programOf(runtime: Runtime, done: Done, argv: readonly string[] 
     approvalsCommand(runtime, done),
     activityCommand(runtime, done),
     verifyCommand(runtime, done, argv.includes('--')),
+    sandboxCommand(runtime, done),
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),

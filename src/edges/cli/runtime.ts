@@ -53,6 +53,7 @@ import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { OpenVerifier } from '../../gateway/ports/verifier.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
 import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
+import type { SandboxPort } from './sandbox.ts';
 
 /**
  * The tools of all servers, for a short-lived command: those of the running `serve` of this home, else of the catalog
@@ -229,14 +230,13 @@ export interface ShownSettings extends Resolved {
 }
 
 /** What the command line needs from the rest of the program. */
-export interface Runtime extends ClientConfigPorts {
+export interface Runtime extends ClientConfigPorts, SandboxPort {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
   /** Starts nothing by itself. Logs only errors, since the output of the command shows the rest. */
   openTools(options: AppOptions & OpenToolsOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
-  /** The store of the home. The caller closes it. */
   openLog(options: AppOptions): Promise<Result<OpenLog, Refusal>>;
   openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;

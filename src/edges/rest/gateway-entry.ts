@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { SANDBOX_MODES } from '../../core/sandbox.ts';
 import { WARNINGS } from './route.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 
@@ -22,6 +23,8 @@ interface Fields {
   readonly args?: unknown;
   readonly env?: unknown;
   readonly cwd?: unknown;
+  readonly sandbox?: unknown;
+  readonly roots?: unknown;
   readonly enabled?: boolean | undefined;
 }
 
@@ -49,12 +52,21 @@ export function entryIn({ transport, enabled, ...fields }: Fields): GatewayEntry
 }
 
 /** Whether it needs more than the `admin` scope: it starts a process or reads a file. */
-export function runsCommand({ command, args, env, cwd, transport, openapi }: Fields): boolean {
+export function runsCommand({
+  command,
+  args,
+  env,
+  cwd,
+  sandbox,
+  roots,
+  transport,
+  openapi,
+}: Fields): boolean {
   // A path names a file on this machine, which may be private.
   const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   return (
     readsFile ||
-    [command, args, env, cwd].some((field) => field !== undefined && field !== null) ||
+    [command, args, env, cwd, sandbox, roots].some((field) => field !== undefined && field !== null) ||
     transport?.toLowerCase() === 'stdio' ||
     transport?.toLowerCase() === 'codebase'
   );
@@ -78,6 +90,8 @@ export const GATEWAY: z.ZodObject = z
     command: z.string().optional(),
     args: z.array(z.string()).optional(),
     cwd: z.string().optional(),
+    sandbox: z.enum(SANDBOX_MODES).optional().openapi({ description: 'Absent: off.' }),
+    roots: z.array(z.string()).optional(),
     env: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     timeoutMs: z.int().optional(),

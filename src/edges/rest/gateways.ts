@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { SANDBOX_MODES } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayChanger, ServerInput } from '../../gateway/services/servers/server-service.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
@@ -37,6 +38,17 @@ const ENTRY = {
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),
   cwd: z.string().nullable().optional(),
+  sandbox: z
+    .enum(['off', ...SANDBOX_MODES])
+    .nullable()
+    .optional()
+    .openapi({
+      description:
+        'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
+    }),
+  roots: z.array(z.string()).nullable().optional().openapi({
+    description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
+  }),
   timeoutMs: z.int().nullable().optional(),
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),

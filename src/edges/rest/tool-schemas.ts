@@ -4,6 +4,7 @@ import { HINTS } from '../../core/hints/hint.ts';
 import { OBSERVED_KINDS } from '../../core/hints/tool-verification.ts';
 import { MAX_CACHE_MS } from '../../core/hints/tool-record.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
+import { GUARANTEES } from '../../core/sandbox.ts';
 import { tagsFault } from '../../core/tags.ts';
 import { WARNINGS } from './route.ts';
 
@@ -192,6 +193,13 @@ export const TOOL: z.ZodObject = z
     timeoutMs: z.int().optional(),
     maxBytes: z.int().optional(),
     trust: z.object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) }),
+    guarantee: z
+      .object({ kind: z.enum(GUARANTEES), text: z.string() })
+      .optional()
+      .openapi({
+        description:
+          'What holds for its calls, whatever its code does. Only where one tool is read; docs/SANDBOX.md explains each kind.',
+      }),
     lint: z.array(LINT),
     drift: DRIFT.optional(),
     verification: VERIFICATION.optional(),

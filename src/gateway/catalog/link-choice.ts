@@ -2,10 +2,12 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { SERVER_REQUESTS } from '../../protocol/server-requests.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { ResolvedHints } from '../../core/hints/resolve.ts';
+import { type TwinRights, twinRightsOf } from '../../core/sandbox.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
-import { startsProcess } from '../../core/sources/source-kinds.ts';
+import { sourceKind, startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Link, ClientProfile } from '../ports/link.ts';
 import { parsedObject } from '../../core/json-object.ts';
 
@@ -18,6 +20,8 @@ export interface LinkUser {
   /** Set for a legacy client. */
   readonly clientInfo: string | undefined;
   readonly session?: ClientSession | undefined;
+  /** Set for a call of a tool. */
+  readonly tool?: { readonly hints: ResolvedHints } | undefined;
 }
 
 /** The target server. `sole` is set if this process has only one client. */
@@ -32,9 +36,17 @@ interface LinkTarget {
 export type LinkChoice =
   | { readonly kind: 'shared' }
   /** Shared by all requests with this key. */
-  | { readonly kind: 'own'; readonly key: string; readonly profile: ClientProfile }
+  | (OfProcess & { readonly kind: 'own'; readonly key: string })
   /** Opened for this request alone. */
-  | { readonly kind: 'once'; readonly profile: ClientProfile };
+  | (OfProcess & { readonly kind: 'once' });
+
+interface OfProcess {
+  readonly profile: ClientProfile;
+  /** Set for the twin of a server. */
+  readonly rights?: TwinRights;
+  /** Whether all clients use it, so that its server can ask none of them. */
+  readonly isForAll?: true;
+}
 
 const SHARED: LinkChoice = { kind: 'shared' };
 
@@ -43,6 +55,34 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * a server request belongs. So each client that can be asked gets its own link where possible (docs/adr/0019).
  */
 export function linkChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoice {
+  const choice = serverChoice(user, target, link);
+  const rights = isSandboxed(target.spec) && user.tool ? twinRightsOf(user.tool.hints) : undefined;
+  if (rights === undefined) return choice;
+  if (choice.kind === 'once') return { ...choice, rights };
+  if (choice.kind === 'own') return { ...choice, key: twinKey(rights, choice.key), rights };
+  const { session } = user;
+  return target.sole === undefined || session === undefined
+    ? { kind: 'own', key: twinKey(rights), profile: NOBODY, rights, isForAll: true }
+    : { kind: 'own', key: twinKey(rights, session.id), profile: session.profile, rights };
+}
+
+const NOBODY: ClientProfile = { capabilities: '{}', clientInfo: undefined, subject: LOCAL_USER.subject };
+
+function isSandboxed({ transport }: ServerSpec): boolean {
+  return sourceKind(transport).command(transport)?.sandbox !== undefined;
+}
+
+/** Whether all clients use the link. */
+export function isForAll(choice: LinkChoice): boolean {
+  return choice.kind === 'shared' || choice.isForAll === true;
+}
+
+/** The key of a twin: all clients', or that of the client whose own link has this key. */
+export function twinKey(rights: TwinRights, ownKey = ''): string {
+  return `twin ${rights}\n${ownKey}`;
+}
+
+function serverChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoice {
   const { spec, sole } = target;
   const { era, correlatesServerRequests: tiesQuestions } = link;
   // The shared link belongs to the operator, and no subject may act on behalf of another.

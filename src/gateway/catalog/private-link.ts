@@ -70,6 +70,11 @@ export class PrivateLink {
     return this.#options.choice.profile.subject;
   }
 
+  /** Whether it is the twin of its server. */
+  get isTwin(): boolean {
+    return this.#options.choice.rights !== undefined;
+  }
+
   get hasSession(): boolean {
     return this.#options.session !== undefined;
   }
@@ -97,7 +102,8 @@ export class PrivateLink {
 
   /** Registers a call's handler for server requests, if the link does not tie them to calls. */
   begin(handler: ServerRequestHandler): number | undefined {
-    return this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
+    const { isForAll = false } = this.#options.choice;
+    return isForAll || this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
   }
 
   over(begun: number | undefined): void {
@@ -124,7 +130,8 @@ export class PrivateLink {
       notified: (note) => tell(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const opened = await connect(spec, { events, signal, client: choice.profile }).catch((error: unknown) =>
+    const { profile: client, rights, isForAll: isShared = false } = choice;
+    const opened = await connect(spec, { events, signal, client, rights, isShared }).catch((error: unknown) =>
       err(startFailure(spec.name, error, log)),
     );
     if (!opened.ok) {

@@ -1,10 +1,11 @@
 import { countBySubject, evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { TWIN_RIGHTS } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Cause } from '../../core/cause.ts';
-import type { LinkChoice } from './link-choice.ts';
+import { type LinkChoice, twinKey } from './link-choice.ts';
 import type { UpstreamRequest, Connect, Link, Log } from '../ports/link.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
@@ -95,8 +96,16 @@ export class PrivateLinks {
 
   /** Closes what was opened for a client that is gone. */
   end(key: string, cause: Cause): void {
-    this.#kept.delete(key);
-    void this.#byKey.get(key)?.close(cause);
+    for (const one of [key, ...TWIN_RIGHTS.map((rights) => twinKey(rights, key))]) {
+      this.#kept.delete(one);
+      void this.#byKey.get(one)?.close(cause);
+    }
+  }
+
+  /** Closes the twins of a server that has ended. */
+  async endTwins(cause: Cause): Promise<void> {
+    const twins = [...this.#all].filter(({ isTwin }) => isTwin);
+    await Promise.all(twins.map((link) => link.close(cause)));
   }
 
   async stop(cause: Cause): Promise<void> {
@@ -211,7 +220,7 @@ export class PrivateLinks {
     this.#sweeping = setInterval(() => {
       const since = performance.now() - idleMs;
       for (const link of this.#all)
-        if (link.isIdle && !link.hasSession && link.lastUsedMs < since)
+        if (link.isIdle && (link.isTwin || !link.hasSession) && link.lastUsedMs < since)
           void link.close({ code: 'LINK_IDLE' });
     }, idleMs).unref();
   }
@@ -233,6 +242,7 @@ function isLasting(request: PrivateLinkRequest): request is LastingLinkRequest {
 }
 
 function refusalOf(cause: Cause, server: string): Refusal {
+  if (cause.code === 'SANDBOX_UNAVAILABLE') return { ...cause, server };
   return cause.code === 'SIGN_IN_NEEDED'
     ? { ...cause, code: 'AUTHORIZATION_NEEDED' }
     : { code: 'SERVER_UNREACHED', server, cause };

@@ -209,7 +209,7 @@ export class Server {
     this.#link = undefined;
     this.#opened = undefined;
     this.lists.forgetLink();
-    await link?.close(cause);
+    await Promise.all([link?.close(cause), this.privateLinks.endTwins({ code: 'SERVER_GONE' })]);
   }
 
   /** A call that may wait for the server ends the backoff. */

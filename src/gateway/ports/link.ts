@@ -2,6 +2,7 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
+import type { TwinRights } from '../../core/sandbox.ts';
 import type { ServerSpec, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Holder, Identity, Scope } from '../../core/subject.ts';
@@ -167,6 +168,8 @@ export interface OpenOptions {
   readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
   /** Whether several clients use the link, so that the server must keep nothing of one for another. */
   readonly isShared?: boolean;
+  /** With which rights the process of a twin runs. Undefined: it is the server itself. */
+  readonly rights?: TwinRights | undefined;
 }
 
 /** Opens a link: detects the server's era and performs the handshake. */

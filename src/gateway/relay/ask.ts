@@ -5,7 +5,7 @@ import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/serve
 import { memberOf } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import { newApprovalId } from '../catalog/approvals.ts';
-import { linkChoice } from '../catalog/link-choice.ts';
+import { isForAll, linkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { Link, Reply, ServerRequestHandler } from '../ports/link.ts';
@@ -64,7 +64,7 @@ function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | 
 
 function deliverForModern(call: Call, route: Route): Promise<Answer> {
   const { server, link, choice } = route;
-  const isAskable = link.asksCallers === true || choice.kind !== 'shared' || server.sole !== undefined;
+  const isAskable = link.asksCallers === true || !isForAll(choice) || server.sole !== undefined;
   if (link.era === 'legacy' && isAskable) return suspendably(call, route);
   return deliver(call, route).then((reply) => {
     if (!reply.ok) return refused(reply.error);

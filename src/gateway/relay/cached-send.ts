@@ -2,7 +2,7 @@ import { canonicalJson, exactJson, hasTwins, isMembers } from '../../core/canoni
 import { sha256 } from '../../core/digest.ts';
 import { cacheMsOf, isKnownReadOnly } from '../../core/policy/cacheable.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
-import { linkChoice } from '../catalog/link-choice.ts';
+import { isForAll, linkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { toolIdIn } from '../catalog/tool-claims.ts';
 import type { Reply } from '../ports/link.ts';
@@ -42,7 +42,7 @@ export async function sendCached(call: Call, server: Server, send: () => Promise
 /** A connection of one client alone may have a state of its own, and can restart unnoticed. */
 function isShared(call: Call, server: Server): boolean {
   const { link } = server;
-  return link !== undefined && linkChoice(call, server, link).kind === 'shared';
+  return link !== undefined && isForAll(linkChoice(call, server, link));
 }
 
 /** Everything of a call that its result may depend on. Undefined if the call is not a plain one. */

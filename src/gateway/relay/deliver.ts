@@ -89,7 +89,8 @@ interface PrivateRoute extends Route {
 async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Promise<Result<Reply, Refusal>> {
   // If the client has left, nothing would ever close a link opened now.
   if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
-  const taken = await server.privateLinks.take({ choice, session: call.session }, call);
+  const session = choice.isForAll === true ? undefined : call.session;
+  const taken = await server.privateLinks.take({ choice, session }, call);
   if (!taken.ok) return taken;
   const own = taken.value;
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);

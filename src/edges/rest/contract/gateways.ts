@@ -6,6 +6,9 @@ export interface Gateway {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
+  /** Absent: off. */
+  readonly sandbox?: 'twin' | 'strict';
+  readonly roots?: readonly string[];
   /** Names alone. */
   readonly env?: readonly string[];
   readonly url?: string;

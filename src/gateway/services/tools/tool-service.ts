@@ -22,9 +22,10 @@ import {
 import { entryIn, idOf } from './find-entry.ts';
 import { auditedTool, checkedPatch, disablingOf, withPatch } from './tool-edit.ts';
 import type { ToolChange, ToolPatch } from './tool-edit.ts';
+import { type GuaranteeBasis, toolGuarantee } from './tool-guarantee.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
-export interface ToolServiceOptions extends DecisionBasis {
+export interface ToolServiceOptions extends DecisionBasis, GuaranteeBasis {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
@@ -97,7 +98,8 @@ export class ToolService {
   async find(id: string): Promise<Result<ToolView, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
-    return entry.ok ? ok(this.#view(entry.value)) : entry;
+    if (!entry.ok) return entry;
+    return ok({ ...this.#view(entry.value), guarantee: await toolGuarantee(entry.value, this.#options) });
   }
 
   /** How a call of the tool is decided on. Error: TOOL_UNKNOWN. */

@@ -11,6 +11,7 @@ import { riskText } from '../../../core/hints/drift-text.ts';
 import type { DriftSeverity } from '../../../core/hints/drift.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
+import type { GuaranteeView } from '../../../core/sandbox.ts';
 import type { Declared } from '../../../core/hints/declared.ts';
 import type { PolicyTool } from '../../../core/policy/policy.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
@@ -87,6 +88,8 @@ export interface ToolView extends Partial<RestFacts> {
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly hints: Readonly<Record<Hint, HintView>>;
   readonly trust: Trust;
+  /** What holds for its calls, whatever its code does. Set where one tool is read. */
+  readonly guarantee?: GuaranteeView | undefined;
   readonly lint: readonly LintFinding[];
   readonly drift?: DriftView | undefined;
   /** Absent: it was never verified. */

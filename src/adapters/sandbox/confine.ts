@@ -1,0 +1,146 @@
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import process from 'node:process';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
+import type { Command } from '../../core/sources/source-kinds.ts';
+import type { ChildOptions } from '../../platform/child.ts';
+import { findCommand, pathFacts, readStart } from '../../platform/machine.ts';
+import {
+  CONFIG_FILES,
+  type ConfinedFacts,
+  confinedHome,
+  confinementArgs,
+  KERNEL_FILES,
+} from './confined-view.ts';
+import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
+import { isInside } from './layout.ts';
+import { programFiles } from './program-files.ts';
+import { topLevel } from './top-level.ts';
+
+/** What starts a command with these rights and no others. Error: what the machine lacks for that. */
+export type Confine = (command: Command, rights: SandboxRights) => Promise<Result<ChildOptions, SandboxGap>>;
+
+/** `hidden`: files and folders of Assay that no server may read. */
+export function confineWith(
+  hidden: readonly string[],
+  probe: () => Promise<Result<Enforcement, SandboxGap>> = probeEnforcement,
+): Confine {
+  return async (command, rights) => {
+    const enforcement = await probe();
+    if (!enforcement.ok) return err(enforcement.error);
+    return ok(await confined(command, { rights, hidden, enforcement: enforcement.value }));
+  };
+}
+
+interface Means {
+  readonly rights: SandboxRights;
+  readonly hidden: readonly string[];
+  readonly enforcement: Enforcement;
+}
+
+async function confined(
+  given: Command,
+  { rights, hidden, enforcement: { bwrap, filter, ...means } }: Means,
+): Promise<ChildOptions> {
+  const home = homedir();
+  const path = given.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
+  const { folders, links } = await topLevel();
+  const data = await dataOf(given, { home, path });
+  const facts: ConfinedFacts = {
+    ...means,
+    ...data,
+    rights,
+    realHome: home,
+    cwd: given.cwd,
+    hidden: await hiddenFacts(hidden),
+    systemFolders: folders,
+    systemLinks: links,
+    configFiles: await existing(CONFIG_FILES),
+    kernelFiles: await existing(KERNEL_FILES),
+  };
+  return {
+    command: bwrap,
+    args: [...confinementArgs(facts), '--', ...WITH_LIMITS, given.command, ...given.args],
+    cwd: '/',
+    env: { PATH: path, HOME: confinedHome(home), ...given.env },
+    inherits: 'language',
+    input3: filter,
+  };
+}
+
+/** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone; root is exempt. */
+const MAX_PROCESSES = 512;
+const WITH_LIMITS: readonly string[] = [
+  '/bin/sh',
+  '-c',
+  `ulimit -c 0; ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null; exec "$@"`,
+  'sh',
+];
+
+/** What a command line declares: folders of data, and the files of the program with its interpreter. */
+async function dataOf(
+  { command, args, cwd, isCwdGiven = false, roots = [] }: Command,
+  { home, path }: { readonly home: string; readonly path: string },
+): Promise<Pick<ConfinedFacts, 'roots' | 'readable'>> {
+  const program = await programFiles({ command, args, cwd, home, path });
+  const interpreter = await interpreterOf(command, { cwd, path });
+  const own =
+    interpreter === undefined
+      ? []
+      : (await programFiles({ command: interpreter, args: [], cwd, home, path })).readable;
+  const isNarrow = cwd !== '/' && !isInside(home, cwd);
+  const declared = [...program.folders, ...roots, ...(isCwdGiven ? [cwd] : [])];
+  const readable = [...program.readable, ...own, ...(isCwdGiven || !isNarrow ? [] : [cwd])];
+  return {
+    roots: await withRealPaths(declared.filter((one) => one !== '/')),
+    readable: (await withRealPaths(readable)).filter((one) => !isInside(home, one)),
+  };
+}
+
+const SHEBANG = /^#!\s*(?:\S*\/env\s+(?:-S\s+)?)?(\S+)/;
+
+/** The program that runs a script, such as `node` for the commands in `node_modules/.bin`. */
+async function interpreterOf(
+  command: string,
+  where: { readonly cwd: string; readonly path: string },
+): Promise<string | undefined> {
+  const found = await findCommand(command, where);
+  if (found.kind !== 'found') return undefined;
+  return SHEBANG.exec(await readStart(found.path, 256))?.[1];
+}
+
+/** Existing paths, each also as the one that its links lead to. */
+async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
+  const real = await Promise.all(
+    paths.map(async (path) => {
+      const to = await realpath(path).catch(() => undefined);
+      return to === undefined ? [] : [await mountable(resolve(path)), to];
+    }),
+  );
+  return [...new Set(real.flat())];
+}
+
+/** The path with the links above its last part followed: nothing can be mounted below a link. */
+async function mountable(path: string): Promise<string> {
+  const above = await realpath(dirname(path)).catch(() => dirname(path));
+  return resolve(above, path.slice(dirname(path).length).replace(/^\/+/, ''));
+}
+
+async function hiddenFacts(paths: readonly string[]): Promise<ConfinedFacts['hidden']> {
+  const facts = await Promise.all(
+    (await withRealPaths(paths)).map(async (path) => {
+      const found = await pathFacts(path);
+      return found === undefined ? [] : [{ path, isFolder: found.is === 'folder' }];
+    }),
+  );
+  return facts.flat();
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => ((await pathFacts(path)) === undefined ? [] : [path])),
+  );
+  return found.flat();
+}

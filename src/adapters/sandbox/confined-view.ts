@@ -1,0 +1,120 @@
+import { posix } from 'node:path';
+import type { SandboxRights } from '../../core/sandbox.ts';
+import { isInside } from './layout.ts';
+
+/** What a confined process gets to see. All paths are absolute and exist. */
+export interface ConfinedFacts {
+  readonly rights: SandboxRights;
+  readonly realHome: string;
+  readonly cwd: string;
+  /** Folders of data: read-only, or writable with `write_roots`. */
+  readonly roots: readonly string[];
+  /** Files of the program. Always read-only. */
+  readonly readable: readonly string[];
+  /** Files and folders of Assay that no server may read, wherever they are. */
+  readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
+  /** Folders at the top level with programs, and links such as `/lib` by what they point to. */
+  readonly systemFolders: readonly string[];
+  readonly systemLinks: Readonly<Record<string, string>>;
+  /** Those of `CONFIG_FILES` that exist. */
+  readonly configFiles: readonly string[];
+  /** Those of `KERNEL_FILES` that exist. */
+  readonly kernelFiles: readonly string[];
+  readonly needsUserNamespace: boolean;
+  /** Whether bubblewrap can limit the size of a tmpfs (0.7 and later). */
+  readonly canLimitSize: boolean;
+}
+
+/** Top-level folders with programs and their libraries. Data such as `/srv` and `/var` is hidden unless declared. */
+export const PROGRAM_FOLDERS: readonly string[] = [
+  ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/usr', '/opt'],
+  ...['/nix', '/gnu', '/snap'],
+];
+
+/** What programs read of `/etc`: no passwords, keys or settings of services. */
+export const CONFIG_FILES: readonly string[] = [
+  ...['passwd', 'group', 'nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'resolv.conf', 'services'],
+  ...['protocols', 'localtime', 'timezone', 'os-release', 'mime.types', 'locale.alias', 'login.defs'],
+  ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'ssl/certs', 'ssl/openssl.cnf'],
+  ...['ca-certificates', 'pki/tls/certs', 'pki/ca-trust', 'crypto-policies', 'fonts', 'python3', 'java'],
+].map((name) => `/etc/${name}`);
+
+/** What root could change in a kernel without any capability. */
+export const KERNEL_FILES: readonly string[] = [
+  'sys',
+  'sysrq-trigger',
+  'irq',
+  'bus',
+  'fs',
+  'acpi',
+  'scsi',
+].map((name) => `/proc/${name}`);
+
+const TMPFS_BYTES = 256 * 1024 * 1024;
+const TEMPORARY_FOLDERS: readonly string[] = ['/tmp', '/var/tmp'];
+
+interface Mount {
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+/** Where the home of a confined process is. It is empty and private. */
+export function confinedHome(realHome: string): string {
+  const isTaken = [...PROGRAM_FOLDERS, '/etc', '/proc', '/sys', '/dev', '/tmp', '/run'].some((path) =>
+    isInside(realHome, path),
+  );
+  return isTaken || realHome === '/' || !posix.isAbsolute(realHome) ? '/home/user' : realHome;
+}
+
+/** Options of bubblewrap. The filter of system calls is read from descriptor 3. */
+export function confinementArgs(facts: ConfinedFacts): readonly string[] {
+  const { rights, systemLinks, needsUserNamespace } = facts;
+  const mounts = mountsOf(facts);
+  const isShown = facts.cwd !== '/' && mounts.some(({ path }) => isInside(facts.cwd, path));
+  return [
+    ...Object.entries(systemLinks).flatMap(([path, target]) => ['--symlink', target, path]),
+    ...['--proc', '/proc', '--dev', '/dev', '--ro-bind', '/sys', '/sys', '--dir', '/run'],
+    ...facts.kernelFiles.flatMap((path) => ['--ro-bind', path, path]),
+    ...[...emptyFolder('/dev/shm', facts), '--remount-ro', '/dev'],
+    ...mounts.flatMap(({ args }) => args),
+    ...['--remount-ro', '/'],
+    ...(needsUserNamespace ? ['--unshare-user'] : []),
+    ...(rights === 'read' ? ['--unshare-net'] : []),
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--seccomp', '3'],
+    ...['--chdir', isShown ? facts.cwd : confinedHome(facts.realHome)],
+  ];
+}
+
+/** Outer folders before those inside them. Of two on one path the later covers the earlier. */
+function mountsOf(facts: ConfinedFacts): readonly Mount[] {
+  const { rights, realHome, roots, readable, hidden, systemFolders, configFiles } = facts;
+  const empty = (path: string): Mount => ({ path, args: emptyFolder(path, facts) });
+  const shown = (path: string): Mount => ({ path, args: ['--ro-bind', path, path] });
+  const bind = rights === 'write_roots' ? '--bind' : '--ro-bind';
+  const open = [
+    ...[...systemFolders, ...configFiles].map(shown),
+    ...[...TEMPORARY_FOLDERS, confinedHome(realHome)].map(empty),
+    ...readable.map(shown),
+    ...roots.map((path): Mount => ({ path, args: [bind, path, path] })),
+  ].toSorted((a, b) => depth(a.path) - depth(b.path));
+  const covered = hidden.filter(({ path }) => {
+    const innermost = open.findLast((mount) => isInside(path, mount.path));
+    return innermost !== undefined && !innermost.args.includes('--tmpfs');
+  });
+  return [...open, ...covered.map(({ path, isFolder }) => coverOf(path, isFolder))];
+}
+
+function emptyFolder(path: string, { canLimitSize }: ConfinedFacts): readonly string[] {
+  return [...(canLimitSize ? ['--size', String(TMPFS_BYTES)] : []), '--tmpfs', path];
+}
+
+/** Makes a folder empty and a file unreadable. */
+function coverOf(path: string, isFolder: boolean): Mount {
+  const args = isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
+  return { path, args };
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}

@@ -1,0 +1,168 @@
+// System calls that no confined server may make, by number: [x86-64, arm64].
+const DENIED: Readonly<Record<string, readonly [number, number]>> = {
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  pidfd_getfd: [438, 438],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_tree_attr: [467, 467],
+  open_by_handle_at: [304, 265],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  setns: [308, 268],
+  unshare: [272, 97],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  adjtimex: [159, 171],
+  clock_adjtime: [305, 266],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  acct: [163, 89],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  syslog: [103, 116],
+};
+
+/** Made to look absent, so that programs fall back to calls that can be judged: io_uring, and `clone3` to `clone`. */
+const ABSENT: readonly number[] = [425, 426, 427, 435];
+
+interface Architecture {
+  readonly column: 0 | 1;
+  /** linux/audit.h */
+  readonly audit: number;
+  readonly clone: number;
+  readonly ioctl: number;
+  readonly socket: number;
+  readonly socketpair: number;
+}
+
+const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
+  x64: { column: 0, audit: 0xc000_003e, clone: 56, ioctl: 16, socket: 41, socketpair: 53 },
+  arm64: { column: 1, audit: 0xc000_00b7, clone: 220, ioctl: 29, socket: 198, socketpair: 199 },
+};
+
+const NEW_NAMESPACES = 0x7e02_0000;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const AF_UNIX = 1;
+const AF_VSOCK = 40;
+const TYPE_MASK = 0xf;
+const SOCK_DGRAM = 2;
+/** An AF_UNIX socket of this type is a datagram socket. */
+const SOCK_RAW = 3;
+
+// linux/bpf_common.h, linux/seccomp.h
+const LOAD_WORD = 0x20;
+const AND = 0x54;
+const JUMP_IF_EQUAL = 0x15;
+const JUMP_IF_GREATER_OR_EQUAL = 0x35;
+const JUMP_IF_ANY_BIT = 0x45;
+const RETURN = 0x06;
+const ALLOW = 0x7fff_0000;
+const ERRNO = 0x0005_0000;
+const [EPERM, EACCES, ENOSYS] = [1, 13, 38];
+/** x86-64 kernels with the x32 ABI accept system calls with this bit set, with other numbers. */
+const X32_BIT = 0x4000_0000;
+const [NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT] = [0, 4, 16];
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+/**
+ * A seccomp filter that refuses what could lead out of the sandbox or reach sockets of other programs. Sockets named by
+ * a path or an abstract name are not bound by read-only mounts. Undefined: the architecture is not supported.
+ */
+export function confinementFilter(architecture: string): Buffer | undefined {
+  const arch = ARCHITECTURES[architecture];
+  if (arch === undefined) return undefined;
+  const denied = Object.values(DENIED).map((numbers) => numbers[arch.column]);
+  return encoded([
+    [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
+    [JUMP_IF_EQUAL, 1, 0, arch.audit],
+    [RETURN, 0, 0, ERRNO | EPERM],
+    [LOAD_WORD, 0, 0, NUMBER_AT],
+    [JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT],
+    [RETURN, 0, 0, ERRNO | ENOSYS],
+    ...denied.flatMap((number) => refuse(number, EPERM)),
+    ...ABSENT.flatMap((number) => refuse(number, ENOSYS)),
+    ...judge(arch.clone, { argument: 0, tests: [[JUMP_IF_ANY_BIT, NEW_NAMESPACES]], errno: EPERM }),
+    ...judge(arch.ioctl, { argument: 1, tests: equalTo(TIOCSTI, TIOCLINUX), errno: EPERM }),
+    ...judge(arch.socket, { argument: 0, tests: equalTo(AF_UNIX, AF_VSOCK), errno: EACCES }),
+    ...judge(arch.socketpair, {
+      ...{ argument: 1, mask: TYPE_MASK },
+      ...{ tests: equalTo(SOCK_DGRAM, SOCK_RAW), errno: EACCES },
+    }),
+    [RETURN, 0, 0, ALLOW],
+  ]);
+}
+
+function refuse(number: number, errno: number): readonly Instruction[] {
+  return [
+    [JUMP_IF_EQUAL, 0, 1, number],
+    [RETURN, 0, 0, ERRNO | errno],
+  ];
+}
+
+type Test = readonly [jump: number, value: number];
+
+function equalTo(...values: readonly number[]): readonly Test[] {
+  return values.map((value) => [JUMP_IF_EQUAL, value]);
+}
+
+interface Judgement {
+  /** Which argument, counted from 0. */
+  readonly argument: number;
+  readonly mask?: number;
+  readonly tests: readonly Test[];
+  readonly errno: number;
+}
+
+/** Refuses a system call if one test of an argument holds. The kernel reads only the lower half of these arguments. */
+function judge(
+  number: number,
+  { argument, mask = 0xffff_ffff, tests, errno }: Judgement,
+): readonly Instruction[] {
+  const body: readonly Instruction[] = [
+    [LOAD_WORD, 0, 0, ARGUMENTS_AT + 8 * argument],
+    [AND, 0, 0, mask],
+    ...tests.flatMap(([jump, value]): readonly Instruction[] => [
+      [jump, 0, 1, value],
+      [RETURN, 0, 0, ERRNO | errno],
+    ]),
+    [RETURN, 0, 0, ALLOW],
+  ];
+  return [[JUMP_IF_EQUAL, 0, body.length, number], ...body];
+}
+
+function encoded(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, [code, ifTrue, ifFalse, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value, index * 8 + 4);
+  }
+  return bytes;
+}

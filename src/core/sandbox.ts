@@ -1,0 +1,111 @@
+import type { ResolvedHint, ResolvedHints } from './hints/resolve.ts';
+
+/** Which processes of a stdio server run in a sandbox: a second one for its read-only tools, or all. Absent: none. */
+export type SandboxMode = 'twin' | 'strict';
+
+export const SANDBOX_MODES: readonly SandboxMode[] = ['twin', 'strict'];
+
+/**
+ * What a sandboxed process may do: read files; read files and use the network; or also change files in the declared
+ * roots.
+ */
+export type SandboxRights = 'read' | 'read_network' | 'write_roots';
+
+/** The rights of the processes that serve read-only tools. */
+export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
+
+export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
+
+/** What a machine lacks for a sandbox. */
+export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces';
+
+/** What a machine can enforce. */
+export type SandboxSupport =
+  { readonly canEnforce: true } | { readonly canEnforce: false; readonly gap: SandboxGap };
+
+/**
+ * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
+ * claim that only takes rights away is held to, whoever makes it and whatever was observed.
+ */
+export function twinRightsOf({ readOnlyHint, openWorldHint }: ResolvedHints): TwinRights | undefined {
+  if (!claims(readOnlyHint, true)) return undefined;
+  return claims(openWorldHint, false) ? 'read' : 'read_network';
+}
+
+/** What was observed aside, since it would give a tool more rights. */
+function claims({ effective: { value: current, by }, contradiction }: ResolvedHint, value: boolean): boolean {
+  const isObserved = contradiction !== undefined || (by.kind === 'implied' && by.by.kind === 'observed');
+  return current === value || isObserved;
+}
+
+/** What holds for the calls of one tool, whatever its code does. */
+export const GUARANTEES = ['none', 'read', 'read_network', 'write_roots', 'refused'] as const;
+
+export interface GuaranteeView {
+  readonly kind: (typeof GUARANTEES)[number];
+  /** A sentence or two. */
+  readonly text: string;
+}
+
+/** The guarantee that is in force for a tool of a server. */
+export function guaranteeOf(
+  mode: SandboxMode | undefined,
+  hints: ResolvedHints,
+  support: SandboxSupport,
+): GuaranteeView {
+  const rights = rightsOf(mode, hints);
+  if (rights === undefined) return { kind: 'none', text: mode === 'twin' ? NOT_READ_ONLY : NO_SANDBOX };
+  if (support.canEnforce) return { kind: rights, text: RIGHTS_TEXTS[rights] };
+  return {
+    kind: 'refused',
+    text: `Its calls are refused: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`,
+  };
+}
+
+function rightsOf(mode: SandboxMode | undefined, hints: ResolvedHints): SandboxRights | undefined {
+  if (mode === undefined) return undefined;
+  return twinRightsOf(hints) ?? (mode === 'strict' ? 'write_roots' : undefined);
+}
+
+const NO_SANDBOX = 'No sandbox: its server runs with all rights of the user who runs Assay.';
+const NOT_READ_ONLY =
+  'No sandbox: the tool is not read-only, so it runs with all rights of the user who runs Assay.';
+
+export const RIGHTS_TEXTS: Readonly<Record<SandboxRights, string>> = {
+  read: 'Runs in a sandbox that cannot change files and has no network.',
+  read_network:
+    'Runs in a sandbox that cannot change files. Its network is not restricted, because the tool is open-world: it can connect to any host, also to this machine.',
+  write_roots:
+    'Runs in a sandbox that can change files only in the declared roots. Its network is not restricted.',
+};
+
+/** Why a machine cannot enforce a sandbox, as a phrase. */
+export function gapText(gap: SandboxGap): string {
+  return GAPS[gap].text;
+}
+
+/** What to install or allow, as one or two sentences. */
+export function gapRemedy(gap: SandboxGap): string {
+  return GAPS[gap].remedy;
+}
+
+const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy: string }>> = {
+  linux: {
+    text: 'sandboxes need Linux',
+    remedy: 'Run Assay on Linux, for example in Docker or WSL 2, or set "sandbox": "off".',
+  },
+  architecture: {
+    text: 'sandboxes need an x86-64 or arm64 processor',
+    remedy: 'Run Assay on such a machine, or set "sandbox": "off".',
+  },
+  bubblewrap: {
+    text: 'the program "bwrap" was not found',
+    remedy:
+      'Install bubblewrap: "apt-get install bubblewrap", "dnf install bubblewrap" or "apk add bubblewrap".',
+  },
+  namespaces: {
+    text: 'this system does not let "bwrap" create namespaces',
+    remedy:
+      'Allow user namespaces: on Ubuntu "sysctl kernel.apparmor_restrict_unprivileged_userns=0"; in Docker "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"; or run as root with CAP_SYS_ADMIN.',
+  },
+};

@@ -1,0 +1,31 @@
+import { EXIT } from '../../core/errors.ts';
+import { gapRemedy, gapText, RIGHTS_TEXTS, type SandboxSupport } from '../../core/sandbox.ts';
+import { print, printJson, proseOf } from './output.ts';
+
+export interface SandboxPort {
+  /** Tries out whether this machine can confine servers. */
+  sandboxSupport(): Promise<SandboxSupport>;
+}
+
+export interface CheckOptions {
+  readonly json?: boolean;
+}
+
+/** Prints what this machine can enforce. Fails if it can enforce nothing. */
+export async function checkSandbox(runtime: SandboxPort, { json = false }: CheckOptions): Promise<number> {
+  const support = await runtime.sandboxSupport();
+  if (json) printJson(support.canEnforce ? support : { ...support, ...whyNot(support.gap) });
+  else if (support.canEnforce) {
+    print('This machine can enforce sandboxes.\n');
+    for (const [kind, text] of Object.entries(RIGHTS_TEXTS))
+      print(`${kind}\n${proseOf(text, { indent: '  ' })}`);
+  } else {
+    const { reason, remedy } = whyNot(support.gap);
+    print(proseOf(`This machine cannot enforce sandboxes: ${reason}. ${remedy}`));
+  }
+  return support.canEnforce ? EXIT.done : EXIT.failed;
+}
+
+function whyNot(gap: Parameters<typeof gapText>[0]): { readonly reason: string; readonly remedy: string } {
+  return { reason: gapText(gap), remedy: gapRemedy(gap) };
+}

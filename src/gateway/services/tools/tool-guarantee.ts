@@ -1,0 +1,20 @@
+import { guaranteeOf, type GuaranteeView, type SandboxSupport } from '../../../core/sandbox.ts';
+import { sourceKind } from '../../../core/sources/source-kinds.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import type { ToolClaims } from '../../catalog/tool-claims.ts';
+
+export interface GuaranteeBasis {
+  readonly claims: Pick<ToolClaims, 'resolvedOf'>;
+  /** Whether this machine can confine servers. */
+  readonly sandboxSupport: () => Promise<SandboxSupport>;
+}
+
+/** What holds for the calls of a tool. The machine is tried out only if its server is to have a sandbox. */
+export async function toolGuarantee(
+  { server: { spec }, definition }: Entry,
+  { claims, sandboxSupport }: GuaranteeBasis,
+): Promise<GuaranteeView> {
+  const mode = sourceKind(spec.transport).command(spec.transport)?.sandbox;
+  const support: SandboxSupport = mode === undefined ? { canEnforce: true } : await sandboxSupport();
+  return guaranteeOf(mode, claims.resolvedOf(spec, definition), support);
+}

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient } from '../support/admin.ts';
+import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
+import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
+import { fixture, tempDir } from '../support/place.ts';
+
+const isLinux = process.platform === 'linux';
+
+/** Processes whose command line names a folder, except those outside the sandbox that start them. */
+function processesAbout(folder: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
+  let assay: Gateway;
+  let session: LegacySession;
+  const folder = tempDir();
+  beforeAll(async () => {
+    writeFileSync(join(folder, 'note'), 'a note');
+    const env = { SECRET_OF_IT: 'its own' };
+    assay = await startGateway({
+      servers: { two: fixture('twofaced', [folder], { sandbox: 'twin', env }) },
+      env: { SECRET_OF_ASSAY: 'not for servers' },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  const call = (tool: string, args: JsonObject): Promise<Json> =>
+    session.ask('tools/call', { name: `two_${tool}`, arguments: args });
+
+  it('starts no second process before a read-only tool is called', () => {
+    expect(processesAbout(folder)).toHaveLength(1);
+  });
+
+  it('reads with its read-only tools, and cannot write', async () => {
+    expect(textOf(await call('look', { do: 'read', path: 'note' }))).toBe('a note');
+    const written = await call('look', { do: 'write', path: 'loot' });
+    expect(at(written, 'result', 'isError')).toBe(true);
+    expect(textOf(written)).toContain('EROFS');
+    expect(existsSync(join(folder, 'loot'))).toBe(false);
+  });
+
+  it('writes with its other tools, and its read-only tools see that at once', async () => {
+    expect(textOf(await call('change', { do: 'write', path: 'new' }))).toBe('written');
+    expect(textOf(await call('look', { do: 'read', path: 'new' }))).toBe('x');
+  });
+
+  it('has a network only for its open-world tools', async () => {
+    const closed = await call('look', { do: 'connect', port: assay.port });
+    expect(at(closed, 'result', 'isError')).toBe(true);
+    expect(textOf(await call('search', { do: 'connect', port: assay.port }))).toBe('connected');
+  });
+
+  it('sees neither the home of Assay nor variables that its entry does not set', async () => {
+    expect(textOf(await call('look', { do: 'exists', path: assay.home }))).toBe('false');
+    expect(textOf(await call('look', { do: 'exists', path: folder }))).toBe('true');
+    const seen = textOf(await call('look', { do: 'environment' }));
+    expect(at(parseJson(seen), 'SECRET_OF_IT')).toBe('its own');
+    expect(Object.keys(parseJson(seen) as JsonObject).sort()).toEqual(
+      expect.not.arrayContaining(['SECRET_OF_ASSAY', 'USER']),
+    );
+  });
+
+  it('shows in the REST API which guarantee each tool has', async () => {
+    const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
+    const admin = adminClient(assay, token);
+    const { tools } = parseJson((await admin.get('/tools')).text) as {
+      readonly tools: readonly JsonObject[];
+    };
+    const kinds = await Promise.all(
+      tools.map(async ({ id, originalName }) => {
+        const one = parseJson((await admin.get(`/tools/${String(id)}`)).text);
+        return [originalName, at(one, 'guarantee', 'kind')];
+      }),
+    );
+    expect(Object.fromEntries(kinds)).toEqual({ look: 'read', search: 'read_network', change: 'none' });
+  });
+});
+
+it('is refused its read-only calls where bubblewrap is missing, and says what to install', async () => {
+  const folder = tempDir();
+  const servers = {
+    twin: fixture('twofaced', [folder], { sandbox: 'twin' }),
+    strict: fixture('twofaced', [folder], { sandbox: 'strict' }),
+  };
+  const assay = await startAssay({ servers, env: { PATH: tempDir() } });
+  await until('the one without a sandbox is up', async () =>
+    at(serverIn(await assay.health(), 'twin'), 'state') === 'up' ? true : undefined,
+  );
+  const session = await openSession(assay.url);
+  const call = (name: string): Promise<Json> =>
+    session.ask('tools/call', { name, arguments: { do: 'write', path: name } });
+  const refused = await call('twin_look');
+  expect(at(refused, 'result', 'isError')).toBe(true);
+  expect(at(refused, 'result', '_meta', 'assay/refusal', 'code')).toBe('SANDBOX_UNAVAILABLE');
+  expect(textOf(refused)).toMatch(isLinux ? /Install bubblewrap: "apt-get install bubblewrap"/ : /Linux/);
+  expect(textOf(await call('twin_change'))).toBe('written');
+  const strict = serverIn(await assay.health(), 'strict');
+  expect(at(strict, 'causeCode')).toBe('SANDBOX_UNAVAILABLE');
+  expect(readdirSync(folder)).toEqual(['twin_change']);
+});
