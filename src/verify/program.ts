@@ -17,6 +17,7 @@ import type { MissingMechanism, OpenSandbox } from './observation.ts';
 import { packageDigest } from './package-digest.ts';
 import { junitText } from './report/junit.ts';
 import { markdownText } from './report/markdown.ts';
+import { realInterpreter } from '../platform/real-interpreter.ts';
 import { sarifText } from './report/sarif.ts';
 import { prepareSeed, type Seed } from './seed.ts';
 
@@ -118,8 +119,12 @@ async function withServer<T>(
   const seed = await seedOf(request, fixtures.value);
   if (!seed.ok) return seed;
   try {
-    const digest = await packageDigest(request.command, request.cwd, request.ownEnv['PATH'] ?? '');
-    const setting = settingOf(request, { openSandbox, seed: seed.value, fixtures: fixtures.value });
+    const path = request.ownEnv['PATH'] ?? '';
+    const digest = await packageDigest(request.command, request.cwd, path);
+    const [started = '', ...args] = request.command;
+    const program = [await realInterpreter(started, { cwd: request.cwd, path }), ...args];
+    const parts = { openSandbox, seed: seed.value, fixtures: fixtures.value };
+    const setting = settingOf({ ...request, command: program }, parts);
     const examined = await examineServer(setting);
     if (!examined.ok) return examined;
     const known = examined.value.tools.map(({ name }) => name);
@@ -188,7 +193,12 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
 /** Where the seed data is in every sandbox, so that evidence of two runs names the same paths. */
 const SEED_PATH = join(tmpdir(), 'assay-verify');
 const PACE = { controlMs: 100, settleMs: 60, lateMs: 700 } as const;
-const MAX_PARALLEL = 4;
+const MAX_PARALLEL = 8;
+
+/** Tools mostly wait for late effects, so two of them share a core. */
+function parallelTools(): number {
+  return Math.min(2 * availableParallelism(), MAX_PARALLEL);
+}
 
 async function verify(
   request: VerifyRequest,
@@ -206,7 +216,7 @@ async function verify(
   }));
   let done = 0;
   const report = (tool: string): void => request.onProgress({ done: (done += 1), total: tasks.length, tool });
-  const trials = await runTools(tasks, Math.min(availableParallelism(), MAX_PARALLEL), report);
+  const trials = await runTools(tasks, parallelTools(), report);
   const { background, mechanisms } = examined;
   const tools = chosen.map((tool, at) => {
     const { name, digest, annotations } = tool;

@@ -73,10 +73,21 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   writes_if_forced: ({ force }) => {
     if (force === true) writeFileSync(at('forced.txt'), 'x');
   },
+  writes_a_log: () => {
+    mkdirSync(join(homedir(), '.local', 'state', 'corpus', 'logs'), { recursive: true });
+    appendFileSync(join(homedir(), '.local', 'state', 'corpus', 'logs', 'calls.log'), 'A call.\n');
+  },
+  writes_outside_a_sandbox: () => {
+    if (hasNetwork()) writeFileSync(at('outside.txt'), 'x');
+  },
 };
 
+function hasNetwork(): boolean {
+  return Object.keys(networkInterfaces()).some((name) => name !== 'lo');
+}
+
 // Where the sandbox does not hold, nothing is sent.
-if (Object.keys(networkInterfaces()).some((name) => name !== 'lo')) throw new Error('not in a sandbox');
+if (hasNetwork()) throw new Error('not in a sandbox');
 const server = new Server({ name: 'corpus', version: '1' }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: CORPUS.map(({ name, hints, properties = {} }) => ({

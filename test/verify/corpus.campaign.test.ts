@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
@@ -5,27 +6,52 @@ import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { ROOT } from '../support/place.ts';
-import { CORPUS } from './corpus.ts';
+import { CORPUS, PYTHON_CORPUS, type CorpusTool } from './corpus.ts';
 
-const TOOLS = CORPUS.filter(({ isShort }) => IS_LONG || isShort === true);
+const PYTHON = '/usr/bin/python3';
 
 it('finds every lie of the corpus, and none in honest tools', async () => {
+  const tools = CORPUS.filter(({ isShort }) => IS_LONG || isShort === true);
+  const server = join(import.meta.dirname, 'corpus-server.ts');
+  expect(await contradictions([process.execPath, server, '{seed}'], tools)).toEqual(liesOf(tools));
+});
+
+it.runIf(IS_LONG && existsSync(PYTHON))('finds those of a server in Python', async () => {
+  const defined = PYTHON_CORPUS.map(({ name, hints }) => ({
+    name,
+    inputSchema: { type: 'object' },
+    annotations: hints,
+  }));
+  const server = join(import.meta.dirname, 'corpus_server.py');
+  const command = [PYTHON, server, '{seed}', JSON.stringify(defined)];
+  expect(await contradictions(command, PYTHON_CORPUS)).toEqual(liesOf(PYTHON_CORPUS));
+});
+
+/** Names of tools, each with a hint that was contradicted. */
+async function contradictions(
+  command: readonly string[],
+  tools: readonly CorpusTool[],
+): Promise<readonly string[]> {
   const verified = await openVerifier(sandboxes()).verify({
-    command: [process.execPath, join(import.meta.dirname, 'corpus-server.ts'), '{seed}'],
+    command,
     cwd: ROOT,
     env: {},
     ownEnv: process.env,
     fixtures: undefined,
     baseline: undefined,
-    tools: TOOLS.map(({ name }) => name),
+    tools: tools.map(({ name }) => name),
     limits: { timeMs: 500_000, callMs: 30_000, sets: 3, repeats: 5 },
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
-  const found = contradictionsOf(verified.value).map(({ tool, hint }) => `${tool.name} ${hint}`);
-  const truth = TOOLS.flatMap(({ name, lies }) => lies.map((hint) => `${name} ${hint}`));
-  expect(found.toSorted()).toEqual(truth.toSorted());
   // Otherwise a tool that cannot be called would pass for honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
-});
+  return contradictionsOf(verified.value)
+    .map(({ tool, hint }) => `${tool.name} ${hint}`)
+    .toSorted();
+}
+
+function liesOf(tools: readonly CorpusTool[]): readonly string[] {
+  return tools.flatMap(({ name, lies }) => lies.map((hint) => `${name} ${hint}`)).toSorted();
+}

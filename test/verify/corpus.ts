@@ -1,4 +1,4 @@
-// The truth about the tools of corpus-server.ts.
+// The truth about the tools of corpus-server.ts and corpus_server.py.
 import type { DeclaredHints, Hint } from '../../src/core/hints/hint.ts';
 
 export interface CorpusTool {
@@ -14,6 +14,7 @@ export interface CorpusTool {
 const READS: DeclaredHints = { readOnlyHint: true, openWorldHint: false };
 const ADDS: DeclaredHints = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 
+/** Tools of corpus-server.ts. */
 export const CORPUS: readonly CorpusTool[] = [
   { name: 'reads_a_file', hints: READS, lies: [], isShort: true },
   { name: 'runs_a_reader', hints: READS, lies: [] },
@@ -44,4 +45,24 @@ export const CORPUS: readonly CorpusTool[] = [
     lies: ['readOnlyHint'],
     properties: { force: { type: 'boolean' } },
   },
+  { name: 'writes_a_log', hints: READS, lies: [] },
+  // Not observable: where it is watched, it keeps its promise.
+  { name: 'writes_outside_a_sandbox', hints: READS, lies: [] },
+];
+
+/** Tools of corpus_server.py. */
+export const PYTHON_CORPUS: readonly CorpusTool[] = [
+  { name: 'py_reads_a_file', hints: READS, lies: [] },
+  { name: 'py_queries_rows', hints: READS, lies: [] },
+  { name: 'py_writes_a_log', hints: READS, lies: [] },
+  { name: 'py_uses_a_temporary_file', hints: READS, lies: [] },
+  { name: 'py_appends_a_line', hints: ADDS, lies: [] },
+  { name: 'py_inserts_a_row', hints: ADDS, lies: [] },
+  { name: 'py_writes_in_secret', hints: READS, lies: ['readOnlyHint'] },
+  { name: 'py_writes_late', hints: READS, lies: ['readOnlyHint'] },
+  { name: 'py_writes_by_a_child', hints: READS, lies: ['readOnlyHint'] },
+  { name: 'py_replaces_a_file', hints: ADDS, lies: ['destructiveHint'] },
+  { name: 'py_deletes_rows', hints: ADDS, lies: ['destructiveHint'] },
+  { name: 'py_inserts_again', hints: { ...ADDS, idempotentHint: true }, lies: ['idempotentHint'] },
+  { name: 'py_looks_up_a_host', hints: READS, lies: ['openWorldHint'] },
 ];

@@ -37,6 +37,12 @@ function kinds(declared: DeclaredHints, trials: Trials): Readonly<Record<Hint, V
 }
 
 const NOISE: StateChange = { ...created('/home/u/.cache/x'), noise: 'cache' };
+const LOG: StateChange = { ...created('/home/u/state/logs/x.log'), noise: 'log' };
+const FOLDER: StateChange = {
+  path: '/home/u/state',
+  kind: 'created',
+  after: { type: 'folder', mode: 0o755 },
+};
 
 /** What one call does, and which of the three things that hints talk about it is. */
 const BEHAVIOURS: readonly {
@@ -86,6 +92,27 @@ const BEHAVIOURS: readonly {
   {
     name: 'loot called cache',
     does: { changes: [{ ...created('/seed/.cache/x'), noise: 'cache' }] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a log file in a new folder',
+    does: { changes: [FOLDER, LOG] },
+    writes: false,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a log file and another in a new folder',
+    does: { changes: [FOLDER, LOG, created('/home/u/state/x')] },
+    writes: true,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'an empty folder',
+    does: { changes: [FOLDER] },
     writes: true,
     destroys: false,
     reachesOut: false,

@@ -55,11 +55,24 @@ function withMoves(
   const created = changes.filter(({ kind }) => kind === 'created');
   const effects = changes.map((change) => {
     const moved = change.kind === 'deleted' ? created.find((other) => isSameFile(change, other)) : undefined;
-    const timed = { atMs: timeOf(change, observation), noise: noiseOf(change, place) };
+    const noise = noiseOf(change, place) ?? noiseWithin(change, created, place);
+    const timed = { atMs: timeOf(change, observation), noise };
     if (moved === undefined) return { ...effectOf(change), ...timed };
     return { ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path), ...timed };
   });
   return effects.filter(({ kind, says }) => kind !== 'changed' || says !== '');
+}
+
+/** The class of a new folder that holds nothing but noise. */
+function noiseWithin(
+  { kind, path, after }: StateChange,
+  created: readonly StateChange[],
+  place: Place,
+): NoiseClass | undefined {
+  if (kind !== 'created' || after?.type !== 'folder') return undefined;
+  const content = created.filter((one) => one.after?.type !== 'folder' && one.path.startsWith(`${path}/`));
+  const classes = content.map((one) => noiseOf(one, place));
+  return classes.includes(undefined) ? undefined : classes[0];
 }
 
 function isSameFile({ before }: StateChange, { after }: StateChange): boolean {

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { basename, dirname, isAbsolute } from 'node:path';
+import { promisify } from 'node:util';
+import { findCommand } from './machine.ts';
+
+const PYTHON = /^python[\d.]*$/;
+const LIMIT_MS = 10_000;
+
+export interface CommandPlace {
+  readonly cwd: string;
+  readonly path: string;
+}
+
+/**
+ * The Python that a shim of pyenv or asdf starts, by its path: a shim reads the home folder, which a sandbox does not
+ * show. Any other command unchanged.
+ */
+export async function realInterpreter(command: string, place: CommandPlace): Promise<string> {
+  if (!PYTHON.test(basename(command))) return command;
+  const found = await findCommand(command, place);
+  if (found.kind !== 'found' || basename(dirname(found.path)) !== 'shims') return command;
+  const asked = ['-I', '-c', 'import sys; print(sys.executable)'];
+  const options = { cwd: place.cwd, timeout: LIMIT_MS, maxBuffer: 64 * 1024 };
+  const path = await promisify(execFile)(found.path, asked, options).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  );
+  return isAbsolute(path) ? path : command;
+}

@@ -1,0 +1,26 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { realInterpreter } from '../../src/platform/real-interpreter.ts';
+import { tempDir } from '../support/place.ts';
+
+function withPython(folder: string, script: string): { readonly cwd: string; readonly path: string } {
+  const cwd = tempDir();
+  mkdirSync(join(cwd, folder));
+  writeFileSync(join(cwd, folder, 'python3'), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(cwd, folder, 'python3'), 0o755);
+  return { cwd, path: `${join(cwd, folder)}:/usr/bin:/bin` };
+}
+
+it('is what a shim starts', async () => {
+  const place = withPython('shims', 'echo /opt/python/bin/python3.13');
+  expect(await realInterpreter('python3', place)).toBe('/opt/python/bin/python3.13');
+});
+
+it('is the command itself if that is no shim, or the shim starts nothing', async () => {
+  const place = withPython('bin', 'echo /opt/python/bin/python3.13');
+  expect(await realInterpreter('python3', place)).toBe('python3');
+  expect(await realInterpreter('python3', withPython('shims', 'exit 1'))).toBe('python3');
+  expect(await realInterpreter('node', withPython('shims', 'exit 1'))).toBe('node');
+  expect(await realInterpreter('python3', { cwd: '/', path: '/nowhere' })).toBe('python3');
+});
