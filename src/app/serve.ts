@@ -36,7 +36,7 @@ import { ensureAdminToken, openGate, placeOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from '../core/command-options.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
-import { servicesOf, openBundles } from './services.ts';
+import { documentsOf, servicesOf, openBundles } from './services.ts';
 
 /** Opens the HTTP server of a catalog, with store, tokens and metrics. */
 export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -252,6 +252,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     catalog,
     lintLevels: lintLevelsOf(settings),
     ...services,
+    documents: documentsOf(opened),
     instructions: records.instructions,
     bundles: openBundles(opened, services.gateways),
     recentLines: environment.recentLines,

@@ -10,10 +10,12 @@ import { isSettingKey } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-place.ts';
 import type { RestToolSpec } from '../core/sources/custom-tools.ts';
 import type { OpenServices } from '../edges/cli/runtime.ts';
+import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
 import { PolicyRules } from '../gateway/services/policy-rules.ts';
 import { ServerService } from '../gateway/services/servers/server-service.ts';
+import { previewDocument, uploadOf } from '../gateway/services/servers/document-tools.ts';
 import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
@@ -78,6 +80,16 @@ export function servicesOf({
 }
 
 const verify: VerifyServer = async (...given) => (await import('./verifier.ts')).verifyServer(...given);
+
+/** Reads OpenAPI documents that operators are about to add. */
+export function documentsOf({ catalog, records, rules }: ConfiguredCatalog): AdminDeps['documents'] {
+  const { connect } = catalog;
+  const deps = { ...records, connect, reachFaults: reachFaultsBy(rules), nowMs: Date.now };
+  return {
+    preview: (entry, trust) => previewDocument(deps, entry, trust),
+    upload: () => uploadOf(deps),
+  };
+}
 
 /** The modules for filters and schemas are loaded on demand. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {

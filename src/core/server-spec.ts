@@ -40,8 +40,10 @@ export type Transport =
 export type BuiltInTransport =
   | {
       readonly kind: 'openapi';
-      /** An absolute path or a URL. */
+      /** An absolute path, a URL, or `upload:` and a hash of `text`. */
       readonly document: string;
+      /** The document itself, if it was uploaded. */
+      readonly text?: string | undefined;
       /** Overrides the server URL in the document. */
       readonly baseUrl?: string | undefined;
       readonly headers: Readonly<Record<string, string>>;

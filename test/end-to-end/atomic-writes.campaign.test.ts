@@ -29,6 +29,11 @@ interface World {
 
 const ADMIN = 'the-token-of-an-administrator';
 const REQUEST = { url: 'http://127.0.0.1:9/one', method: 'GET' };
+const PREVIEWED = JSON.stringify({
+  openapi: '3.1.0',
+  servers: [{ url: 'http://127.0.0.1:9' }],
+  paths: { '/x': { get: { operationId: 'x' } } },
+});
 
 /** In this order, as each finds what those before it left; by `METHOD path` of the document of the API. */
 const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (world: World) => Case>([
@@ -142,6 +147,14 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
   [
     'PATCH /gateways/{id}',
     () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
+  ],
+  [
+    'POST /openapi/preview',
+    () => ({
+      path: '/openapi/preview',
+      body: { document: PREVIEWED },
+      actions: [],
+    }),
   ],
   ['POST /gateways/{id}/restart', () => ({ path: '/gateways/more/restart', actions: [] })],
   ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],

@@ -147,6 +147,89 @@ describe('adding a server', () => {
   });
 });
 
+const PETS = `openapi: 3.1.0
+info: { title: Pets, version: '1' }
+servers: [{ url: 'http://127.0.0.1:1' }]
+paths:
+  /pets:
+    get: { operationId: list-pets, summary: List the pets }
+    trace: { operationId: trace-pets }
+  /pets/{id}:
+    delete:
+      operationId: delete-pet
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+`;
+
+describe('an OpenAPI document', () => {
+  const upload = (document: string): { name: string; mimeType: string; buffer: Buffer } => ({
+    name: 'pets.yaml',
+    mimeType: 'application/yaml',
+    buffer: Buffer.from(document),
+  });
+
+  it('that is bad is refused with the place of the fault at the field, and nothing is saved', async () => {
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a server' });
+    await form.getByRole('tab', { name: 'OpenAPI' }).click();
+    await form.getByRole('textbox', { name: 'Name' }).fill('pets');
+    const document = form.getByRole('textbox', { name: 'Document' });
+    const show = form.getByRole('button', { name: 'Show its operations' });
+    const before = listAt((await admin.get('/gateways')).json(), 'gateways').length;
+    const faults = [
+      [PETS.replace("version: '1' }", "version: '1' ]"), /neither JSON nor YAML.*\(2:/],
+      ['{\n  "openapi": "3.1.0",\n  "paths" {}\n}', /line 3 column 11/],
+      ['openapi: 3.1.0\npaths: []\n', /"\/paths" that is not an object/],
+      ['openapi: 3.1.0\npaths: {}\n', /there is none at "\/paths"/],
+      [
+        PETS.replace('{ operationId: list-pets, summary: List the pets }', '[]').replace(
+          / {2}\/pets\/[^]*/,
+          '',
+        ),
+        /GET \/pets: it is not an object/,
+      ],
+    ] as const;
+    for (const [text, fault] of faults) {
+      await form.getByLabel('File', { exact: true }).setInputFiles(upload(text));
+      await expect.poll(() => document.inputValue(), PATIENCE).toBe(text);
+      await show.click();
+      await form.getByText(fault).waitFor();
+      expect(await document.getAttribute('aria-invalid')).toBe('true');
+    }
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(listAt((await admin.get('/gateways')).json(), 'gateways')).toHaveLength(before);
+    await close();
+  });
+
+  it('that is good shows its operations with their hints first, and then adds them', async () => {
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a server' });
+    await form.getByRole('tab', { name: 'OpenAPI' }).click();
+    await form.getByRole('textbox', { name: 'Name' }).fill('pets');
+    await form.getByRole('textbox', { name: 'Document' }).fill(PETS);
+    await form.getByRole('button', { name: 'Show its operations' }).click();
+    const tools = form.getByRole('list', { name: 'Tools of the document' }).getByRole('listitem');
+    await tools.filter({ hasText: 'List the pets' }).getByText('Read-only', { exact: true }).waitFor();
+    await tools.filter({ hasText: 'DELETE /pets/{id}' }).getByText('Destructive', { exact: true }).waitFor();
+    await form.getByText('1 part cannot be used').click();
+    await form.getByText('TRACE echoes the request').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(verdictOf(await admin.get('/gateways/pets'))).toBe('404 SERVER_UNKNOWN');
+    // Another document has to be looked at again.
+    await form.getByRole('textbox', { name: 'Document' }).fill(`${PETS}# again\n`);
+    await form.getByRole('button', { name: 'Show its operations' }).click();
+    await form.getByRole('button', { name: 'Add 2 tools' }).click();
+    const panel = page.getByRole('dialog', { name: 'pets' });
+    await panel.getByText('Up', { exact: true }).waitFor();
+    const listed = listAt((await admin.get('/tools?server=pets')).json(), 'tools');
+    expect(listed.map((tool) => textAt(tool, 'originalName')).toSorted()).toEqual([
+      'delete-pet',
+      'list-pets',
+    ]);
+    expect(textAt((await admin.get('/gateways/pets')).json(), 'openapi')).toMatch(/^upload:[0-9a-f]{16}$/);
+    await close();
+  });
+});
+
 describe('a tool that its server describes otherwise', () => {
   it('is shown with before and after, invisible characters too, and is restored by accepting it', async () => {
     changing.have([

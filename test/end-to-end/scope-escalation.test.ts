@@ -27,6 +27,12 @@ const MODULE = join(tempDir(), 'attack.mjs');
 writeFileSync(MODULE, 'export function attack() { return 1; }\n');
 const STDIO = { command: 'sh', args: ['-c', 'true'] };
 const FILE = '/etc/hostname';
+/** An uploaded document that would read a file of this machine. */
+const FILE_REFERENCE = JSON.stringify({
+  openapi: '3.1.0',
+  servers: [{ url: 'https://a.example' }],
+  paths: { '/x': { $ref: `file://${FILE}` } },
+});
 const ENTRY = { createdAt: '2026-11-20T08:00:00.000Z', createdBy: 'attacker' };
 const bundleOf = (members: object): object => ({ bundle: { assay: 1, ...members }, apply: true });
 
@@ -42,8 +48,15 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', openapi: FILE }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', document: FILE_REFERENCE }, '422 BODY_INVALID'],
     // A variable of the environment would tell the token of the operator to whoever is named.
     ['POST', '/gateways', { name: 'x', url: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
+  ],
+  previewDocument: [
+    ['POST', '/openapi/preview', { openapi: FILE }, '403 SCOPE_MISSING'],
+    ['POST', '/openapi/preview', { openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
+    ['POST', '/openapi/preview', STDIO, '403 SCOPE_MISSING'],
+    ['POST', '/openapi/preview', { document: FILE_REFERENCE }, '422 BODY_INVALID'],
   ],
   updateGateway: [
     ['PUT', '/gateways/made', { args: ['-c', 'true'] }, '403 SCOPE_MISSING'],

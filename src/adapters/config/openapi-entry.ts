@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { getNodeValue } from 'jsonc-parser';
+import { shortHash } from '../../core/digest.ts';
 import { isOperationPattern, type OperationFilter } from '../../core/sources/operation-filter.ts';
-import type { Credential, Transport } from '../../core/server-spec.ts';
+import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { Place } from './complaints.ts';
 import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
@@ -11,6 +12,7 @@ import { MAX_PATTERNS, patternLists } from './pattern-lists.ts';
 
 export const OPENAPI_KEYS: readonly string[] = [
   'openapi',
+  'document',
   'baseUrl',
   'headers',
   'credentials',
@@ -20,8 +22,13 @@ export const OPENAPI_KEYS: readonly string[] = [
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_BYTES_LIMIT = 52_428_800;
+/** Of a document that is part of its entry, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
+const UPLOAD_HASH_DIGITS = 16;
 
-/** Reads an OpenAPI source by path or URL. Undefined, with an error reported, if the document is missing or invalid. */
+/**
+ * Reads an OpenAPI source by path, URL or text. Undefined, with an error reported, if the document is missing or invalid.
+ */
 export function readOpenapi(entry: Entry): Transport | undefined {
   const document = readDocument(entry);
   const baseUrl = readBaseUrl(entry);
@@ -32,7 +39,7 @@ export function readOpenapi(entry: Entry): Transport | undefined {
   if (document === undefined) return undefined;
   return {
     kind: 'openapi',
-    document,
+    ...document,
     ...(baseUrl !== undefined && { baseUrl }),
     headers,
     credentials,
@@ -59,17 +66,45 @@ const MAX_BYTES: Option<number> = {
       : undefined,
 };
 
-/** An absolute path, or a URL. */
-function readDocument(entry: Entry): string | undefined {
-  const place = placeAt(entry, 'openapi');
-  if (place === undefined) {
+type Source = Pick<TransportOf<'openapi'>, 'document' | 'text'>;
+
+function readDocument(entry: Entry): Source | undefined {
+  const [place, inline] = [placeAt(entry, 'openapi'), placeAt(entry, 'document')];
+  if (place === undefined && inline !== undefined) return readInline(entry, inline);
+  if (inline !== undefined) {
     entry.complaints.problem(
-      entry,
-      'the key "openapi" is missing',
-      'Write the path or the URL of an OpenAPI document.',
+      inline,
+      'there are both "openapi" and "document"',
+      'Keep the one that has the document.',
     );
     return undefined;
   }
+  const document = place === undefined ? undefined : readPlace(entry, place);
+  if (place !== undefined) return document === undefined ? undefined : { document };
+  entry.complaints.problem(
+    entry,
+    'the key "openapi" is missing',
+    'Write the path or the URL of an OpenAPI document.',
+  );
+  return undefined;
+}
+
+/** Not expanded: a document may contain `${…}` of its own. */
+function readInline(entry: Entry, place: Place): Source | undefined {
+  const value: unknown = getNodeValue(place.node);
+  const text = typeof value === 'string' ? value.replace(/^\uFEFF/, '') : '';
+  if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH)
+    return { document: `upload:${shortHash(text, UPLOAD_HASH_DIGITS)}`, text };
+  entry.complaints.problem(
+    place,
+    text.trim() === '' ? 'this is not the text of a document' : `this has over ${MAX_TEXT_LENGTH} characters`,
+    'Write an OpenAPI document as JSON or YAML in a string, or its path or URL as "openapi".',
+  );
+  return undefined;
+}
+
+/** An absolute path, or a URL. */
+function readPlace(entry: Entry, place: Place): string | undefined {
   const written = textAt(entry, place);
   if (written === undefined) return undefined;
   if (/^https?:\/\//i.test(written)) return urlAt(entry, place, written)?.href;

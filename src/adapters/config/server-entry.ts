@@ -187,7 +187,7 @@ const READERS: Readonly<Record<TransportType, Reader>> = {
 };
 
 function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | undefined {
-  if (fields.has('openapi')) return 'openapi';
+  if (fields.has('openapi') || fields.has('document')) return 'openapi';
   const [hasCommand, hasUrl] = [fields.has('command'), URL_KEYS.some((key) => fields.has(key))];
   if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';
   if (hasCommand)

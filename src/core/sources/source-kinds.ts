@@ -184,9 +184,13 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
   declaredBy: 'document',
   settings: ['timeoutMs', 'prefix'],
   identity: ({ kind, document }) => [kind, document],
-  origin: ({ kind, document }) => [kind, URL.parse(document)?.origin ?? document],
+  // A corrected upload keeps what operators said of its tools; changes are compared.
+  origin: ({ kind, document, text }) => [
+    kind,
+    text === undefined ? (URL.parse(document)?.origin ?? document) : 'upload',
+  ],
   comparable: (transport) => transport,
-  // A document at a URL was written by somebody else.
+  // A document that was uploaded or is at a URL was written by somebody else.
   isOwn: ({ document }) => !URL.canParse(document),
   isTargetChosen: ({ baseUrl }) => baseUrl !== undefined,
   urls: ({ document, baseUrl }) => [

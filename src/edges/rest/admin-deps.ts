@@ -7,6 +7,9 @@ import { allows } from '../../core/subject.ts';
 import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { DocumentTools } from '../../gateway/services/servers/document-tools.ts';
+import type { GatewayEntry, Imported } from '../../gateway/ports/gateways.ts';
+import type { Result } from '../../core/result.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
@@ -49,6 +52,11 @@ export interface AdminDeps {
   readonly policyRules: PolicyRules;
   readonly tools: ToolService;
   readonly gateways: ServerService;
+  readonly documents: {
+    preview(entry: GatewayEntry, trust: boolean | undefined): Promise<Result<DocumentTools, Refusal>>;
+    /** Reads an uploaded document before it is stored. */
+    upload(): Imported;
+  };
   readonly local: CustomToolService;
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;

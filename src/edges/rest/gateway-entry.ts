@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { SANDBOX_MODES } from '../../core/sandbox.ts';
 import { WARNINGS } from './route.ts';
+import { ofHints } from './tool-schemas.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 
 /** `type` values of `mcp.json`, and spellings used by ContextForge. */
@@ -140,3 +141,25 @@ export const REFRESHED: z.ZodObject = z
     refreshedAt: z.iso.datetime(),
   })
   .openapi('RefreshResult');
+
+const TOLD_HINT = z.object({ effective: z.boolean(), decidedBy: z.string(), reason: z.string() });
+
+export const DOCUMENT_TOOLS: z.ZodObject = z
+  .object({
+    total: z.int(),
+    tools: z
+      .array(
+        z.object({
+          name: z.string(),
+          title: z.string().optional(),
+          method: z.string().optional(),
+          path: z.string().optional(),
+          hints: z.object(ofHints(TOLD_HINT)),
+        }),
+      )
+      .openapi({ description: 'The first 500.' }),
+    skipped: z
+      .array(z.object({ what: z.string(), why: z.string() }))
+      .openapi({ description: 'Operations that cannot become tools.' }),
+  })
+  .openapi('DocumentTools');

@@ -1,16 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import type { JsonObject } from '../../core/json-object.ts';
-import type { Refusal } from '../../core/refusal.ts';
 import { SANDBOX_MODES } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { GatewayChanger, ServerInput } from '../../gateway/services/servers/server-service.ts';
-import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { ENTRY_FIELDS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
-import { route, type Call, type Reply, type Route } from './route.ts';
+import { DOCUMENT_TOOLS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
+import { blamed, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
+import { route, type BodyLimits, type Call, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-schemas.ts';
 
 const ENTRY = {
@@ -22,6 +19,10 @@ const ENTRY = {
     .nullable()
     .optional()
     .openapi({ description: 'The URL of an OpenAPI document; its path needs the scope `execute`.' }),
+  document: z.string().nullable().optional().openapi({
+    description:
+      'The text of an OpenAPI document instead: JSON or YAML, at most 4 MiB. One that gives no tools is refused.',
+  }),
   baseUrl: z.string().nullable().optional(),
   credentials: z
     .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
@@ -69,6 +70,11 @@ const GATEWAY_CHANGE = z
 
 const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
 
+/** Tools of a preview. */
+const MAX_SHOWN = 500;
+/** An uploaded document is longer than other bodies. */
+const LIMITS: BodyLimits = { bytes: 5 * 1024 * 1024, depth: 64 };
+
 export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   return [
     listRoute(deps),
@@ -76,6 +82,7 @@ export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
     registerRoute(deps),
     changeRoute(deps, 'put'),
     changeRoute(deps, 'patch'),
+    previewRoute(deps),
     deleteRoute(deps),
     refreshRoute(deps),
   ];
@@ -118,11 +125,12 @@ function registerRoute(deps: AdminDeps): Route {
       id: 'registerGateway',
       summary: 'Register an MCP server, or an OpenAPI document',
       about:
-        'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is tried again.',
+        'By its URL (Streamable HTTP is tried first, then SSE), by an OpenAPI document (its URL as `openapi`, or its text as `document`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is tried again.',
       body: {
         schema: GATEWAY_INPUT,
         wrapper: 'gateway',
         ignores: IGNORED_OF_GATEWAYS,
+        limits: LIMITS,
         examples: {
           url: { name: 'my-mcp-server', url: 'http://localhost:8080/sse' },
           command: {
@@ -141,7 +149,8 @@ function registerRoute(deps: AdminDeps): Route {
       if (!fields.ok) return fields;
       const denied = runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const input = { entry: withoutNull(entryIn(fields.value)), trust };
+      const imported = uploadIn(fields.value, deps);
+      const input = { entry: withoutNull(entryIn(fields.value)), trust, imported };
       const { subject } = call.identity;
       return blamed(call, oneOf(await gateways.register(name, input, { subject })));
     },
@@ -163,6 +172,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         schema: GATEWAY_CHANGE,
         wrapper: 'gateway',
         ignores: IGNORED_OF_GATEWAYS,
+        limits: LIMITS,
         current: (param) => viewIn(gateways.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
@@ -185,10 +195,51 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
       const denied = isCommand || runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const input: ServerInput = { entry, trust };
+      const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
       return blamed(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
     },
   );
+}
+
+function previewRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/openapi/preview',
+      id: 'previewDocument',
+      summary: 'The tools that an OpenAPI document would add',
+      about:
+        'Takes what registering the document takes, reads it, and stores nothing. A document that cannot be used is refused with the place of the fault.',
+      body: {
+        schema: GATEWAY_CHANGE,
+        wrapper: 'gateway',
+        ignores: IGNORED_OF_GATEWAYS,
+        limits: LIMITS,
+        examples: { url: { openapi: 'https://api.example.com/openapi.json' } },
+      },
+      answer: { about: 'Its tools with their hints, and what was skipped.', schema: DOCUMENT_TOOLS },
+      refusals: ['GATEWAY_INVALID', 'EXECUTE_OFF'],
+    },
+    async (call) => {
+      const { trust, ...given } = call.body;
+      const fields = withAuth(call, given);
+      if (!fields.ok) return fields;
+      const denied = runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
+      if (denied !== undefined) return err(denied);
+      const entry = { ...withoutNull(entryIn(fields.value)), type: 'openapi' };
+      const read = await deps.documents.preview(entry, trust ?? undefined);
+      if (!read.ok) return blamed(call, read);
+      const { tools, skipped } = read.value;
+      const shown = skipped.map(({ what, why }) => ({ what, why }));
+      const body = { total: tools.length, tools: tools.slice(0, MAX_SHOWN), skipped: shown };
+      return ok({ kind: 'list', body });
+    },
+  );
+}
+
+/** Reads an uploaded document before it is stored. */
+function uploadIn({ document }: EntryFields, { documents }: AdminDeps): ServerInput['imported'] {
+  return typeof document === 'string' ? documents.upload() : undefined;
 }
 
 function deleteRoute({ gateways }: AdminDeps): Route {
@@ -244,44 +295,4 @@ function withAuth(
   if (lost === undefined) return read;
   const reason = `it would remove the header ${JSON.stringify(lost)}; give all of them in "headers"`;
   return err(fieldError(call.pointerTo('authType'), reason));
-}
-
-function withoutNull(entry: GatewayEntry): GatewayEntry {
-  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
-}
-
-function viewIn(found: Result<GatewayView, Refusal>): JsonObject | undefined {
-  return found.ok ? { ...found.value } : undefined;
-}
-
-function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {
-  // Runtime state does not count as a change of the gateway.
-  return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
-}
-
-function lasting({
-  reachable: _,
-  state: __,
-  cause: ___,
-  causeCode: ____,
-  toolCount: _____,
-  ...view
-}: GatewayView): unknown {
-  return view;
-}
-
-function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
-  if (!found.ok) return found;
-  return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
-}
-
-/** Reports each fault of an entry at its field in the body. */
-function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
-  if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
-  const fieldErrors = done.error.faults.map(({ field, reason }) => ({
-    at: call.pointerTo(field === '' ? 'name' : (ENTRY_FIELDS.get(field) ?? field)),
-    kind: 'invalid' as const,
-    reason: reason.replace(/\.$/, ''),
-  }));
-  return err({ code: 'BODY_INVALID', fieldErrors });
 }

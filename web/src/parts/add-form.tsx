@@ -6,8 +6,8 @@ import { Failed } from './states.tsx';
 
 interface AddFormProps {
   readonly action: string;
-  /** Sends it. Resolves with the name of the server to open. */
-  readonly add: () => Promise<string>;
+  /** Sends it. Resolves with the name of the server to open; undefined: nothing was added yet. */
+  readonly add: () => Promise<string | undefined>;
   readonly onAdded: (name: string) => void;
   /** Fields of the body that show what is wrong with them themselves. */
   readonly fields: readonly string[];
@@ -33,6 +33,7 @@ export function AddForm({
   const adding = useMutation({
     mutationFn: add,
     onSuccess: async (name) => {
+      if (name === undefined) return;
       await client.invalidateQueries();
       onAdded(name);
     },

@@ -1,78 +1,60 @@
-import { Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { addServer } from '../state/servers.ts';
+import type { DocumentPreview as Preview } from '../../../src/edges/rest/contract/gateways.ts';
+import { addServer, previewDocument, type GatewayEdit } from '../state/servers.ts';
 import type { AddKindProps } from './add-command.tsx';
-import { AddForm, filled, pairsIn, TrustBox } from './add-form.tsx';
+import { AddForm, filled, pairsIn } from './add-form.tsx';
+import { DocumentFields, EMPTY_DRAFT, type DocumentDraft } from './document-fields.tsx';
+import { DocumentPreview } from './document-preview.tsx';
 
+/** Shows what a document would add first, and adds exactly that. */
 export function AddOpenapi({ onAdded }: AddKindProps): ReactNode {
-  const [name, setName] = useState('');
-  const [openapi, setOpenapi] = useState('');
-  const [baseUrl, setBaseUrl] = useState('');
-  const [include, setInclude] = useState('');
-  const [headers, setHeaders] = useState('');
-  const [isTrusted, setTrusted] = useState(false);
-  const { pairs, fault: headersFault } = pairsIn(headers, ':');
-  const add = async (): Promise<string> => {
-    const patterns = include.split('\n').filter((line) => line.trim() !== '');
-    const operations = patterns.length === 0 ? undefined : { include: patterns };
-    const body = filled({ name, openapi, baseUrl, headers: pairs, operations });
-    return (await addServer({ ...body, trust: isTrusted })).name;
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [shown, setShown] = useState<Preview>();
+  const { pairs, fault: headersFault } = pairsIn(draft.headers, ':');
+  const change = (part: Partial<DocumentDraft>): void => {
+    setDraft((now) => ({ ...now, ...part }));
+    // The name alone does not change what is in the document.
+    if (Object.keys(part).some((key) => key !== 'name')) setShown(undefined);
+  };
+  const add = async (): Promise<string | undefined> => {
+    const body = bodyOf(draft, pairs);
+    if (shown !== undefined) return (await addServer({ name: draft.name, ...body })).name;
+    setShown(await previewDocument(body));
+    return undefined;
   };
   return (
     <AddForm
-      action="Add its operations as tools"
+      action={shown === undefined ? 'Show its operations' : `Add ${countText(shown.total)}`}
       add={add}
       onAdded={onAdded}
-      fields={['name', 'openapi', 'baseUrl', 'headers', 'operations']}
+      fields={['name', draft.from === 'file' ? 'document' : 'openapi', 'baseUrl', 'headers', 'operations']}
+      progress={shown === undefined ? 'Reading the document…' : 'Adding…'}
       isDisabled={headersFault !== undefined}
     >
       {(fault) => (
         <>
-          <TextInput
-            label="Name"
-            description="Comes before the names of its tools"
-            data-autofocus
-            required
-            value={name}
-            error={fault('name')}
-            onChange={(event) => setName(event.currentTarget.value)}
+          <DocumentFields
+            draft={draft}
+            onChange={change}
+            fault={(field) => (field === 'headers' ? (headersFault ?? fault(field)) : fault(field))}
           />
-          <TextInput
-            label="URL of the document"
-            placeholder="https://api.example.com/openapi.json"
-            type="url"
-            value={openapi}
-            error={fault('openapi')}
-            onChange={(event) => setOpenapi(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Base URL"
-            description="Replaces the servers that the document names"
-            placeholder="As the document says"
-            type="url"
-            value={baseUrl}
-            error={fault('baseUrl')}
-            onChange={(event) => setBaseUrl(event.currentTarget.value)}
-          />
-          <Textarea
-            label="Operations"
-            description="Patterns such as tag:pets, /pets/* or GET /*, one per line. Empty: all."
-            rows={2}
-            value={include}
-            error={fault('operations')}
-            onChange={(event) => setInclude(event.currentTarget.value)}
-          />
-          <Textarea
-            label="Headers"
-            description="Name: value, one per line. Stored encrypted, never shown again."
-            rows={2}
-            value={headers}
-            error={headersFault ?? fault('headers')}
-            onChange={(event) => setHeaders(event.currentTarget.value)}
-          />
-          <TrustBox value={isTrusted} onChange={setTrusted} />
+          {shown !== undefined && <DocumentPreview preview={shown} />}
         </>
       )}
     </AddForm>
   );
+}
+
+function bodyOf(
+  { from, document, openapi, baseUrl, include, trust }: DocumentDraft,
+  headers: Readonly<Record<string, string>> | undefined,
+): GatewayEdit {
+  const patterns = include.split('\n').filter((line) => line.trim() !== '');
+  const operations = patterns.length === 0 ? undefined : { include: patterns };
+  const source = from === 'file' ? { document } : { openapi };
+  return { ...source, ...filled({ baseUrl, headers, operations }), trust };
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 tool' : `${count.toLocaleString('en')} tools`;
 }

@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core';
 import { Globe, Lock, RefreshCw, TriangleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { HintName, Tool } from '../../../src/edges/rest/contract/tools.ts';
+import type { HintName, ToolHint } from '../../../src/edges/rest/contract/tools.ts';
 
 interface Meaning {
   readonly Icon: LucideIcon;
@@ -28,7 +28,11 @@ const MEANINGS: readonly Meaning[] = [
 ];
 
 /** The hints that are true, each as an icon with its meaning and why on hover and focus. */
-export function HintIcons({ hints }: Pick<Tool, 'hints'>): ReactNode {
+export function HintIcons({
+  hints,
+}: {
+  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'reason'>>>;
+}): ReactNode {
   return (
     <span className="hint-icons">
       {MEANINGS.filter(({ hint }) => hints[hint].effective).map(({ Icon, hint, label, text }) => (

@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { DriftedTool, DriftedToolPage } from '../../../src/edges/rest/contract/drift.ts';
 import type {
+  DocumentPreview,
   Gateway,
   GatewayLogs,
   Instructions,
@@ -82,6 +83,11 @@ export type GatewayEdit = Readonly<Record<string, unknown>>;
 
 export function addServer(body: GatewayEdit): Promise<Gateway> {
   return write('POST', '/gateways', body);
+}
+
+/** What a body of `addServer` with an OpenAPI document would add. */
+export function previewDocument(body: GatewayEdit): Promise<DocumentPreview> {
+  return write('POST', '/openapi/preview', body);
 }
 
 export function addRestTool(body: GatewayEdit): Promise<unknown> {

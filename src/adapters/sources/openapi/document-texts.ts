@@ -8,8 +8,10 @@ import type { HttpPort } from '../http/open-http.ts';
 
 /** Where documents are read from. */
 export interface TextOptions {
-  /** An absolute path or an http(s) URL. */
+  /** An absolute path, an http(s) URL, or any other URL if there is `text`. */
   readonly document: string;
+  /** The document itself, if it was uploaded. */
+  readonly text?: string | undefined;
   /** Who chose the document and `baseUrl`. */
   readonly chosenBy: UrlChooser;
   /** Replaces the servers of the document. */
@@ -36,7 +38,9 @@ export interface TextLimits {
 
 /** The error is a phrase: why the location is invalid. */
 export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, string> {
-  const root = rootOf(options.document);
+  const { text } = options;
+  // With a slash, so that relative references can be told from absolute ones.
+  const root = text === undefined ? rootOf(options.document) : new URL(options.document.replace(':', ':/'));
   if (root === undefined) return err('is neither an absolute path nor a URL of http or https');
   const namers = new Map<string, Namer>();
   const { chosenBy } = options;
@@ -49,10 +53,16 @@ export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, s
     chooserOf: chooserIn,
     read: async (url, limits, namedAt) => {
       const target = new URL(url);
+      if (text !== undefined && url === root.href) {
+        namers.set(url, { url: undefined, chooser: chosenBy, isPublic: false });
+        return ok(text);
+      }
       if (target.protocol === 'file:') {
         namers.set(url, { url: undefined, chooser: chosenBy, isPublic: false });
         return readLocal(target, root, { options, limits });
       }
+      if (text !== undefined && target.protocol === root.protocol)
+        return err('is relative, and an uploaded document has no folder: register it by its URL or path');
       if (!isWeb(target)) return err(`is reached by ${target.protocol}, which is not read`);
       const before = namers.get(url)?.chooser ?? 'public_source';
       const named = namedAt === undefined ? before : chooserIn(target, namedAt);
@@ -179,6 +189,16 @@ function fromJson(text: string): Result<unknown, string> | undefined {
   }
 }
 
+/** Why a text that begins like JSON is not: in the words of the parser, with line and column. */
+function jsonFault(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (/^\s*\{\s*"/.test(text) && error instanceof SyntaxError) return error.message;
+  }
+  return undefined;
+}
+
 async function fromYaml(text: string, url: string): Promise<Result<unknown, string>> {
   // Loaded on first use: most documents are JSON.
   const { getJsonSchemaRefParserDefaultOptions } = await import('@apidevtools/json-schema-ref-parser');
@@ -191,7 +211,7 @@ async function fromYaml(text: string, url: string): Promise<Result<unknown, stri
     return ok(value);
   } catch (error) {
     const reason = error instanceof Error ? error.message : '';
-    return err(`is neither JSON nor YAML: ${firstLine(reason)}`);
+    return err(`is neither JSON nor YAML: ${firstLine(jsonFault(text) ?? reason)}`);
   }
 }
 

@@ -64,11 +64,16 @@ function tagsOf({ tags }: Readonly<Record<string, unknown>>): readonly string[] 
 }
 
 /**
- * Whether an operation comes from a third party: the operator's file refers to it by URL. Its hints are then not the
+ * Whether an operation comes from a third party: the operator's file or upload refers to it by URL. Its hints are then not the
  * operator's own.
  */
 export function isOfOthers({ item }: Operation, { root }: Documents): boolean {
-  return root.at.startsWith('file:') && !item.at.startsWith('file:');
+  const isOwn = root.at.startsWith('file:') ? item.at.startsWith('file:') : item.at === root.at;
+  return !isWebUrl(root.at) && !isOwn;
+}
+
+function isWebUrl(url: string): boolean {
+  return /^https?:/i.test(url);
 }
 
 /** Whether the document uses OpenAPI 3.0, whose older JSON Schema has keywords of its own. */
@@ -84,7 +89,9 @@ function faultOf(document: unknown): string | undefined {
   if (openapi === undefined) return 'is not an OpenAPI document: it has no member "openapi"';
   // YAML reads an unquoted 3.0 as the number 3.
   if (!/^3(\.|$)/.test(shown(openapi))) return `is of OpenAPI ${shown(openapi)}; 3.0 and 3.1 are read`;
-  return paths === undefined || isMembers(paths) ? undefined : 'has "paths" that are no object';
+  return paths === undefined || isMembers(paths)
+    ? undefined
+    : 'has a value at "/paths" that is not an object';
 }
 
 function shown(version: unknown): string {

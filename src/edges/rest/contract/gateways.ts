@@ -1,3 +1,5 @@
+import type { HintName, ToolHint } from './tools.ts';
+
 export interface Gateway {
   readonly id: string;
   readonly name: string;
@@ -72,4 +74,20 @@ export interface Instructions {
 
 export interface InstructionsList {
   readonly instructions: readonly Instructions[];
+}
+
+/** What an OpenAPI document would add. */
+export interface DocumentPreview {
+  readonly total: number;
+  /** The first ones. */
+  readonly tools: readonly DocumentTool[];
+  readonly skipped: readonly { readonly what: string; readonly why: string }[];
+}
+
+export interface DocumentTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly hints: Readonly<Record<HintName, Pick<ToolHint, 'effective' | 'decidedBy' | 'reason'>>>;
 }

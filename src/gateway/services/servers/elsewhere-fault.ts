@@ -16,7 +16,7 @@ export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): Entry
 }
 
 /** Members that determine the destination, in order of precedence. Without the first two, the OpenAPI document does. */
-const PLACES = ['url', 'baseUrl', 'openapi'] as const;
+const PLACES = ['url', 'baseUrl', 'openapi', 'document'] as const;
 
 function originOf(entry: GatewayEntry): string | undefined {
   const place = PLACES.map((name) => entry[name]).find(given);

@@ -1,7 +1,8 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Connect, LinkEvents } from '../../ports/link.ts';
+import type { Connect } from '../../ports/link.ts';
 import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
+import { documentTools } from './document-tools.ts';
 import type { ServerService } from './server-service.ts';
 import type { GatewayView } from './gateway-view.ts';
 
@@ -39,23 +40,10 @@ export async function importDocument(
   return gateways.change(name, { entry, trust, imported }, { subject });
 }
 
-const ignore = (): void => undefined;
-const EVENTS: LinkEvents = {
-  changed: ignore,
-  updated: ignore,
-  missed: ignore,
-  drained: ignore,
-  ended: ignore,
-};
-
-/** Needs no timeout: the source has its own. */
 async function readable(
   { connect }: ImportDeps,
   spec: Parameters<Connect>[0],
 ): Promise<Result<undefined, Refusal>> {
-  const { signal } = new AbortController();
-  const opened = await connect(spec, { events: EVENTS, signal, client: undefined });
-  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error });
-  await opened.value.close({ code: 'LINK_CLOSED' });
-  return ok(undefined);
+  const read = await documentTools(connect, spec);
+  return read.ok ? ok(undefined) : err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: read.error });
 }

@@ -55,7 +55,11 @@ describe('a document', () => {
     ['is something else', '{"a":1}', 'is not an OpenAPI document: it has no member "openapi"'],
     ['is Swagger', 'swagger: "2.0"', 'is of Swagger 2.0, which is not read: convert it to OpenAPI 3 first'],
     ['is of another version', 'openapi: 4.0.0', 'is of OpenAPI 4.0.0; 3.0 and 3.1 are read'],
-    ['has no paths that are any', '{"openapi":"3.1.0","paths":[]}', 'has "paths" that are no object'],
+    [
+      'has no paths that are any',
+      '{"openapi":"3.1.0","paths":[]}',
+      'has a value at "/paths" that is not an object',
+    ],
     ['has no paths', '{"openapi":"3.1.0"}', '0 tools'],
     [
       'is nested for ever',

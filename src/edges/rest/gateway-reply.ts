@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../core/json-object.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import type { GatewayChanger } from '../../gateway/services/servers/server-service.ts';
+import type { Failure } from './failure.ts';
+import { ENTRY_FIELDS } from './gateway-entry.ts';
+import type { Call, Reply } from './route.ts';
+
+export function withoutNull(entry: GatewayEntry): GatewayEntry {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+}
+
+export function viewIn(found: Result<GatewayView, Refusal>): JsonObject | undefined {
+  return found.ok ? { ...found.value } : undefined;
+}
+
+export function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {
+  // Runtime state does not count as a change of the gateway.
+  return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
+}
+
+function lasting({
+  reachable: _,
+  state: __,
+  cause: ___,
+  causeCode: ____,
+  toolCount: _____,
+  ...view
+}: GatewayView): unknown {
+  return view;
+}
+
+export function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
+  if (!found.ok) return found;
+  return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
+}
+
+/** Reports each fault of an entry at its field in the body. */
+export function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
+  if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
+  const fieldErrors = done.error.faults.map(({ field, reason }) => ({
+    at: call.pointerTo(field === '' ? 'name' : (ENTRY_FIELDS.get(field) ?? field)),
+    kind: 'invalid' as const,
+    reason: reason.replace(/\.$/, ''),
+  }));
+  return err({ code: 'BODY_INVALID', fieldErrors });
+}

@@ -1,0 +1,145 @@
+import { causeText } from '../../../core/cause-text.ts';
+import type { Cause } from '../../../core/cause.ts';
+import { type Claim, type Hint, HINTS } from '../../../core/hints/hint.ts';
+import { reasonOf } from '../../../core/hints/reason.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import { declaredOf } from '../../catalog/definition-facts.ts';
+import { readList } from '../../catalog/inventory.ts';
+import { DECLARED_ALONE } from '../../catalog/tool-claims.ts';
+import type { GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
+import type { Connect, Definition, LinkEvents, Skipped } from '../../ports/link.ts';
+
+export interface DocumentDeps {
+  readonly connect: Connect;
+  readonly readEntry: ReadEntry;
+  readonly reachFaults: ReachFaults;
+  /** Masks the secrets of an entry from now on. */
+  readonly registered: { learn(spec: ServerSpec): void };
+  readonly nowMs: () => number;
+}
+
+/** A tool that an OpenAPI document would add. */
+export interface DocumentTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  /** Of its request. Absent if nothing may be inferred from it. */
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly hints: Readonly<Record<Hint, DocumentHint>>;
+}
+
+interface DocumentHint {
+  readonly effective: boolean;
+  readonly decidedBy: Claim['kind'] | 'implied' | 'default';
+  /** A phrase. */
+  readonly reason: string;
+}
+
+export interface DocumentTools {
+  readonly tools: readonly DocumentTool[];
+  readonly skipped: readonly Skipped[];
+}
+
+const PREVIEW_NAME = 'preview';
+
+/** What an entry with an OpenAPI document would add. Stores nothing. Error: GATEWAY_INVALID, at the field at fault. */
+export async function previewDocument(
+  deps: DocumentDeps,
+  entry: GatewayEntry,
+  trust: boolean | undefined,
+): Promise<Result<DocumentTools, Refusal>> {
+  const { connect, readEntry, reachFaults, registered } = deps;
+  const read = readEntry(PREVIEW_NAME, entry);
+  if (!read.ok) return invalid(read.error);
+  const spec: ServerSpec = trust === undefined ? read.value : { ...read.value, trust };
+  const faults = await reachFaults(spec, entry);
+  if (faults.length > 0) return invalid(faults);
+  registered.learn(spec);
+  return usableTools(connect, spec, entry['document'] === undefined ? 'openapi' : 'document');
+}
+
+/** The import of an uploaded document, which is refused with GATEWAY_INVALID if it gives no tools. */
+export function uploadOf({ connect, nowMs }: Pick<DocumentDeps, 'connect' | 'nowMs'>): Imported {
+  return {
+    atMs: nowMs(),
+    read: async (spec) => {
+      const tools = await usableTools(connect, spec, 'document');
+      return tools.ok ? ok(undefined) : tools;
+    },
+  };
+}
+
+/** Needs no timeout: the source has its own. */
+export async function documentTools(
+  connect: Connect,
+  spec: ServerSpec,
+): Promise<Result<DocumentTools, Cause>> {
+  const { signal } = new AbortController();
+  const opened = await connect(spec, { events: EVENTS, signal, client: undefined });
+  if (!opened.ok) return opened;
+  const link = opened.value;
+  try {
+    const { timeoutMs } = spec;
+    const read = await readList(link, 'tools', { timeoutMs, before: [], limits: LIMITS });
+    if (!read.ok) return read;
+    const tools = read.value.definitions.map((definition) => toolOf(spec, definition));
+    return ok({ tools, skipped: link.skipped ?? [] });
+  } finally {
+    await link.close({ code: 'LINK_CLOSED' });
+  }
+}
+
+const ignore = (): void => undefined;
+const EVENTS: LinkEvents = {
+  changed: ignore,
+  updated: ignore,
+  missed: ignore,
+  drained: ignore,
+  ended: ignore,
+};
+
+/** A document has at most 32 MiB, and gives at most 10,000 tools. */
+const LIMITS = { 'limits.listEntries': 10_000, 'limits.listBytes': 256 * 1024 * 1024 };
+
+async function usableTools(
+  connect: Connect,
+  spec: ServerSpec,
+  field: string,
+): Promise<Result<DocumentTools, Refusal>> {
+  const read = await documentTools(connect, spec);
+  if (!read.ok) return invalid([{ field, reason: `The document ${causeText(read.error)}` }]);
+  const { tools, skipped } = read.value;
+  if (tools.length > 0) return read;
+  const [first] = skipped;
+  const reason =
+    first === undefined
+      ? 'The document has no operations: there is none at "/paths"'
+      : `No operation of the document can become a tool. ${first.what}: ${first.why}`;
+  return invalid([{ field, reason }]);
+}
+
+function invalid(
+  faults: readonly { readonly field: string; readonly reason: string }[],
+): Result<never, Refusal> {
+  return err({ code: 'GATEWAY_INVALID', name: PREVIEW_NAME, faults });
+}
+
+function toolOf(spec: ServerSpec, definition: Definition): DocumentTool {
+  const { title } = declaredOf(definition);
+  const { method, path } = definition.facts ?? {};
+  const resolved = DECLARED_ALONE.resolvedOf(spec, definition);
+  const hints = HINTS.map((hint) => {
+    const { value, by } = resolved[hint].effective;
+    const decidedBy = by.kind === 'claim' ? by.claim.kind : by.kind;
+    return [hint, { effective: value, decidedBy, reason: reasonOf(by).text }] as const;
+  });
+  return {
+    name: definition.key ?? '',
+    ...(title !== undefined && { title }),
+    ...(method !== undefined && { method }),
+    ...(path !== undefined && { path }),
+    hints: Object.fromEntries(hints) as DocumentTool['hints'], // every hint was visited
+  };
+}
