@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { noteFault, noteNameFault, type Note } from '../../core/notes.ts';
+import { NOTE_LIMITS, noteFault, noteNameFault, notesText, type Note } from '../../core/notes.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { changeNote, notesOf, withNotes, type Toolset } from '../../core/toolset.ts';
+import { changeNote, hasTool, moveNote, notesOf, withNotes, type Toolset } from '../../core/toolset.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
@@ -20,7 +22,12 @@ const NOTE = z
   })
   .openapi('Note');
 
-const NOTES = z.object({ notes: z.array(NOTE) });
+const NOTES = z.object({
+  notes: z.array(NOTE),
+  descriptions: z
+    .array(z.object({ toolset: z.string(), description: z.string() }))
+    .openapi({ description: 'What models read about it in each toolset that has it.' }),
+});
 const EXAMPLE = { toolset: 'triage', name: 'priority', note: 'Use priority 2 where nobody says another.' };
 
 /** Notes belong to a tool in a toolset; models read them where that toolset is shown. */
@@ -70,7 +77,7 @@ function addRoute(deps: AdminDeps): Route {
       const added = await toolsets.change<undefined>(
         toolset,
         (before) => {
-          const unmet = call.unmet(notesBody(deps, namespacedName, before));
+          const unmet = call.unmet(notesBody(deps, tool.value, before));
           if (unmet !== undefined) return err(unmet);
           const noted = withNotes(before, namespacedName, [written]);
           if (!noted.ok) return noted;
@@ -94,23 +101,41 @@ function changeRoute(deps: AdminDeps): Route {
       path: PLACE,
       id: 'updateToolNote',
       summary: 'Write a note anew',
-      about: 'Whoever wrote it, it is yours from then on, and models read it.',
+      about:
+        'Whoever wrote its text, it is yours from then on, and models read it. A position alone changes nothing else.',
       isConditional: true,
       body: {
-        schema: z.object({ note: z.string() }).openapi('NoteText'),
+        schema: z
+          .object({
+            note: z.string().optional(),
+            position: z
+              .int()
+              .min(1)
+              .max(NOTE_LIMITS.notesPerTool)
+              .optional()
+              .openapi({ description: 'Among the notes on the tool in the toolset; 1 is read first.' }),
+          })
+          .openapi('NoteChange'),
         wrapper: 'note',
-        examples: { note: { note: EXAMPLE.note } },
+        examples: { note: { note: EXAMPLE.note }, first: { position: 1 } },
       },
       answer: { about: 'All notes on the tool.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     async (call) => {
-      const { note } = call.body;
+      const { note, position } = call.body;
       const name = call.param('name');
-      const wrong = noteMisfit(call, { note });
+      if (note === undefined && position === undefined)
+        return err(fieldError('', 'give "note", "position" or both'));
+      const wrong = note === undefined ? undefined : noteMisfit(call, { note });
       if (wrong !== undefined) return err(wrong);
-      const written = noteBy(call, { name, note }, deps.nowMs());
-      return changed(deps, call, (former) => (isSame(former, written) ? former : written));
+      const written = note === undefined ? undefined : noteBy(call, { name, note }, deps.nowMs());
+      return changed(deps, call, (toolset, place) => {
+        const noted = changeNote(toolset, place, (former) =>
+          written === undefined || isSame(former, written) ? former : written,
+        );
+        return noted.ok && position !== undefined ? moveNote(noted.value, place, position - 1) : noted;
+      });
     },
   );
 }
@@ -126,14 +151,19 @@ function deleteRoute(deps: AdminDeps): Route {
       answer: { about: 'The notes that are left.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
-    (call) => changed(deps, call, () => undefined),
+    (call) => changed(deps, call, (toolset, place) => changeNote(toolset, place, () => undefined)),
   );
+}
+
+interface NotePlace {
+  readonly namespacedName: string;
+  readonly name: string;
 }
 
 async function changed(
   deps: AdminDeps,
   call: Call<unknown, unknown>,
-  change: (note: Note) => Note | undefined,
+  change: (toolset: Toolset, place: NotePlace) => Result<Toolset, Refusal>,
 ): Promise<Result<Reply, Failure>> {
   const tool = await deps.tools.find(call.param('id'));
   if (!tool.ok) return tool;
@@ -141,9 +171,9 @@ async function changed(
   const done = await deps.toolsets.change<undefined>(
     call.param('toolset'),
     (before) => {
-      const unmet = call.unmet(notesBody(deps, place.namespacedName, before));
+      const unmet = call.unmet(notesBody(deps, tool.value, before));
       if (unmet !== undefined) return err(unmet);
-      const noted = changeNote(before, place, change);
+      const noted = change(before, place);
       return noted.ok ? ok({ toolset: noted.value, value: undefined }) : noted;
     },
     call.identity.subject,
@@ -177,13 +207,28 @@ function isSame(one: Note, other: Note): boolean {
 async function notesReply(deps: AdminDeps, id: string): Promise<Result<Reply, Failure>> {
   const tool = await deps.tools.find(id);
   if (!tool.ok) return tool;
-  return ok({ kind: 'one', body: notesBody(deps, tool.value.namespacedName) });
+  return ok({ kind: 'one', body: notesBody(deps, tool.value) });
 }
 
+type NotedTool = Pick<ToolView, 'namespacedName' | 'description'>;
+
 /** `fresh` replaces the toolset of its name: its state while it is being changed. */
-function notesBody({ toolsets }: AdminDeps, namespacedName: string, fresh?: Toolset): z.input<typeof NOTES> {
+function notesBody({ toolsets }: AdminDeps, tool: NotedTool, fresh?: Toolset): z.input<typeof NOTES> {
   const all = toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
-  return { notes: all.flatMap((toolset) => notesIn(toolset, namespacedName)) };
+  const having = all.filter((toolset) => hasTool(toolset, tool.namespacedName));
+  return {
+    notes: all.flatMap((toolset) => notesIn(toolset, tool.namespacedName)),
+    descriptions: having.map((toolset) => ({
+      toolset: toolset.name,
+      description: describedIn(toolset, tool),
+    })),
+  };
+}
+
+/** As in the lists that clients get. */
+function describedIn(toolset: Toolset, { namespacedName, description = '' }: NotedTool): string {
+  const texts = [description, notesText(notesOf(toolset, namespacedName)) ?? ''];
+  return texts.filter((text) => text !== '').join('\n\n');
 }
 
 function notesIn(toolset: Toolset, namespacedName: string): readonly z.input<typeof NOTE>[] {

@@ -11,6 +11,8 @@ import { Tabs } from './tabs.tsx';
 import { SchemaTable } from './tool/schema-table.tsx';
 import { ToolHints } from './tool/tool-hints.tsx';
 import { ToolHistory } from './tool/tool-history.tsx';
+import { ToolNotes } from './tool/tool-notes.tsx';
+import { ToolSettings } from './tool/tool-settings.tsx';
 
 interface ToolPanelProps {
   readonly id: string;
@@ -38,6 +40,8 @@ export function ToolPanel({ id, onClose }: ToolPanelProps): ReactNode {
 const TABS = [
   { value: 'hints', label: 'Hints' },
   { value: 'definition', label: 'Definition' },
+  { value: 'notes', label: 'Notes' },
+  { value: 'settings', label: 'Settings' },
   { value: 'history', label: 'History' },
 ] as const;
 
@@ -62,6 +66,8 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
       <Tabs label="About this tool" tabs={TABS} value={tab} onChange={setTab}>
         {tab === 'hints' && <ToolHints key={tool.id} tool={tool} />}
         {tab === 'definition' && <Definition tool={tool} />}
+        {tab === 'notes' && <ToolNotes key={tool.id} tool={tool.namespacedName} />}
+        {tab === 'settings' && <ToolSettings key={tool.id} tool={tool} />}
         {tab === 'history' && <ToolHistory id={tool.id} />}
       </Tabs>
     </>

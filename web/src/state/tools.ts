@@ -85,6 +85,18 @@ export function setEnabled(id: string, enabled: boolean): Promise<Tool> {
   return write('PATCH', `/tools/${encodeURIComponent(id)}`, { enabled });
 }
 
+export interface ToolChange {
+  /** Null: as its server calls it. */
+  readonly title?: string | null;
+  /** Null: by preference. */
+  readonly confirm?: 'always' | 'first' | 'never' | null;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+}
+
+export function changeTool(id: string, change: ToolChange): Promise<Tool> {
+  return write('PATCH', `/tools/${encodeURIComponent(id)}`, change);
+}
+
 /** Null inherits. */
 export type HintValues = Readonly<Partial<Record<HintName, boolean | null>>>;
 

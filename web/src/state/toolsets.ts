@@ -115,7 +115,7 @@ export function deleteNote(place: NotePlace): Promise<unknown> {
   return write('DELETE', notePath(place));
 }
 
-function notePath({ tool, toolset, note }: NotePlace): string {
+export function notePath({ tool, toolset, note }: NotePlace): string {
   return `/tools/${encodeURIComponent(tool)}/notes/${encodeURIComponent(toolset)}/${encodeURIComponent(note)}`;
 }
 

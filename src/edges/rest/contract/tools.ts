@@ -29,6 +29,9 @@ export interface Tool {
   readonly serverName: string;
   readonly title?: string;
   readonly description?: string;
+  readonly confirm?: 'always' | 'first' | 'never' | 'suspended';
+  /** What clients get. */
+  readonly annotations: Readonly<Record<string, unknown>>;
   readonly state: 'enabled' | 'disabled' | 'withheld';
   readonly withheld?: { readonly reason: string };
   readonly hints: Readonly<Record<HintName, ToolHint>>;

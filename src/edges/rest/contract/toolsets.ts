@@ -68,3 +68,16 @@ export interface ClientSnippetList {
   readonly needsToken: boolean;
   readonly clients: readonly ClientSnippetView[];
 }
+
+export interface ToolNote extends Omit<ToolsetNote, 'isHeld'> {
+  readonly toolset: string;
+  /** An operator has to accept it. */
+  readonly isHeld: boolean;
+}
+
+export interface ToolNotes {
+  /** In the order in which models read them, toolset by toolset. */
+  readonly notes: readonly ToolNote[];
+  /** What models read about the tool in each toolset that has it. */
+  readonly descriptions: readonly { readonly toolset: string; readonly description: string }[];
+}

@@ -75,10 +75,10 @@ export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps):
             }
           />
         ))}
-        <p className="quiet small hint-note">
-          One pattern per line; <code>*</code> stands for any characters.
-        </p>
       </div>
+      <p className="quiet small">
+        One pattern per line; <code>*</code> stands for any characters.
+      </p>
       <Hints draft={draft} fault={faults.get('hints')} set={set} />
       <div className="rule-fields">
         <TextInput
@@ -120,25 +120,27 @@ function Hints({ draft: { hints }, fault, set }: HintsProps): ReactNode {
   return (
     <fieldset className="rule-hints" aria-describedby={id}>
       <legend>Hints</legend>
-      {HINT_NAMES.map((hint) => {
-        const { [hint]: now, ...others } = hints;
-        return (
-          <NativeSelect
-            key={hint}
-            label={HINT_LABELS[hint]}
-            value={String(now ?? '')}
-            onChange={({ currentTarget: { value } }) =>
-              set({ hints: value === '' ? others : { ...others, [hint]: value === 'true' } })
-            }
-            data={[
-              { value: '', label: 'any' },
-              { value: 'true', label: 'yes' },
-              { value: 'false', label: 'no' },
-            ]}
-          />
-        );
-      })}
-      <p className="quiet small hint-note" id={id}>
+      <div className="rule-fields">
+        {HINT_NAMES.map((hint) => {
+          const { [hint]: now, ...others } = hints;
+          return (
+            <NativeSelect
+              key={hint}
+              label={HINT_LABELS[hint]}
+              value={String(now ?? '')}
+              onChange={({ currentTarget: { value } }) =>
+                set({ hints: value === '' ? others : { ...others, [hint]: value === 'true' } })
+              }
+              data={[
+                { value: '', label: 'any' },
+                { value: 'true', label: 'yes' },
+                { value: 'false', label: 'no' },
+              ]}
+            />
+          );
+        })}
+      </div>
+      <p className="quiet small" id={id}>
         A hint that nobody trusted states never satisfies a rule that allows; rules that ask or refuse apply
         all the same.
       </p>

@@ -55,7 +55,7 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
     const saved = ruleOf(draft);
     const isNew = original === undefined || isGone;
     const next = isNew ? [...rules, saved] : rules.map((rule) => (isEdited(rule) ? saved : rule));
-    change.mutate({ seen, rules: next }, { onSuccess: editing.discard });
+    change.mutate({ seen, rules: next }, { onSuccess: () => editing.discard() });
   };
   const remove = (index: number, rule: PolicyRuleView): void => {
     const onSuccess = (): void => offerRestore(client, rule, index);

@@ -1,0 +1,79 @@
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import type { ToolNote, ToolNotes, ToolsetNote } from '../../../src/edges/rest/contract/toolsets.ts';
+import { read, reasonOf, write } from './api.ts';
+import { notify } from './notices.ts';
+import { deleteNote, notePath, type NotePlace } from './toolsets.ts';
+
+/** Under `toolsets`, so that its events bring it up to date. */
+export const toolNotesQuery = (tool: string) =>
+  queryOptions({
+    queryKey: ['toolsets', 'notes', tool],
+    queryFn: ({ signal }) => read<ToolNotes>(`/tools/${encodeURIComponent(tool)}/notes`, signal),
+  });
+
+export interface NewNote {
+  readonly toolset: string;
+  readonly name: string;
+  readonly note: string;
+}
+
+export function addNote(tool: string, note: NewNote): Promise<ToolNotes> {
+  return write('POST', `/tools/${encodeURIComponent(tool)}/notes`, note);
+}
+
+/** To a position from 1 among the notes on its tool in its toolset. */
+export function moveNote(place: NotePlace, position: number): Promise<ToolNotes> {
+  return write('PUT', notePath(place), { position });
+}
+
+interface ExportedToolset {
+  readonly name: string;
+  readonly toolNotes: readonly {
+    readonly toolRef: { readonly namespacedName: string };
+    readonly notes: readonly ToolsetNote[];
+  }[];
+}
+
+/** Deletes a note and offers to take that back. Written anew, it would lose its author and no longer be held. */
+export async function deleteNoteWithUndo(
+  client: QueryClient,
+  place: NotePlace,
+  { toolset: _, isHeld, ...rest }: ToolNote,
+): Promise<void> {
+  const { notes } = await read<ToolNotes>(`/tools/${encodeURIComponent(place.tool)}/notes`);
+  const index = notes.filter(({ toolset }) => toolset === place.toolset).findIndex(isNamed(place.note));
+  const note: ToolsetNote = { ...rest, ...(isHeld && { isHeld }) };
+  await deleteNote(place);
+  notify({
+    text: `Deleted the note ${place.note}`,
+    undo: () =>
+      void restore(client, { place, note, index }).catch((error: unknown) =>
+        notify({ text: `The note could not be put back: ${reasonOf(error)}` }),
+      ),
+  });
+}
+
+interface Deleted {
+  readonly place: NotePlace;
+  readonly note: ToolsetNote;
+  readonly index: number;
+}
+
+async function restore(client: QueryClient, { place, note, index }: Deleted): Promise<void> {
+  const { toolsets } = await read<{ readonly toolsets: readonly ExportedToolset[] }>('/export');
+  const toolset = toolsets.find(({ name }) => name === place.toolset);
+  if (toolset === undefined) throw new Error(`There is no toolset ${place.toolset} any more.`);
+  const isMeant = (entry: ExportedToolset['toolNotes'][number]): boolean =>
+    entry.toolRef.namespacedName === place.tool;
+  const notes = toolset.toolNotes.find(isMeant)?.notes ?? [];
+  if (notes.some(isNamed(note.name))) throw new Error(`There is another note ${note.name} by now.`);
+  const noted = { toolRef: { namespacedName: place.tool }, notes: notes.toSpliced(index, 0, note) };
+  const toolNotes = [...toolset.toolNotes.filter((entry) => !isMeant(entry)), noted];
+  const bundle = { assay: 1, toolsets: [{ ...toolset, toolNotes }] };
+  await write('POST', '/import', { bundle, apply: true });
+  await client.invalidateQueries({ queryKey: ['toolsets'] });
+}
+
+function isNamed(name: string): (note: { readonly name: string }) => boolean {
+  return (note) => note.name === name;
+}
