@@ -90,7 +90,7 @@ async function layoutFor(
   const realHome = homedir();
   const files =
     program === undefined
-      ? { readable: [], folders: [] }
+      ? { readable: [], folders: [], projects: [] }
       : await programFiles({ ...program, cwd, home: realHome, path: process.env['PATH'] ?? '' });
   const temporary = await Promise.all(
     TEMPORARY_FOLDERS.map(async (path) => ((await isFolder(path)) ? [path] : [])),
@@ -98,7 +98,7 @@ async function layoutFor(
   return planLayout({
     realHome,
     cwd: resolve(cwd),
-    roots: [...files.folders.map((path) => ({ path })), ...roots],
+    roots: [...[...files.projects, ...files.folders].map((path) => ({ path })), ...roots],
     readable: [...files.readable, ...readable],
     systemFolders,
     isPrivileged,

@@ -6,6 +6,8 @@ import { isInside } from './layout.ts';
 export interface ProgramFiles {
   /** Files and folders that the program itself consists of. */
   readonly readable: readonly string[];
+  /** Folders of the scripts that it names, in which some servers keep data: up to their `package.json`. */
+  readonly projects: readonly string[];
   /** Folders among its arguments, which are its data. */
   readonly folders: readonly string[];
 }
@@ -25,15 +27,20 @@ export async function programFiles(options: ProgramOptions): Promise<ProgramFile
   const { command, args, cwd, path, home } = options;
   const readable: string[] = [];
   const folders: string[] = [];
+  const projects: string[] = [];
   const found = await findCommand(command, { cwd, path });
   if (found.kind === 'found') readable.push(...(await ofCommand(found.path, home)));
   for (const arg of args.filter((one) => one !== '' && !one.startsWith('-'))) {
     const at = resolve(cwd, arg);
     const facts = await pathFacts(at);
     if (facts?.is === 'folder') folders.push(at);
-    else if (facts?.is === 'file') readable.push(...(await ofScript(at, home)));
+    else if (facts?.is === 'file') {
+      const { files, project } = await ofScript(at, home);
+      readable.push(...files);
+      if (project !== undefined) projects.push(project);
+    }
   }
-  return { readable, folders };
+  return { readable, folders, projects };
 }
 
 /** An executable, and the prefix in which it was installed: `~/.nvm/versions/node/v24` of `…/v24/bin/node`. */
@@ -45,11 +52,19 @@ async function ofCommand(path: string, home: string): Promise<readonly string[]>
   // ~/.local holds much besides programs.
   const isShared = isInside(home, prefix) || basename(prefix) === '.local';
   const files = isInstalled && !isShared ? [prefix] : [real];
-  return [path, ...files, ...(isInstalled ? [] : await ofScript(real, home))];
+  if (isInstalled) return [path, ...files];
+  const script = await ofScript(real, home);
+  return [path, ...files, ...script.files];
+}
+
+interface ScriptFiles {
+  readonly files: readonly string[];
+  /** The innermost folder with a `package.json` or `pyproject.toml`. */
+  readonly project: string | undefined;
 }
 
 /** A script with its project, and every `node_modules` in which Node looks for what it imports. */
-async function ofScript(path: string, home: string): Promise<readonly string[]> {
+async function ofScript(path: string, home: string): Promise<ScriptFiles> {
   const real = await realpath(path).catch(() => path);
   const files = [path, real];
   let project: string | undefined;
@@ -64,5 +79,5 @@ async function ofScript(path: string, home: string): Promise<readonly string[]> 
     for (const name of PROJECT_FILES)
       if (project === undefined && (await pathFacts(join(folder, name)))?.is === 'file') project = folder;
   }
-  return project === undefined ? files : [...files, project];
+  return { files: project === undefined ? files : [...files, project], project };
 }

@@ -9,7 +9,14 @@ export interface Observed {
   readonly stderr: string;
 }
 
-/** Runs a program in a sandbox to its end. Node unless another command is named. */
+interface ObservedOptions {
+  readonly command?: string;
+  readonly env?: Record<string, string>;
+  readonly machine?: Machine;
+  readonly isScript?: boolean;
+}
+
+/** Runs code, or a script if `isScript`, in a sandbox to its end. By Node unless another command is named. */
 export async function observed(
   cwd: string,
   code: string,
@@ -17,10 +24,11 @@ export async function observed(
     command = execPath,
     env = {},
     machine,
+    isScript = false,
     ...options
-  }: Partial<SandboxOptions> & { command?: string; env?: Record<string, string>; machine?: Machine } = {},
+  }: Partial<SandboxOptions> & ObservedOptions = {},
 ): Promise<Observed> {
-  const args = [command.endsWith('python3') || command === 'sh' ? '-c' : '-e', code];
+  const args = isScript ? [code] : [command.endsWith('python3') || command === 'sh' ? '-c' : '-e', code];
   const opened = await sandboxes(machine && (() => Promise.resolve(machine)))({
     cwd,
     program: { command, args },

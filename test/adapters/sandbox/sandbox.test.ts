@@ -161,6 +161,20 @@ for call in (425, 426, 427):
     expect(observation.changes.filter(({ noise }) => noise === undefined)).toEqual([]);
   });
 
+  it('may write into the folder of its own package, which is told', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-test-'));
+    writeFileSync(join(folder, 'package.json'), '{}');
+    writeFileSync(join(folder, 'server.cjs'), "require('fs').writeFileSync(__dirname + '/data.json', '{}')");
+    try {
+      const { observation, stderr } = await observed(cwd, join(folder, 'server.cjs'), { isScript: true });
+      expect(stderr).toBe('');
+      expect(changesIn(folder, observation)).toEqual(['created data.json']);
+      expect(readdirSync(folder)).toEqual(['package.json', 'server.cjs']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('works for Python as it does for Node', async () => {
     const { observation, stderr } = await observed(
       cwd,
