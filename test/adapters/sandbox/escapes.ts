@@ -1,0 +1,173 @@
+/** Where an escape could lead. */
+export interface EscapeTargets {
+  /** A declared root. It holds `note`, `hard` (a second name of a file outside), `socket`, `home/token` and `mcp.json`. */
+  readonly root: string;
+  /** A file of somebody else. */
+  readonly secret: string;
+  /** A process outside. */
+  readonly pid: number;
+  /** A TCP port of the loopback interface on which something listens. */
+  readonly port: number;
+}
+
+interface Escape {
+  /** Python that ends without an error if it got out. */
+  readonly code: string;
+  /** The error that stops it. */
+  readonly stoppedBy: readonly string[];
+}
+
+const x64 = process.arch === 'x64';
+const CLONE = x64 ? 56 : 220;
+const HANDLE = x64 ? 304 : 265;
+const KEYCTL = x64 ? 250 : 219;
+const READ_MEMORY = x64 ? 310 : 270;
+const NEW_USER = 0x1000_0000;
+const READ_ONLY: readonly string[] = ['EROFS'];
+
+export const ESCAPES: Readonly<Record<string, Escape>> = {
+  'writing a file': { code: "open(root + '/note', 'w')", stoppedBy: READ_ONLY },
+  'creating a file': { code: "open(root + '/new', 'w')", stoppedBy: READ_ONLY },
+  'deleting a file': { code: "os.unlink(root + '/note')", stoppedBy: READ_ONLY },
+  'changing the mode of a file': { code: "os.chmod(root + '/note', 0o777)", stoppedBy: READ_ONLY },
+  'writing by /proc/self/root': {
+    code: "open('/proc/self/root' + root + '/note', 'w')",
+    stoppedBy: READ_ONLY,
+  },
+  'writing by the root of the first process': {
+    code: "open('/proc/1/root' + root + '/note', 'w')",
+    stoppedBy: ['EROFS', 'EACCES'],
+  },
+  'opening a descriptor again for writing': {
+    code: "open('/proc/self/fd/%d' % os.open(root + '/note', os.O_RDONLY), 'w')",
+    stoppedBy: READ_ONLY,
+  },
+  'writing by a symbolic link': {
+    code: "os.symlink(root + '/note', '/tmp/link'); open('/tmp/link', 'w')",
+    stoppedBy: READ_ONLY,
+  },
+  'reading by a symbolic link': {
+    code: "os.symlink(secret, '/tmp/to-secret'); open('/tmp/to-secret')",
+    stoppedBy: ['ENOENT'],
+  },
+  'writing by a hard link': { code: "open(root + '/hard', 'w')", stoppedBy: READ_ONLY },
+  'making a hard link': { code: "os.link(root + '/note', '/tmp/hard')", stoppedBy: ['EXDEV'] },
+  'changing a setting of the kernel': {
+    code: "open('/proc/sys/kernel/core_pattern', 'w')",
+    stoppedBy: ['EROFS', 'EACCES'],
+  },
+  'changing a setting of a device': {
+    code: "open('/sys/escape', 'w')",
+    stoppedBy: ['EROFS', 'EACCES', 'EPERM'],
+  },
+  'making a device file': {
+    code: "os.mknod('/tmp/disk', 0o600 | stat.S_IFBLK, os.makedev(8, 0))",
+    stoppedBy: ['EPERM'],
+  },
+  'tracing a process': { code: 'call(libc.ptrace, 0, 0, 0, 0)', stoppedBy: ['EPERM'] },
+  'reading the memory of a process': {
+    code: `call(libc.syscall, ${READ_MEMORY}, os.getppid(), 0, 0, 0, 0, 0)`,
+    stoppedBy: ['EPERM'],
+  },
+  'reading the memory of a process outside': { code: "open('/proc/%d/mem' % pid)", stoppedBy: ['ENOENT'] },
+  'ending a process outside': { code: 'os.kill(pid, 0)', stoppedBy: ['ESRCH'] },
+  mounting: { code: "call(libc.mount, b'none', b'/tmp', b'tmpfs', 0, None)", stoppedBy: ['EPERM'] },
+  'mounting the root again for writing': {
+    code: 'call(libc.mount, None, root.encode(), None, 0x1020, None)',
+    stoppedBy: ['EPERM'],
+  },
+  'changing the root folder': { code: "os.chroot('/tmp')", stoppedBy: ['EPERM'] },
+  'opening a file by its handle': { code: `call(libc.syscall, ${HANDLE}, 0, 0, 0)`, stoppedBy: ['EPERM'] },
+  'an inherited descriptor': {
+    code: "if not inherited: raise OSError(errno.EBADF, 'none')",
+    stoppedBy: ['EBADF'],
+  },
+  'a socket with a path': {
+    code: "socket.socket(socket.AF_UNIX).connect(root + '/socket')",
+    stoppedBy: ['EACCES'],
+  },
+  'a socket with an abstract name': {
+    code: "socket.socket(socket.AF_UNIX).connect('\\0assay-escape-%d' % port)",
+    stoppedBy: ['EACCES'],
+  },
+  'a pair of sockets that can be sent elsewhere': {
+    code: "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', root + '/socket')",
+    stoppedBy: ['EACCES'],
+  },
+  io_uring: { code: 'call(libc.syscall, 425, 1, ctypes.create_string_buffer(120))', stoppedBy: ['ENOSYS'] },
+  'the variables of Assay': {
+    code: `
+seen = str(dict(os.environ)) + ''.join(environment(name) for name in os.listdir('/proc') if name.isdigit())
+if 'secret-of-assay' not in seen: raise OSError(errno.ENOENT, 'none')`,
+    stoppedBy: ['ENOENT'],
+  },
+  'a file of another server': { code: 'open(secret)', stoppedBy: ['ENOENT'] },
+  'the home of Assay in a root': { code: "open(root + '/home/token')", stoppedBy: ['ENOENT'] },
+  'the config file of Assay in a root': { code: "open(root + '/mcp.json')", stoppedBy: ['EACCES'] },
+  'the endpoint of Assay': {
+    code: "socket.create_connection(('127.0.0.1', port), 5)",
+    stoppedBy: ['ECONNREFUSED', 'ENETUNREACH'],
+  },
+  'a host of the network': {
+    code: "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))",
+    stoppedBy: ['ENETUNREACH'],
+  },
+  'the namespaces of another process': {
+    code: "call(libc.setns, os.open('/proc/self/ns/net', os.O_RDONLY), 0)",
+    stoppedBy: ['EPERM'],
+  },
+  'namespaces of its own': { code: `call(libc.unshare, ${NEW_USER})`, stoppedBy: ['EPERM'] },
+  'a process with namespaces of its own': {
+    code: `
+if call(libc.syscall, ${CLONE}, ${NEW_USER | 17}, 0, 0, 0, 0) == 0: os._exit(0)`,
+    stoppedBy: ['EPERM'],
+  },
+  'clone3, whose flags no filter can read': { code: 'call(libc.syscall, 435, 0, 0)', stoppedBy: ['ENOSYS'] },
+  'the clock': { code: 'time.clock_settime(time.CLOCK_REALTIME, time.time())', stoppedBy: ['EPERM'] },
+  'keys of the kernel': { code: `call(libc.syscall, ${KEYCTL}, 0, -3, 0)`, stoppedBy: ['EPERM'] },
+  'typing at the terminal': { code: "fcntl.ioctl(0, 0x5412, b'x')", stoppedBy: ['EPERM'] },
+};
+
+/** One process that tries all of them and prints how each ended. */
+export function escapeProgram(targets: EscapeTargets): string {
+  const attempts = Object.entries(ESCAPES).map(([name, { code }]) => [name, code.trim()]);
+  return `
+import ctypes, errno, fcntl, json, os, socket, stat, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def call(function, *args):
+    done = function(*args)
+    if done < 0: raise OSError(ctypes.get_errno(), 'refused')
+    return done
+def target(fd):
+    try: return os.readlink('/proc/self/fd/%d' % fd)
+    except OSError: return None
+def environment(pid):
+    try: return open('/proc/%s/environ' % pid).read()
+    except OSError: return ''
+inherited = [fd for fd in range(3, 300) if target(fd) not in (None, '/dev/null')]
+given = json.loads(${JSON.stringify(JSON.stringify({ ...targets }))})
+results = {}
+for name, code in json.loads(${JSON.stringify(JSON.stringify(attempts))}):
+    try:
+        exec(code, dict(globals(), **given))
+        results[name] = 'got out'
+    except OSError as error:
+        results[name] = errno.errorcode.get(error.errno, str(error))
+print(json.dumps(results))
+`;
+}
+
+/** Ends after as many processes as it is allowed. */
+export const FORK_BOMB = `
+import errno, os, signal
+children = []
+try:
+    while len(children) < 2000:
+        child = os.fork()
+        if child == 0: signal.pause()
+        children.append(child)
+    print('got out')
+except OSError as error:
+    print(errno.errorcode[error.errno], len(children) < 1000)
+for child in children: os.kill(child, signal.SIGKILL)
+`;
