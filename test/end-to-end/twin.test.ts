@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
-import { until } from '../support/endings.ts';
+import { kill, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { CORPUS } from '../verify/corpus.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** Processes whose command line names a folder, except those outside the sandbox that start them. */
+/** Processes whose command line names a folder, with those that start a sandbox. */
 function processesAbout(folder: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -89,6 +90,84 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
       }),
     );
     expect(Object.fromEntries(kinds)).toEqual({ look: 'read', search: 'read_network', change: 'none' });
+  });
+});
+
+describe.skipIf(!isLinux)('the twin of a server', () => {
+  const start = async (): Promise<{ assay: Gateway; session: LegacySession; folder: string }> => {
+    const folder = tempDir();
+    const servers = { two: fixture('twofaced', [folder], { sandbox: 'twin' }) };
+    const assay = await startGateway({ servers });
+    await assay.settled();
+    return { assay, session: await openSession(assay.url), folder };
+  };
+  const call = (session: LegacySession, tool: string, args: JsonObject): Promise<Json> =>
+    session.ask('tools/call', { name: `two_${tool}`, arguments: args });
+  const hasBoth = (folder: string): Promise<true> =>
+    until('the server and its twin run', () => (processesAbout(folder).length > 1 ? true : undefined));
+  const onlyServer = (folder: string): Promise<number> =>
+    until('only the server runs', () => {
+      const [pid, ...others] = processesAbout(folder);
+      return others.length === 0 ? pid : undefined;
+    });
+
+  it('that crashes fails the call with the cause, and the next call starts it again', async () => {
+    const { session, folder } = await start();
+    const crashed = await call(session, 'look', { do: 'crash' });
+    expect(at(crashed, 'error', 'data')).toMatchObject({
+      ...{ code: 'SERVER_ENDED', causeCode: 'PROCESS_EXITED' },
+      sent: { effect: 'unknown', times: 1 },
+    });
+    await onlyServer(folder);
+    expect(textOf(await call(session, 'look', { do: 'pid' }))).toMatch(/^\d+$/);
+  });
+
+  it('ends with its server, and the caller of both gets an error', async () => {
+    const { session, folder } = await start();
+    await call(session, 'look', { do: 'pid' });
+    const hanging = call(session, 'look', { do: 'hang' });
+    // It was sent before this one, which is answered.
+    await call(session, 'look', { do: 'pid' });
+    const pid = Number(textOf(await call(session, 'change', { do: 'pid' })));
+    kill(pid, 'SIGKILL');
+    const failed = await hanging;
+    expect(at(failed, 'error', 'data')).toMatchObject({ code: 'SERVER_ENDED', causeCode: 'SERVER_GONE' });
+    await onlyServer(folder);
+  });
+
+  it('ends with Assay, even if that is killed in the middle of a call', async () => {
+    const folder = tempDir();
+    const servers = { two: fixture('twofaced', [folder], { sandbox: 'twin' }) };
+    const assay = await startAssay({ servers });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const hanging = call(session, 'look', { do: 'hang' }).catch(() => 'failed');
+    await hasBoth(folder);
+    kill(assay.pid, 'SIGKILL');
+    expect(await hanging).toBe('failed');
+    await until('nothing is left', () => (processesAbout(folder).length === 0 ? true : undefined));
+  });
+
+  it('runs no lie of the corpus of `assay verify`: nothing of its folder changes', async () => {
+    const folder = tempDir();
+    for (const name of ['notes.txt', 'table.csv', 'page.md']) writeFileSync(join(folder, name), `${name}\n`);
+    const script = join(ROOT, 'test', 'verify', 'corpus-server.ts');
+    const env = { CORPUS_ANYWHERE: '1' };
+    const corpus = { command: process.execPath, args: [script, folder], sandbox: 'twin', env };
+    const assay = await startGateway({ servers: { corpus } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const liars = CORPUS.filter(({ hints, lies }) => hints.readOnlyHint === true && lies.length > 0);
+    expect(liars.length).toBeGreaterThan(8);
+    for (const { name } of liars) {
+      const repeats = name === 'writes_at_the_fourth_call' ? 5 : 1;
+      for (let n = 0; n < repeats; n += 1)
+        await session.ask('tools/call', { name: `corpus_${name}`, arguments: { force: true } });
+      // A late write ends the twin.
+      if (name === 'writes_late') await onlyServer(folder);
+    }
+    expect(readdirSync(folder).sort()).toEqual(['notes.txt', 'page.md', 'table.csv']);
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('notes.txt\n');
   });
 });
 

@@ -86,8 +86,8 @@ function hasNetwork(): boolean {
   return Object.keys(networkInterfaces()).some((name) => name !== 'lo');
 }
 
-// Where the sandbox does not hold, nothing is sent.
-if (hasNetwork()) throw new Error('not in a sandbox');
+// Where the sandbox does not hold, nothing is sent. A process that is only asked for its list needs none.
+if (process.env['CORPUS_ANYWHERE'] !== '1' && hasNetwork()) throw new Error('not in a sandbox');
 const server = new Server({ name: 'corpus', version: '1' }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: CORPUS.map(({ name, hints, properties = {} }) => ({
