@@ -103,6 +103,7 @@ function otherGoals({
   hints,
   policy,
   sources,
+  pages,
 }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
@@ -212,6 +213,25 @@ function otherGoals({
       bound: 3_000,
       unit: ' ms',
       cell: cellOfFinding(sources, (found) => found.importP50Ms),
+    },
+    {
+      what: 'admin page Tools with 10,000 tools, interactive after: median',
+      sign: '≤',
+      bound: 1_000,
+      unit: ' ms',
+      cell: cellOfFinding(
+        pages,
+        ({ pages: each }) => each.find(({ name }) => name === 'Tools')?.interactiveMs,
+      ),
+    },
+    {
+      what: 'admin pages with 10,000 tools, longest task of any page: median',
+      sign: '≤',
+      bound: 100,
+      unit: ' ms',
+      cell: cellOfFinding(pages, ({ pages: each }) =>
+        Math.max(...each.map(({ longestTaskMs }) => longestTaskMs)),
+      ),
     },
   ];
 }
