@@ -286,13 +286,15 @@ function reviewRoute({ tools }: AdminDeps): Route {
   );
 }
 
-function changerOf({ identity, unmet }: Pick<Call<unknown, unknown>, 'identity' | 'unmet'>): {
-  readonly subject: string;
-  readonly objection: (view: ToolView) => Refusal | undefined;
-} {
+type Changer = Parameters<AdminDeps['tools']['review']>[1];
+
+function changerOf({ identity, unmet }: Pick<Call<unknown, unknown>, 'identity' | 'unmet'>): Changer {
   return { subject: identity.subject, objection: (view) => unmet(view) };
 }
 
 function oneOf(found: Result<ToolView, Refusal>): Result<Reply, Failure> {
-  return found.ok ? ok({ kind: 'one', body: found.value }) : found;
+  if (!found.ok) return found;
+  // What the machine can enforce is no part of the tool that If-Match protects.
+  const { guarantee: _, ...of } = found.value;
+  return ok({ kind: 'one', body: found.value, of });
 }
