@@ -1,0 +1,103 @@
+// What a person does by the keyboard alone, and what they typed when their session ended meanwhile.
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
+import { adminClient, type AdminClient } from '../support/admin.ts';
+import type { Gateway } from '../support/assay.ts';
+import { connectClient } from '../support/clients.ts';
+import { startGateway } from '../support/gateway.ts';
+import { at } from '../support/json.ts';
+import { openSignedIn, signInBy, startBrowser } from '../support/pages.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+
+const home = tempDir();
+let assay: Gateway;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let ann: string;
+let ben: string;
+let admin: AdminClient;
+beforeAll(async () => {
+  ann = await keepToken(home, 'ann', { scopes: ['admin'] });
+  ben = await keepToken(home, 'ben', { scopes: ['admin'] });
+  assay = await startGateway({
+    servers: { plain: fixture('plain') },
+    settings: { settings: { approvals: 'gateway' } },
+    home,
+  });
+  await assay.settled();
+  admin = adminClient(assay, ben);
+  browser = await startBrowser();
+});
+
+it('calls that wait are approved and denied by the keyboard alone', async () => {
+  const { page } = await openSignedIn(browser, assay);
+  page.setDefaultTimeout(20_000);
+  const client = await connectClient({ url: assay.url }, 'modern');
+  const call = async (text: string): Promise<readonly [isError: boolean, text: string]> => {
+    const { isError = false, content } = await client.callTool({ name: 'plain_echo', arguments: { text } });
+    return [isError, JSON.stringify(content)];
+  };
+  const requests = page.getByRole('article', { name: 'Call of plain.echo' });
+  await page.keyboard.press('2');
+  await page.getByText('Nothing waits for you').waitFor();
+  const first = call('the first');
+  await requests.getByText('"the first"').waitFor();
+  const second = call('the second');
+  await requests.getByText('"the second"').waitFor();
+  await page.keyboard.press('j');
+  await page.locator('article[data-selected=true]').getByText('"the second"').waitFor();
+  await page.keyboard.press('a');
+  expect(await second).toEqual([false, expect.stringContaining('the second')]);
+  await requests.getByText('"the second"').waitFor({ state: 'detached' });
+  await page.keyboard.press('k');
+  await page.keyboard.press('d');
+  await page.getByLabel('Why not?').waitFor();
+  await page.keyboard.type('not on Friday');
+  await page.keyboard.press('Enter');
+  expect(await first).toEqual([true, expect.stringContaining('not on Friday')]);
+  await page.close();
+});
+
+const rules = () => `http://127.0.0.1:${assay.port}/admin/settings?section=rules`;
+const form = (page: Page) => page.getByRole('form', { name: 'Add a rule' });
+
+/** A page of Ann's with a half-written rule, whose session has ended meanwhile. */
+async function endedPage(): Promise<Page> {
+  const { page } = await signInBy(browser, assay, ann);
+  page.setDefaultTimeout(20_000);
+  await page.goto(rules());
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await form(page).getByLabel('Name', { exact: true }).fill('half a rule');
+  const { page: other } = await signInBy(browser, assay, ann);
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('menuitem', { name: 'Sign out everywhere' }).click();
+  await other.close();
+  await page.getByRole('heading', { name: 'Sign in to Assay' }).waitFor();
+  expect(await page.content()).not.toContain('half a rule');
+  return page;
+}
+
+async function signInAgain(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+}
+
+it('what was typed is there again, and can be saved, once the same person has signed in again', async () => {
+  const page = await endedPage();
+  await signInAgain(page, ann);
+  expect(await form(page).getByLabel('Name', { exact: true }).inputValue()).toBe('half a rule');
+  await form(page).getByRole('button', { name: 'Add' }).click();
+  await page.getByRole('listitem', { name: 'Rule half a rule' }).waitFor();
+  const rule = { effect: 'ask', name: 'half a rule' };
+  expect(at((await admin.get('/policy/rules')).json(), 'rules')).toEqual([rule]);
+  await page.close();
+});
+
+it('nobody sees what somebody else has typed', async () => {
+  const page = await endedPage();
+  await signInAgain(page, ben);
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  expect(await form(page).getByLabel('Name', { exact: true }).inputValue()).toBe('');
+  await page.close();
+});
