@@ -29,10 +29,12 @@ import type { AppOptions } from '../core/command-options.ts';
 import { reachFaultsBy } from './sources.ts';
 import { pathFacts } from '../platform/machine.ts';
 
-type Services = Pick<
+interface Services extends Pick<
   OpenServices,
-  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules' | 'verifications'
->;
+  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules'
+> {
+  readonly verifications: Verifications;
+}
 
 /** The services by which operators view and change sources and tools. */
 export function servicesOf({

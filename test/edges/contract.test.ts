@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/edges/rest/contract/gateways.ts';
 import type { ImportPlan as ShownPlan } from '../../src/edges/rest/contract/bundles.ts';
 import type { PolicyDecision, PolicyRuleList } from '../../src/edges/rest/contract/policy.ts';
 import type { Tool } from '../../src/edges/rest/contract/tools.ts';
+import type { VerificationResult } from '../../src/edges/rest/contract/verifications.ts';
 import type { Identity } from '../../src/core/subject.ts';
 import type { SessionView } from '../../src/edges/rest/contract/session.ts';
 import type { ApprovalView } from '../../src/gateway/services/approvals.ts';
@@ -12,6 +13,7 @@ import type { GatewayView } from '../../src/gateway/services/servers/gateway-vie
 import type { PolicyRulesView } from '../../src/gateway/services/policy-rules.ts';
 import type { DecisionView } from '../../src/gateway/services/tools/explain-decision.ts';
 import type { ToolView } from '../../src/gateway/services/tools/tool-view.ts';
+import type { VerificationSummary } from '../../src/gateway/services/verification/verifications.ts';
 
 /** As JSON: an undefined member is not there. */
 type Sent<T> = T extends (...args: never[]) => unknown
@@ -30,5 +32,6 @@ it('the API sends what the admin pages read', () => {
   expectTypeOf<Sent<ImportPlan>>().toExtend<ShownPlan>();
   expectTypeOf<Sent<DecisionView>>().toExtend<PolicyDecision>();
   expectTypeOf<Sent<PolicyRulesView>>().toExtend<PolicyRuleList>();
+  expectTypeOf<Sent<VerificationSummary>>().toExtend<VerificationResult>();
   expectTypeOf<Sent<Identity>>().toExtend<SessionView>();
 });

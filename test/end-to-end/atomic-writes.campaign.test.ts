@@ -157,6 +157,8 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     }),
   ],
   ['POST /gateways/{id}/restart', () => ({ path: '/gateways/more/restart', actions: [] })],
+  // The stream has begun before anything is written, so what fails is told in it.
+  ['POST /gateways/{id}/verify', () => ({ path: '/gateways/more/verify', actions: [] })],
   ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],
   [
     'POST /gateways/{id}/instructions/review',

@@ -71,6 +71,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['PATCH', '/gateways/made', { env: { NODE_OPTIONS: '--require=/tmp/x' } }, '403 SCOPE_MISSING'],
     ['PATCH', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
+  verifyGateway: [['POST', '/gateways/made/verify', undefined, '403 SCOPE_MISSING']],
   addFunctions: [['POST', '/functions', { module: MODULE }, '403 SCOPE_MISSING']],
   createTool: [['POST', '/tools', { name: 'x', url: 'file:///etc/hostname' }, '422 BODY_INVALID']],
   updateTool: [['PUT', '/tools/WEATHER', { url: 'https://attacker.example/x' }, '422 BODY_INVALID']],

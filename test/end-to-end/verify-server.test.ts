@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { adminClient, type AdminClient } from '../support/admin.ts';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';
@@ -23,7 +23,7 @@ let admin: AdminClient;
 let model: Omit<Model, 'home'>;
 beforeAll(async () => {
   server = lyingServer();
-  const config = writeConfig({ lying: server.entry, far: { url: 'http://127.0.0.1:9/mcp', disabled: true } });
+  const config = writeConfig({ lying: server.entry });
   place = ['--config', config, '--home', home];
   token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
   assay = await startAssay({ config, home });
@@ -115,6 +115,24 @@ it('what was observed outlives a new verification, and lapses when the definitio
   server.describe('Peeks.');
   await admin.post('/gateways/lying/refresh');
   await seen(false);
+});
+
+it('a verification over the API reports its progress, and is for holders of `execute` alone', async () => {
+  const verification = await openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
+    method: 'POST',
+    headers: bearer(token),
+  });
+  await verification.next('progress', (one) => at(one, 'done') === 1);
+  expect(verdictOf(await admin.post('/gateways/lying/verify'))).toBe('409 VERIFICATION_RUNNING');
+  await verification.ended;
+  expect(verification.messages().at(-1)).toMatchObject({
+    ...{ server: 'lying', tools: 2, toolsWithSuccess: 2 },
+    contradictions: [{ tool: 'peek', hint: 'readOnlyHint', says: `created ${server.written}` }],
+  });
+  expect(await peek()).toMatchObject({ verification: { by: 'boss', isCurrent: true } });
+  const limited = adminClient(assay, await keepToken(home, 'limited', { scopes: ['admin'] }));
+  expect(verdictOf(await limited.post('/gateways/lying/verify'))).toBe('403 SCOPE_MISSING');
+  expect(verdictOf(await admin.post('/gateways/nothing/verify'))).toBe('404 SERVER_UNKNOWN');
 });
 
 it('servers that no command starts are named as such, and nothing runs', async () => {

@@ -12,6 +12,7 @@ import type { GatewayEntry, Imported } from '../../gateway/ports/gateways.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
+import type { Verifications } from '../../gateway/services/verification/verifications.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
@@ -57,6 +58,7 @@ export interface AdminDeps {
     /** Reads an uploaded document before it is stored. */
     upload(): Imported;
   };
+  readonly verifications: Pick<Verifications, 'server' | 'running' | 'verify'>;
   readonly local: CustomToolService;
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;

@@ -40,6 +40,7 @@ import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
 import { toolsetRoutes } from './toolsets.ts';
+import { verifyGatewayRoutes } from './verify-gateway.ts';
 
 /** All resources; each has its own file. */
 function routesOf(deps: AdminDeps): readonly Route[] {
@@ -54,6 +55,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...toolNoteRoutes(deps),
     ...gatewayRoutes(deps),
     ...gatewayRuntimeRoutes(deps),
+    ...verifyGatewayRoutes(deps),
     ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
     ...snippetRoutes(deps),

@@ -1,11 +1,12 @@
 import type { RunEvents } from './contract/runs.ts';
+import type { VerificationEvents } from './contract/verifications.ts';
 
 export interface SentEvent {
-  readonly name: keyof RunEvents;
+  readonly name: keyof RunEvents | keyof VerificationEvents;
   readonly data: unknown;
 }
 
-/** The events of a run on their way to its reader. */
+/** The events of a run or a verification on their way to its reader. */
 export interface RunStream {
   readonly body: ReadableStream<Uint8Array>;
   send(event: SentEvent): void;

@@ -9,6 +9,7 @@ import type { AdminDeps } from './admin-deps.ts';
 import { problemOf } from './failure.ts';
 import { route, type Route } from './route.ts';
 import { runStream, type SentEvent } from './run-stream.ts';
+import { whileHeld } from './while-held.ts';
 
 const RUN_INPUT = z
   .object({
@@ -21,9 +22,6 @@ const RUN_INPUT = z
 
 const EXAMPLE =
   'event: progress\ndata: {"progress":1,"total":2}\n\nevent: result\ndata: {"content":[{"type":"text","text":"done"}]}\n\n';
-
-/** How often the credential of a run is checked, in ms. */
-const HOLDER_INTERVAL_MS = 2_000;
 
 /** Calls of tools for operators, as the page Run makes them. */
 export function runRoutes(deps: AdminDeps): readonly Route[] {
@@ -70,17 +68,13 @@ interface Run {
 
 /** The run ends with its reader, with its credential, and with the process. */
 function startRun(
-  { catalog, gate, ending, log, nowMs }: AdminDeps,
+  { catalog, log, ...held }: AdminDeps,
   { name, args, identity, signal }: Run,
 ): ReadableStream<Uint8Array> {
   const cancellation = new Cancellation();
   const cancel = (): void => cancellation.cancel('the run was cancelled');
   const stream = runStream(cancel);
-  const over = AbortSignal.any([signal, ending]);
-  over.addEventListener('abort', cancel);
-  const holding = setInterval(() => {
-    if (!gate.isHolder(identity, 'admin', nowMs())) cancel();
-  }, HOLDER_INTERVAL_MS);
+  const done = whileHeld(held, { identity, signal, cancel });
   const run = runTool(catalog.all, {
     ...{ name, args, identity, cancellation, nowMs: Date.now },
     onNotification: (note) => {
@@ -94,8 +88,7 @@ function startRun(
     return { kind: 'refused', refusal: { code: 'INTERNAL' } };
   };
   void run.catch(failed).then((answer) => {
-    clearInterval(holding);
-    over.removeEventListener('abort', cancel);
+    done();
     stream.end(endEvent(answer));
   });
   return stream.body;

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { CallChart, sentenceOf } from '../parts/call-chart.tsx';
 import { CallRow } from '../parts/call-row.tsx';
+import { ContradictedAlarm } from '../parts/contradicted-alarm.tsx';
 import { Page } from '../parts/page.tsx';
 import { RiskBadge } from '../parts/risk-badge.tsx';
 import { ServerRow } from '../parts/server-row.tsx';
@@ -27,6 +28,7 @@ export function OverviewPage(): ReactNode {
   const calls = latest.data?.pages[0]?.calls.slice(0, 8) ?? [];
   return (
     <Page title="Overview">
+      <ContradictedAlarm rows={rows} />
       <div className="cards">
         {RISKS.map((risk) => (
           <Link key={risk} className="card" data-ready={isCounted} to="/tools" search={{ risk }}>

@@ -10,6 +10,7 @@ import { ServerLogs } from './server-logs.tsx';
 import { ServerReview } from './server-review.tsx';
 import { ServerSettings } from './server-settings.tsx';
 import { ServerState } from './server-state.tsx';
+import { ServerVerify } from './server-verify.tsx';
 import { Empty } from './states.tsx';
 import { Tabs } from './tabs.tsx';
 
@@ -67,6 +68,7 @@ function Opened({ gateway, tab, onTab, onClose }: OpenedProps): ReactNode {
       onChange={onTab}
     >
       {tab === 'state' && <ServerState gateway={gateway} />}
+      {tab === 'state' && <ServerVerify gateway={gateway} />}
       {tab === 'logs' && isAdmin && <ServerLogs id={gateway.id} transport={gateway.transport} />}
       {tab === 'review' && <ServerReview gateway={gateway} drifted={drifted} />}
       {tab === 'settings' && <ServerSettings gateway={gateway} onRemoved={onClose} />}

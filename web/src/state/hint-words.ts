@@ -20,7 +20,12 @@ export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): bool
 }
 
 /** The value that an override would leave to, were there none. */
-export function inheritedValue({ hints }: Pick<Tool, 'hints'>, hint: HintName): boolean {
+export function inheritedValue(
+  { hints, verification }: Pick<Tool, 'hints' | 'verification'>,
+  hint: HintName,
+): boolean {
+  if (verification?.isCurrent === true && verification.hints[hint]?.verdict === 'contradicted')
+    return DEFAULTS[hint];
   const claim = ['declared', 'inferred']
     .map((kind) => hints[hint].claims.find((one) => one.kind === kind && one.suspended === undefined))
     .find((one) => one !== undefined);

@@ -1,3 +1,5 @@
+import type { ToolVerification } from './verifications.ts';
+
 export type HintName = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint';
 
 export interface HintClaim {
@@ -37,6 +39,7 @@ export interface Tool {
   readonly hints: Readonly<Record<HintName, ToolHint>>;
   readonly lint: readonly { readonly rule: string; readonly level: string; readonly says: string }[];
   readonly drift?: { readonly isDangerous: boolean };
+  readonly verification?: ToolVerification;
   readonly inputSchema?: unknown;
 }
 

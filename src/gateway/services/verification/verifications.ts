@@ -1,4 +1,4 @@
-import { gatewayIdOf, HINTS, toolIdOf } from '../../../core/hints/hint.ts';
+import { gatewayIdOf, type Hint, HINTS, toolIdOf } from '../../../core/hints/hint.ts';
 import { mergedVerification } from '../../../core/hints/tool-verification.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
@@ -38,7 +38,7 @@ export interface VerificationSummary {
   readonly toolsWithSuccess: number;
   readonly calls: number;
   readonly mechanisms: readonly string[];
-  readonly contradictions: readonly { readonly tool: string; readonly hint: string; readonly says: string }[];
+  readonly contradictions: readonly { readonly tool: string; readonly hint: Hint; readonly says: string }[];
 }
 
 /** More tools of one server are not recorded. */
@@ -52,6 +52,11 @@ export class Verifications {
 
   constructor(options: VerificationsOptions) {
     this.#options = options;
+  }
+
+  /** The server that is being verified. */
+  get running(): string | undefined {
+    return this.#running;
   }
 
   /**

@@ -16,6 +16,7 @@ import { useIsAdmin } from '../../state/session.ts';
 import { HINT_LABELS, type HintValues, setHints, toolQuery } from '../../state/tools.ts';
 import { HostileText } from '../hostile-text.tsx';
 import { Failed } from '../states.tsx';
+import { ObservedHint } from './observed-hint.tsx';
 
 const NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
 
@@ -53,6 +54,7 @@ export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
           </div>
           <p className="quiet small">{HINT_MEANINGS[hint]}</p>
           <Why tool={tool} hint={hint} />
+          <ObservedHint tool={tool} hint={hint} />
           {clash === hint && (
             <Clash
               hint={hint}

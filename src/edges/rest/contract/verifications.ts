@@ -1,0 +1,56 @@
+import type { HintName } from './tools.ts';
+import type { ProblemView } from './problem.ts';
+
+/** Server-sent events of a verification, by name. The last one is `result` or `refused`. */
+export interface VerificationEvents {
+  /** This tool is done. */
+  readonly progress: { readonly done: number; readonly total: number; readonly tool: string };
+  readonly result: VerificationResult;
+  readonly refused: Pick<ProblemView, 'title' | 'status' | 'detail' | 'code'>;
+}
+
+export interface VerificationResult {
+  readonly server: string;
+  readonly tools: number;
+  readonly toolsWithSuccess: number;
+  readonly calls: number;
+  readonly mechanisms: readonly string[];
+  /** By the server's own names. */
+  readonly contradictions: readonly {
+    readonly tool: string;
+    readonly hint: HintName;
+    /** The first effect. */
+    readonly says: string;
+  }[];
+}
+
+/** What verifications observed of a tool. */
+export interface ToolVerification {
+  /** Whether it is about the current definition. Otherwise it decides nothing. */
+  readonly isCurrent: boolean;
+  readonly at: string;
+  readonly by: string;
+  readonly server: { readonly name: string; readonly version: string };
+  readonly mechanisms: readonly string[];
+  readonly hints: Readonly<Partial<Record<HintName, ObservedHint>>>;
+}
+
+export interface ObservedHint {
+  readonly verdict:
+    'contradicted' | 'consistent' | 'supported' | 'not_exercised' | 'not_applicable' | 'unobserved';
+  readonly at: string;
+  readonly calls?: number;
+  readonly shapes?: number;
+  /** Why nothing can be said. */
+  readonly reason?: string;
+  readonly evidence?: readonly ObservedEffect[];
+}
+
+export interface ObservedEffect {
+  readonly says: string;
+  /** Number of the call with these arguments. */
+  readonly call: number;
+  /** JSON text, or its start. */
+  readonly args: string;
+  readonly at: string;
+}

@@ -1,0 +1,80 @@
+import { z } from '@hono/zod-openapi';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows } from '../../core/subject.ts';
+import type { VerificationSummary } from '../../gateway/services/verification/verifications.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { problemOf } from './failure.ts';
+import { type Call, route, type Route } from './route.ts';
+import { runStream, type SentEvent } from './run-stream.ts';
+import { whileHeld } from './while-held.ts';
+
+const EXAMPLE =
+  'event: progress\ndata: {"done":1,"total":2,"tool":"read_file"}\n\nevent: result\ndata: {"server":"files","tools":2,"toolsWithSuccess":2,"calls":30,"mechanisms":["overlay"],"contradictions":[]}\n\n';
+
+/** Verifies the hints of a gateway's tools in a sandbox. */
+export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
+  const { verifications } = deps;
+  return [
+    route(
+      {
+        method: 'post',
+        path: '/gateways/{id}/verify',
+        id: 'verifyGateway',
+        summary: 'Call the tools of a gateway in a sandbox, and keep what they did',
+        about:
+          'As `assay verify SERVER`, with the fixtures file in its folder if there is one. Only a gateway that Assay starts by a command can be verified, one at a time. Server-sent events: `progress` after each tool; the last is `result` with the contradictions, or `refused` with a problem. Closing the connection cancels the verification, and nothing is kept. Needs the scope `execute` too, as it starts a process and calls tools. What was observed is in `verification` of each tool.',
+        answer: {
+          about: 'A stream of events.',
+          schema: z.string(),
+          example: EXAMPLE,
+          type: 'text/event-stream',
+        },
+        refusals: [
+          'SERVER_UNKNOWN',
+          'SERVER_UNAVAILABLE',
+          'VERIFICATION_UNSUPPORTED',
+          'VERIFICATION_RUNNING',
+        ],
+      },
+      (call) => {
+        if (!allows(call.identity, 'execute')) return err({ code: 'SCOPE_MISSING', scope: 'execute' });
+        const { running } = verifications;
+        const found = verifications.server(call.param('id'));
+        if (!found.ok) return found;
+        if (running !== undefined) return err({ code: 'VERIFICATION_RUNNING', server: running });
+        return ok({ kind: 'stream', body: startVerification(deps, call), type: 'text/event-stream' });
+      },
+    ),
+  ];
+}
+
+function startVerification(
+  deps: AdminDeps,
+  { param, identity, signal }: Pick<Call<unknown, unknown>, 'param' | 'identity' | 'signal'>,
+): ReadableStream<Uint8Array> {
+  const cancellation = new AbortController();
+  const cancel = (): void => cancellation.abort();
+  const stream = runStream(cancel);
+  const done = whileHeld(deps, { identity, signal, cancel });
+  const verification = deps.verifications.verify(param('id'), {
+    author: identity.subject,
+    signal: cancellation.signal,
+    onProgress: (progress) => stream.note({ name: 'progress', data: progress }),
+  });
+  const failed = (error: unknown): Result<never, Refusal> => {
+    deps.log.error('a verification failed inside Assay', { error: String(error) });
+    return err({ code: 'INTERNAL' });
+  };
+  void verification.catch(failed).then((verified) => {
+    done();
+    stream.end(endEvent(verified));
+  });
+  return stream.body;
+}
+
+function endEvent(verified: Result<VerificationSummary, Refusal>): SentEvent {
+  if (verified.ok) return { name: 'result', data: verified.value };
+  const { title, status, detail, code } = problemOf(verified.error, '');
+  return { name: 'refused', data: { title, status, detail, code } };
+}

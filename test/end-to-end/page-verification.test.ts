@@ -1,0 +1,47 @@
+// A verification in a real browser: started at the server's page, its evidence at the tool, the alarm at Overview.
+import { beforeAll, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import type { Gateway } from '../support/assay.ts';
+import { lyingServer, type Lying } from '../support/lying.ts';
+import { accessibilityFindings, signInBy, startBrowser, type SignedInPage } from '../support/pages.ts';
+import { tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+
+const home = tempDir();
+let server: Lying;
+let assay: Gateway;
+let signedIn: SignedInPage;
+beforeAll(async () => {
+  server = lyingServer();
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  assay = await startGateway({ servers: { lying: server.entry }, home });
+  await assay.settled();
+  signedIn = await signInBy(await startBrowser(), assay, token);
+  signedIn.page.setDefaultTimeout(60_000);
+});
+
+it('a contradiction that Verify finds is shown with its evidence, and alarms', async () => {
+  const { page } = signedIn;
+  const at = (path: string): string => `http://127.0.0.1:${assay.port}/admin/${path}`;
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.goto(at('servers?server=lying'));
+  const panel = page.getByRole('dialog', { name: 'lying' });
+  await panel.getByRole('button', { name: 'Verify' }).click();
+  await panel.getByText('Starting the server').waitFor();
+  await panel.getByText('1 hint was contradicted:').waitFor();
+  await panel.getByText(`peek: Read-only: created ${server.written}`).waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  await page.goto(at(''));
+  const alarm = page.getByRole('alert');
+  await alarm.getByText('1 tool was seen to do what its hints rule out').waitFor();
+  await alarm.getByRole('link', { name: 'lying_peek' }).click();
+  const tool = page.getByRole('dialog');
+  const evidence = tool.getByRole('list', { name: 'Evidence' });
+  await evidence.getByText(`created ${server.written}`).waitFor();
+  await evidence.getByText('by call 1 with {}').waitFor();
+  await tool.getByText('Contradicted by what was observed').waitFor();
+  await tool.getByRole('radiogroup', { name: 'Override of Read-only' }).getByText('Inherit: no').waitFor();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(signedIn.complaints).toEqual([]);
+});

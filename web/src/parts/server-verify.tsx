@@ -1,0 +1,111 @@
+import { Button, Progress } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { FlaskConical } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
+import type { VerificationResult } from '../../../src/edges/rest/contract/verifications.ts';
+import { useMayExecute } from '../state/session.ts';
+import { HINT_LABELS } from '../state/tools.ts';
+import {
+  cancelVerification,
+  startVerification,
+  useVerification,
+  type Verification,
+} from '../state/verification.ts';
+import { HostileText } from './hostile-text.tsx';
+
+/** Calls the tools of a server in a sandbox, and shows what they did. Only for servers that a command starts. */
+export function ServerVerify({ gateway }: { readonly gateway: Gateway }): ReactNode {
+  const mayExecute = useMayExecute();
+  const verification = useVerification();
+  if (!mayExecute || gateway.command === undefined) return null;
+  const isRunning = verification?.state === 'running';
+  return (
+    <section aria-labelledby="verify-title">
+      <h2 id="verify-title">Verification</h2>
+      <p className="quiet small">
+        Calls its tools in a sandbox without a network, and compares what they do with their hints. The server
+        that runs here and your files are not touched.
+      </p>
+      <div className="actions-line">
+        <Button
+          variant="default"
+          leftSection={<FlaskConical size={14} aria-hidden />}
+          disabled={isRunning}
+          onClick={() => void startVerification(gateway)}
+        >
+          Verify
+        </Button>
+        {isRunning && verification.server === gateway.name && (
+          <Button variant="default" onClick={cancelVerification}>
+            Cancel
+          </Button>
+        )}
+      </div>
+      <div role="status">
+        {verification?.server === gateway.name && <Outcome verification={verification} />}
+        {isRunning && verification.server !== gateway.name && (
+          <p className="quiet small">
+            <HostileText text={verification.server} /> is being verified.
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Outcome({ verification }: { readonly verification: Verification }): ReactNode {
+  if (verification.state === 'failed')
+    return (
+      <p className="failed">
+        <HostileText text={verification.why} />
+      </p>
+    );
+  if (verification.state === 'done') return <Findings result={verification.result} />;
+  const { done, total, tool } = verification.progress ?? { done: 0, total: 0, tool: undefined };
+  return (
+    <>
+      <Progress
+        value={total === 0 ? 100 : (done / total) * 100}
+        animated={total === 0}
+        striped={total === 0}
+        aria-label="Progress of the verification"
+      />
+      <p className="quiet small">
+        {tool === undefined ? (
+          'Starting the server…'
+        ) : (
+          <>
+            {done} of {total} tools: <HostileText text={tool} />
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Findings({ result }: { readonly result: VerificationResult }): ReactNode {
+  const { contradictions, tools, toolsWithSuccess, calls, server } = result;
+  return (
+    <>
+      <p>
+        {contradictions.length === 0
+          ? 'No hint was contradicted, which does not mean that the tools are safe.'
+          : `${contradictions.length} ${contradictions.length === 1 ? 'hint was' : 'hints were'} contradicted:`}
+      </p>
+      <ul className="claims">
+        {contradictions.map(({ tool, hint, says }) => (
+          <li key={`${tool} ${hint}`} className="contradicted">
+            <HostileText text={`${tool}: ${HINT_LABELS[hint]}: ${says}`} />
+          </li>
+        ))}
+      </ul>
+      <p className="quiet small">
+        {toolsWithSuccess} of {tools} tools made a successful call, {calls} calls.{' '}
+        <Link to="/tools" search={{ server }}>
+          Show its tools
+        </Link>
+      </p>
+    </>
+  );
+}
