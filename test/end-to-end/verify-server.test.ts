@@ -122,7 +122,7 @@ it('a verification over the API reports its progress, and is for holders of `exe
     method: 'POST',
     headers: bearer(token),
   });
-  await verification.next('progress', (one) => at(one, 'done') === 1);
+  await verification.next('progress', (one) => at(one, 'done') === 1, 60_000);
   expect(verdictOf(await admin.post('/gateways/lying/verify'))).toBe('409 VERIFICATION_RUNNING');
   await verification.ended;
   expect(verification.messages().at(-1)).toMatchObject({
