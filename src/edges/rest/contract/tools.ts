@@ -1,6 +1,7 @@
+import type { HintName } from './hint-name.ts';
 import type { ToolVerification } from './verifications.ts';
 
-export type HintName = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint';
+export type { HintName };
 
 export interface HintClaim {
   readonly value: boolean;
