@@ -22,7 +22,7 @@ import { sarifText } from './report/sarif.ts';
 import { prepareSeed, type Seed } from './seed.ts';
 
 export interface VerifyRequest {
-  /** The command that starts the server; `{seed}` stands for the folder of the seed data. */
+  /** The command that starts the server; in it and in `env`, `{seed}` stands for the folder of the seed data. */
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -173,7 +173,9 @@ interface SettingParts extends Pick<Setting, 'openSandbox' | 'seed'> {
 
 function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
   const { openSandbox, seed, fixtures } = parts;
-  const [command = '', ...args] = request.command.map((part) => part.replaceAll('{seed}', SEED_PATH));
+  const placed = (text: string): string => text.replaceAll('{seed}', SEED_PATH);
+  const [command = '', ...args] = request.command.map(placed);
+  const env = Object.fromEntries(Object.entries(request.env).map(([name, value]) => [name, placed(value)]));
   const skips = [...fixtures.tools].filter(([, { skip }]) => skip !== undefined);
   return {
     openSandbox,
@@ -184,7 +186,7 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
       cwd: request.cwd,
       roots: [{ path: SEED_PATH, from: seed.folder }],
     },
-    server: { command, args, cwd: request.cwd, env: request.env },
+    server: { command, args, cwd: request.cwd, env },
     callMs: request.limits.callMs,
     skipped: new Set(skips.map(([name]) => name)),
   };
