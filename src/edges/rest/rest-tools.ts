@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
+import { lasting, toolReply } from './tool-reply.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
 
 const TEXTS = z.record(z.string(), z.string());
@@ -122,7 +124,7 @@ function createRoute({ local }: AdminDeps): Route {
       if (fault !== undefined) return err(fault);
       const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
       const created = await local.create(name, Object.fromEntries(given), { subject: call.identity.subject });
-      return created.ok ? ok({ kind: 'one', body: created.value }) : blamed(call, created.error);
+      return created.ok ? ok(toolReply(created.value)) : blamed(call, created.error);
     },
   );
 }
@@ -145,7 +147,7 @@ function deleteRoute({ local, tools }: AdminDeps): Route {
       const id = found.ok ? found.value.id : call.param('id');
       const changer = {
         subject: call.identity.subject,
-        objection: (view: unknown) => call.unmet(view),
+        objection: (view: ToolView) => call.unmet(lasting(view)),
       };
       const removed = await local.remove(id, changer);
       return removed.ok ? ok({ kind: 'none' }) : removed;

@@ -14,6 +14,7 @@ import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { blamed, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
+import { lasting, toolReply } from './tool-reply.ts';
 import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
 import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
 
@@ -289,12 +290,9 @@ function reviewRoute({ tools }: AdminDeps): Route {
 type Changer = Parameters<AdminDeps['tools']['review']>[1];
 
 function changerOf({ identity, unmet }: Pick<Call<unknown, unknown>, 'identity' | 'unmet'>): Changer {
-  return { subject: identity.subject, objection: (view) => unmet(view) };
+  return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
 function oneOf(found: Result<ToolView, Refusal>): Result<Reply, Failure> {
-  if (!found.ok) return found;
-  // What the machine can enforce is no part of the tool that If-Match protects.
-  const { guarantee: _, ...of } = found.value;
-  return ok({ kind: 'one', body: found.value, of });
+  return found.ok ? ok(toolReply(found.value)) : found;
 }
