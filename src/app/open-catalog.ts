@@ -202,7 +202,9 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const credentials = openCredentials(environment, { isPersonal, rules });
   const servers = upstream({
     log: ofServers(log, settings),
-    recallEra: (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era,
+    // Assay's own code search speaks both eras, and an early `initialize` would make it legacy.
+    recallEra: (spec: ServerSpec): Era | undefined =>
+      spec.transport.kind === 'codebase' ? 'modern' : memory.recall(spec)?.era,
     credentials,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],

@@ -60,7 +60,9 @@ describe('over HTTP, mounted in a gateway', () => {
   let session: Peer;
   let stateless: Peer;
   beforeAll(async () => {
-    const { port, home } = await startAssay({ servers: { codebase: { type: 'codebase' } } });
+    const assay = await startAssay({ servers: { codebase: { type: 'codebase' } } });
+    await assay.settled();
+    const { port, home } = assay;
     mkdirSync(join(home, 'codebase'));
     url = `http://127.0.0.1:${port}/mcp/servers/codebase`;
     session = { client: await connectClient({ url }, 'legacy'), home };
