@@ -34,7 +34,9 @@ export async function addFunctions(
     ...(options.write !== undefined && { writes: options.write.map(absolute) }),
     ...(options.memory !== undefined && { memoryMb: options.memory }),
   };
-  return withOpened(runtime.openServices(options), async ({ modules, tools }) => {
+  return withOpened(runtime.openServices(options), async ({ modules, tools, start }) => {
+    // Tools of other modules that are found meanwhile would count as new.
+    await start(CUSTOM_SERVER);
     const before = new Set(
       (await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
     );
