@@ -78,9 +78,12 @@ it('a note is added, edited and moved, and a connected client reads what the pag
   await note('units').getByLabel('Text of the note').fill('Amounts are in euros.');
   await note('units').getByRole('button', { name: 'Save' }).click();
   await note('units').getByText('Amounts are in euros.', { exact: true }).waitFor();
-  const shown = await panel().getByLabel('Description in care').innerText();
-  expect(shown).toMatch(/• \*\*order\*\*: Newest first\.\n• \*\*units\*\*: Amounts are in euros\.$/);
-  await untilClientSees('what the page shows', ({ description }) => description === shown);
+  const description = panel().getByLabel('Description in care');
+  await expect
+    .poll(() => description.innerText(), { timeout: 20_000 })
+    .toMatch(/• \*\*order\*\*: Newest first\.\n• \*\*units\*\*: Amounts are in euros\.$/);
+  const shown = await description.innerText();
+  await untilClientSees('what the page shows', (tool) => tool['description'] === shown);
 });
 
 it('a deleted note can be put back where it was', async () => {
@@ -104,8 +107,11 @@ it('a held note of a model is not read before it is accepted, also where its rej
   await note('secret').waitFor({ state: 'detached' });
   await page.getByRole('status', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
   await note('secret').waitFor();
-  const [back] = listAt((await admin.get(`/tools/${TOOL}/notes`)).json(), 'notes');
-  expect(back).toEqual({ toolset: 'care', ...held });
+  await expect
+    .poll(async () => listAt((await admin.get(`/tools/${TOOL}/notes`)).json(), 'notes')[0], {
+      timeout: 20_000,
+    })
+    .toEqual({ toolset: 'care', ...held });
   await untilClientSees('no held note', ({ description }) => !String(description).includes('evil.example'));
   await note('secret').getByRole('button', { name: 'Accept' }).click();
   await untilClientSees('the accepted note', ({ description }) =>
