@@ -58,20 +58,28 @@ const approve = (admin: AdminClient, id: string): Promise<unknown> =>
   admin.post(`/approvals/${id}/approve`, {});
 const codeIn = (answer: Json): Json | undefined => at(answer, 'result', '_meta', 'assay/refusal', 'code');
 
-it('a definition that changes while its call waits is not called by the approval of the former one', async () => {
-  const { assay, admin } = await start(await wanted({ t: fixture('turncoat') }, WAITS));
-  const session = await openSession(assay.url);
-  const acting = session.ask('tools/call', { name: 't_act', arguments: {} });
-  const act = await untilPending(admin, 't.act');
-  const turning = session.ask('tools/call', { name: 't_turn', arguments: {} });
-  await approve(admin, await untilPending(admin, 't.turn'));
-  expect(textOf(await turning)).toBe('turned');
-  await until('the new definition is listed', async () =>
-    JSON.stringify(await session.ask('tools/list')).includes('IGNORE') ? true : undefined,
-  );
-  await approve(admin, act);
-  expect(codeIn(await acting)).toBe('APPROVAL_REQUIRED');
-});
+it.for(['/mcp/all', '/mcp/search'])(
+  'a definition that changes while its call waits is not called by the approval of the former one: %s',
+  async (path) => {
+    const { assay, admin } = await start(await wanted({ t: fixture('turncoat') }, WAITS));
+    const session = await openSession(assay.url.replace('/mcp/all', path));
+    const params = { name: 't_act', arguments: {} };
+    const acting = session.ask(
+      'tools/call',
+      path === '/mcp/all' ? params : { name: 'call_tool', arguments: params },
+    );
+    const act = await untilPending(admin, 't.act');
+    const all = await openSession(assay.url);
+    const turning = all.ask('tools/call', { name: 't_turn', arguments: {} });
+    await approve(admin, await untilPending(admin, 't.turn'));
+    expect(textOf(await turning)).toBe('turned');
+    await until('the new definition is listed', async () =>
+      JSON.stringify(await all.ask('tools/list')).includes('IGNORE') ? true : undefined,
+    );
+    await approve(admin, act);
+    expect(codeIn(await acting)).toBe('APPROVAL_REQUIRED');
+  },
+);
 
 it.for([
   ['TOOL_DISABLED', (admin) => admin.ask('PATCH', '/tools/plain_counter', { body: { enabled: false } })],

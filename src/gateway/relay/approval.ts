@@ -18,7 +18,6 @@ import {
 } from '../../protocol/server-requests.ts';
 import { memberOf } from '../../protocol/spans.ts';
 import { type Approvals, newApprovalId } from '../catalog/approvals.ts';
-import { digestOf } from '../catalog/definition-facts.ts';
 import { profileIn } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
 import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.ts';
@@ -26,6 +25,7 @@ import { type Answer, type Call, type CallApproval, refused } from './call.ts';
 import { askClient, showClient } from './input-requests.ts';
 import { policyOf, relearnLabels } from './labels.ts';
 import { openState, type RequestState, sealState } from './request-state.ts';
+import { isUnchanged } from './send-again.ts';
 
 /** A call that needs approval. */
 interface Asked {
@@ -57,12 +57,12 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
 }
 
 /** While the call waited, its tool may have become another one, and the policy may have come to refuse it. */
-async function changeSince({ call, binding, request }: Asked): Promise<Refusal | undefined> {
+async function changeSince({ call, request }: Asked): Promise<Refusal | undefined> {
   const { entry, view } = call;
   const found = entry && (await view.tool(entry.key));
-  if (found?.ok === true && digestOf(found.value.definition) !== binding.digest) return requiredBy(request);
   // Where tools are called through another one, they are not listed themselves.
   if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
+  if (entry !== undefined && !isUnchanged(call, entry.server)) return requiredBy(request);
   relearnLabels(call);
   const decision = policyOf(call).decide(call);
   if (decision?.kind === 'refuse')

@@ -68,8 +68,8 @@ function isRepeatable(call: Call): boolean {
   return !isContinued && !hasTask && !call.wasAsked;
 }
 
-/** Whether the tool is still the one that was decided on: its server may have started anew. */
-function isUnchanged({ entry, method }: Call, { inventory }: Server): boolean {
+/** Whether the tool is still the one that was decided on: its server may list another one, or have started anew. */
+export function isUnchanged({ entry, method }: Call, { inventory }: Server): boolean {
   if (entry === undefined || method !== 'tools/call') return true;
   const now = inventory.tools.find(({ key }) => key === entry.definition.key);
   return now !== undefined && digestOf(now) === digestOf(entry.definition);
