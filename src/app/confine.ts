@@ -6,9 +6,9 @@ import type { SandboxSupport } from '../core/sandbox.ts';
 /** Confines servers, and keeps Assay's home and config file from them. Loaded with the first server in a sandbox. */
 export function confineIn(home: string, config: string | undefined, around: ConfigEnvironment): Confine {
   const { path } = locateConfig({ flag: config, ...around });
-  return async (command, rights) => {
+  return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
-    return confineWith([home, path])(command, rights);
+    return confineWith([home, path])(...given);
   };
 }
 

@@ -17,6 +17,7 @@ import type { Approvals } from '../gateway/catalog/approvals.ts';
 import { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
+import { TwinDenials } from '../gateway/catalog/twin-denials.ts';
 import type { SessionLabels } from '../gateway/catalog/session-labels.ts';
 import type { TokenPreferences } from '../gateway/services/token-preferences.ts';
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
@@ -214,8 +215,12 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     takeStarted: given.early?.take,
   });
   const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });
+  const connect = maskedConnect(sources.connect, telemetry.mask);
   const catalog = new Catalog(plan, {
-    connect: maskedConnect(sources.connect, telemetry.mask),
+    connect,
+    denials: new TwinDenials({
+      ...{ connect, records: records?.records, log, mask: telemetry.mask, nowMs: Date.now },
+    }),
     memory,
     log,
     ...reviewing(records, isRecorded),

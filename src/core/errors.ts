@@ -75,6 +75,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   SERVER_MESSAGE_INVALID: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SANDBOX_UNAVAILABLE: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.config },
+  SANDBOX_DENIED: { rpc: INTERNAL, http: 200, rest: 403, exit: EXIT.failed },
   SERVER_UNREACHED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_TIMEOUT: { rpc: INTERNAL, http: 200, rest: 504, exit: EXIT.unavailable },
   SERVER_ASKS: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.failed },
@@ -207,6 +208,7 @@ export function rpcErrorOf(
 const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
   'CALL_REFUSED',
   'SANDBOX_UNAVAILABLE',
+  'SANDBOX_DENIED',
   'APPROVAL_REQUIRED',
   'APPROVAL_DENIED',
   'APPROVALS_FULL',

@@ -1,6 +1,7 @@
 import type { ApprovalRefusal } from './approval.ts';
 import type { Cause } from './cause.ts';
-import type { SandboxGap } from './sandbox.ts';
+import type { SandboxGap, TwinRights } from './sandbox.ts';
+import type { Denial } from './sandbox-denial.ts';
 
 /** A call of a tool that its server may have carried out, although there is no result. */
 export interface SentCall {
@@ -82,6 +83,14 @@ export type Refusal =
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: Cause }
   /** The tool is read-only, and the machine cannot run it with only these rights. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly server: string; readonly gap: SandboxGap }
+  /** The tool is read-only, and its sandbox stopped what it tried. */
+  | {
+      readonly code: 'SANDBOX_DENIED';
+      readonly server: string;
+      readonly tool: string;
+      readonly rights: TwinRights;
+      readonly denial: Denial;
+    }
   | {
       readonly code: 'SERVER_TIMEOUT';
       readonly server: string;

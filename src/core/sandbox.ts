@@ -16,8 +16,8 @@ export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
 
 export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
-/** What a machine lacks for a sandbox. */
-export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces';
+/** What a machine lacks for a sandbox. `strace`: only to watch what is refused in one. */
+export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'strace';
 
 /** What a machine can enforce. */
 export type SandboxSupport =
@@ -102,6 +102,10 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
     text: 'the program "bwrap" was not found',
     remedy:
       'Install bubblewrap: "apt-get install bubblewrap", "dnf install bubblewrap" or "apk add bubblewrap".',
+  },
+  strace: {
+    text: 'the program "strace" was not found',
+    remedy: 'Install strace: "apt-get install strace", "dnf install strace" or "apk add strace".',
   },
   namespaces: {
     text: 'this system does not let "bwrap" create namespaces',

@@ -6,6 +6,7 @@ import { sentCallText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
 import type { FieldError, Refusal, RefusalCode } from './refusal.ts';
 import { gapRemedy, gapText } from './sandbox.ts';
+import { denialRule, denialText } from './sandbox-denial.ts';
 import { CUSTOM_SERVER } from './server-spec.ts';
 
 /** One or two sentences: what happened, why, and what to do. Never a secret, never unescaped upstream text. */
@@ -89,6 +90,8 @@ const SENTENCES: Sentences = {
     `Server ${quote(r.server)} ended before it responded: ${causeText(r.cause)}.${sentCallText(r.sent)}`,
   SANDBOX_UNAVAILABLE: (r) =>
     `The call was not sent: the tool is read-only, and server ${quote(r.server)} cannot be confined to reading, because ${gapText(r.gap)}. ${gapRemedy(r.gap)}`,
+  SANDBOX_DENIED: (r) =>
+    `The sandbox stopped tool ${quote(r.tool)} of server ${quote(r.server)} from ${denialText(r.denial)}: ${denialRule(r.denial, r.rights)}. Do not repeat the call. If the tool has to do this, its operator can override its hints.`,
   SERVER_UNREACHED: (r) =>
     `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>

@@ -52,6 +52,10 @@ const REFUSALS: Examples = {
   SERVER_MESSAGE_INVALID: ['-32603 200 4', { server: HOSTILE, reason: 'the member "id" stands there twice' }],
   SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_EXITED', exitCode: 7 } }],
   SANDBOX_UNAVAILABLE: ['-32603 200 3', { server: HOSTILE, gap: 'bubblewrap' }],
+  SANDBOX_DENIED: [
+    '-32603 200 1',
+    { server: HOSTILE, tool: HOSTILE, rights: 'read', denial: { kind: 'write', target: HOSTILE } },
+  ],
   SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'SESSION_EXPIRED' } }],
   SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],
   SERVER_ASKS: ['-32603 200 1', { server: HOSTILE, reason: 'in a form that is none' }],

@@ -52,8 +52,42 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(textOf(await call('look', { do: 'read', path: 'note' }))).toBe('a note');
     const written = await call('look', { do: 'write', path: 'loot' });
     expect(at(written, 'result', 'isError')).toBe(true);
-    expect(textOf(written)).toContain('EROFS');
+    expect(textOf(written)).toContain(
+      `stopped tool "look" of server "two" from changing "${join(folder, 'loot')}": a read-only tool cannot`,
+    );
+    expect(at(written, 'result', '_meta', 'assay/refusal')).toMatchObject({
+      ...{ code: 'SANDBOX_DENIED', rights: 'read' },
+      denial: { kind: 'write', target: join(folder, 'loot') },
+    });
     expect(existsSync(join(folder, 'loot'))).toBe(false);
+  });
+
+  it('keeps what the kernel refused as evidence against the hint, and tells of it in an event', async () => {
+    const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
+    const admin = adminClient(assay, token);
+    const { tools } = parseJson((await admin.get('/tools')).text) as {
+      readonly tools: readonly JsonObject[];
+    };
+    const id = String(tools.find(({ originalName }) => originalName === 'look')?.['id']);
+    const tool = await until('the contradiction is stored', async () => {
+      const one = parseJson((await admin.get(`/tools/${id}`)).text);
+      return at(one, 'verification', 'hints', 'readOnlyHint', 'verdict') === 'contradicted' ? one : undefined;
+    });
+    expect(at(tool, 'verification', 'hints', 'readOnlyHint', 'evidence', 0)).toMatchObject({
+      ...{ effect: 'denied', target: join(folder, 'loot') },
+      args: JSON.stringify({ do: 'write', path: 'loot' }),
+    });
+    const { activity } = parseJson((await admin.get('/activity?targetKind=tool')).text) as {
+      readonly activity: readonly JsonObject[];
+    };
+    expect(activity.map(({ action, after }) => [action, after])).toEqual([
+      ['tool.deny', { kind: 'write', target: join(folder, 'loot'), isObserved: true }],
+    ]);
+  });
+
+  it('passes on what only sounds like a refusal of the sandbox', async () => {
+    const said = "EROFS: read-only file system, open '/etc/x'";
+    expect(textOf(await call('search', { do: 'fail', path: said }))).toBe(said);
   });
 
   it('writes with its other tools, and its read-only tools see that at once', async () => {
@@ -64,6 +98,7 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
   it('has a network only for its open-world tools', async () => {
     const closed = await call('look', { do: 'connect', port: assay.port });
     expect(at(closed, 'result', 'isError')).toBe(true);
+    expect(textOf(closed)).toContain('ECONNREFUSED');
     expect(textOf(await call('search', { do: 'connect', port: assay.port }))).toBe('connected');
   });
 
@@ -120,6 +155,19 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     });
     await onlyServer(folder);
     expect(textOf(await call(session, 'look', { do: 'pid' }))).toMatch(/^\d+$/);
+  });
+
+  it('that crashes on a refused write after its answer is reported with the path, and started again', async () => {
+    const { assay, session, folder } = await start();
+    expect(textOf(await call(session, 'look', { do: 'write_later', path: 'late' }))).toBe('soon');
+    const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
+    const event = await until('the refused write is reported', async () => {
+      const page = parseJson((await admin.get('/activity?targetKind=tool')).text);
+      return at(page, 'activity', 0);
+    });
+    expect(at(event, 'after')).toEqual({ kind: 'write', target: join(folder, 'late'), isObserved: true });
+    expect(textOf(await call(session, 'look', { do: 'pid' }))).toMatch(/^\d+$/);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('ends with its server, and the caller of both gets an error', async () => {

@@ -18,19 +18,25 @@ import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
 import { isInside } from './layout.ts';
 import { programFiles } from './program-files.ts';
 import { topLevel } from './top-level.ts';
+import { type Confined, watched } from './watched.ts';
 
-/** What starts a command with these rights and no others. Error: what the machine lacks for that. */
-export type Confine = (command: Command, rights: SandboxRights) => Promise<Result<ChildOptions, SandboxGap>>;
+/** Confines a command to these rights. `isWatched`: records what is refused. Error: what the machine lacks for that. */
+export type Confine = (
+  command: Command,
+  rights: SandboxRights,
+  isWatched?: boolean,
+) => Promise<Result<Confined, SandboxGap>>;
 
 /** `hidden`: files and folders of Assay that no server may read. */
 export function confineWith(
   hidden: readonly string[],
   probe: () => Promise<Result<Enforcement, SandboxGap>> = probeEnforcement,
 ): Confine {
-  return async (command, rights) => {
+  return async (command, rights, isWatched = false) => {
     const enforcement = await probe();
     if (!enforcement.ok) return err(enforcement.error);
-    return ok(await confined(command, { rights, hidden, enforcement: enforcement.value }));
+    const options = await confined(command, { rights, hidden, enforcement: enforcement.value });
+    return isWatched ? watched(options, command.cwd) : ok(options);
   };
 }
 

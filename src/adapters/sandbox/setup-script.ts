@@ -68,7 +68,17 @@ export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOpt
 }
 
 /** `-I 3`: signals that end the server do not end the trace of it. */
-const STRACE_ARGS = ['-f', '--seccomp-bpf', '-ttt', '-y', '-q', '-s', String(STRING_BYTES), '-I', '3'];
+export const STRACE_ARGS: readonly string[] = [
+  '-f',
+  '--seccomp-bpf',
+  '-ttt',
+  '-y',
+  '-q',
+  '-s',
+  String(STRING_BYTES),
+  '-I',
+  '3',
+];
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -2,6 +2,7 @@ import type { Cause } from '../../core/cause.ts';
 import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Result } from '../../core/result.ts';
 import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
+import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { OpenOptions as Asked, LinkEvents, Log } from '../../gateway/ports/link.ts';
@@ -24,13 +25,22 @@ export interface UpstreamDeps {
   readonly resolve?: ResolveName | undefined;
   readonly launcher: Launcher;
   /** What starts a command in a sandbox. Error: what the machine lacks for that. */
-  readonly confine: (command: Command, rights: SandboxRights) => Promise<Result<ChildOptions, SandboxGap>>;
+  readonly confine: (
+    command: Command,
+    rights: SandboxRights,
+    isWatched?: boolean,
+  ) => Promise<Result<ConfinedOptions, SandboxGap>>;
   /** Returns a process already started for a server, at most once each. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are no longer probed because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
   /** Undefined if sign-in is not available. */
   readonly credentials?: Credentials | undefined;
+}
+
+/** What starts a process in a sandbox; `denials`: what was refused to it, if it was watched until it ended. */
+interface ConfinedOptions extends ChildOptions {
+  readonly denials?: () => Promise<readonly ObservedDenial[]>;
 }
 
 /** One attempt to open a link. */

@@ -116,14 +116,18 @@ async function attempt(
 
 /** Starts the process, in a sandbox if it is a twin or its server has none without one. */
 async function start(
-  { spec, deps, rights: ofTwin, signal }: LinkAttempt,
+  { spec, deps, rights: ofTwin, onDenials, signal }: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Child, Cause>> {
   const rights = ofTwin ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
   if (rights === undefined) return ok(deps.takeStarted?.(spec) ?? deps.launcher.launch(transport));
-  const confined = await deps.confine(transport, rights);
+  const confined = await deps.confine(transport, rights, onDenials !== undefined);
   if (!confined.ok) return err({ code: 'SANDBOX_UNAVAILABLE', gap: confined.error });
-  return signal.aborted ? err({ code: 'LINK_CLOSED' }) : ok(deps.launcher.launch(confined.value));
+  if (signal.aborted) return err({ code: 'LINK_CLOSED' });
+  const { denials, ...options } = confined.value;
+  const child = deps.launcher.launch(options);
+  if (denials !== undefined) void child.ended.then(async () => onDenials?.(await denials()));
+  return ok(child);
 }
 
 function connectStdout(

@@ -17,6 +17,7 @@ import type {
   UpstreamRequest,
 } from '../ports/link.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
+import type { TwinCall, TwinDenials } from './twin-denials.ts';
 import { startFailure } from './wait-refusal.ts';
 
 /** Time limit in ms for a server to start and complete its handshake. */
@@ -33,6 +34,7 @@ export interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly connect: Connect;
   readonly log: Log;
   readonly spec: ServerSpec;
+  readonly denials?: TwinDenials | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly onEnd: () => void;
 }
@@ -43,6 +45,8 @@ export class PrivateLink {
   readonly opened: Promise<Cause | undefined>;
   link: Link | undefined;
   lastUsedMs: number = performance.now();
+  /** The last call of a twin: what ends it between two calls is what that one left behind. */
+  lastCall: TwinCall | undefined;
   readonly #options: PrivateLinkOptions;
   readonly #router: ServerRequestRouter;
   readonly #closing = new AbortController();
@@ -155,6 +159,7 @@ export class PrivateLink {
   #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
+    if (this.#users === 0 && this.lastCall !== undefined) this.#options.denials?.late(this.lastCall, cause);
     this.subscriptions.linkLost();
     this.#options.onEnd();
   }

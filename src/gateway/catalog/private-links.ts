@@ -9,12 +9,14 @@ import { type LinkChoice, twinKey } from './link-choice.ts';
 import type { UpstreamRequest, Connect, Link, Log } from '../ports/link.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import type { TwinDenials } from './twin-denials.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
   readonly connect: Connect;
   readonly log: Log;
+  readonly denials?: TwinDenials | undefined;
   readonly limits: Pick<
     Settings,
     'limits.processesPerServer' | 'limits.linksPerServer' | 'limits.idleLinkMs'
@@ -50,6 +52,11 @@ export class PrivateLinks {
 
   constructor(deps: PrivateLinksDeps) {
     this.#deps = deps;
+  }
+
+  /** Finds out what the sandboxes of twins refused. */
+  get denials(): TwinDenials | undefined {
+    return this.#deps.denials;
   }
 
   get size(): number {
@@ -125,7 +132,7 @@ export class PrivateLinks {
   #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
     if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
       return undefined;
-    const { spec, connect, log } = this.#deps;
+    const { spec, connect, log, denials } = this.#deps;
     const lasting = isLasting(request) ? request : undefined;
     const subscriptions = this.#subscriptionsFor(lasting);
     const onEnd = (): void => {
@@ -138,6 +145,7 @@ export class PrivateLinks {
       spec: spec(),
       connect,
       log,
+      denials,
       ...request,
       subscriptions,
       onEnd,

@@ -2,6 +2,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
 import type { ToolClaims } from './tool-claims.ts';
+import type { TwinDenials } from './twin-denials.ts';
 import type { InstructionsText } from '../../core/record.ts';
 import type { InstructionsReview } from './instructions-review.ts';
 import type { Connect, Definition, Log, Memory } from '../ports/link.ts';
@@ -31,6 +32,8 @@ export interface ServerDeps {
   readonly subscriptions?: ResourceSubscriptions | undefined;
   /** The only client, in a single-client process. */
   readonly sole?: SoleClient | undefined;
+  /** Finds out what sandboxes refused. Undefined: what a server says is passed on. */
+  readonly denials?: TwinDenials | undefined;
   /** Undefined: no server needs a sign-in. */
   readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;
 }

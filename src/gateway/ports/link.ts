@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
 import type { TwinRights } from '../../core/sandbox.ts';
+import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { ServerSpec, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Holder, Identity, Scope } from '../../core/subject.ts';
@@ -170,6 +171,8 @@ export interface OpenOptions {
   readonly isShared?: boolean;
   /** With which rights the process of a twin runs. Undefined: it is the server itself. */
   readonly rights?: TwinRights | undefined;
+  /** Set to watch the system calls of a twin: gets what was refused once the process has ended. Slows it down. */
+  readonly onDenials?: ((denials: readonly ObservedDenial[]) => void) | undefined;
 }
 
 /** Opens a link: detects the server's era and performs the handshake. */

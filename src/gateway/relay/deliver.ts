@@ -4,9 +4,11 @@ import { err, type Result } from '../../core/result.ts';
 import { ownRequest } from '../../protocol/message.ts';
 import type { LinkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
+import type { TwinCall } from '../catalog/twin-denials.ts';
 import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server-request-router.ts';
 import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
+import { unlessDenied } from './denied.ts';
 import { changeWhileWaiting, sendAgain } from './send-again.ts';
 
 /** The server of a call, its shared link, and which link the call uses. */
@@ -95,12 +97,31 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   const own = taken.value;
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
   const begun = own.begin(call.onServerRequest ?? refuseServerRequest);
+  const twinCall = twinCallOf(call, server, choice);
   try {
-    return await own.send(call);
+    const reply = await own.send(call);
+    if (twinCall === undefined) return reply;
+    own.lastCall = twinCall;
+    return await unlessDenied(twinCall, reply, server.privateLinks.denials);
   } finally {
     own.over(begun);
     own.release();
   }
+}
+
+/** What is kept of a call that goes to a twin. */
+function twinCallOf(
+  { entry, message, era, name, clientInfo, parameters }: Call,
+  { spec }: Server,
+  { rights }: LinkChoice & { readonly kind: 'own' | 'once' },
+): TwinCall | undefined {
+  if (rights === undefined || entry === undefined) return undefined;
+  return {
+    spec,
+    definition: entry.definition,
+    rights,
+    request: { message, era, name, clientInfo, parameters },
+  };
 }
 
 async function answersPing(link: Link, { timeoutMs, cancellation }: Call): Promise<boolean> {

@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { SandboxGap } from '../../core/sandbox.ts';
+import type { ObservedDenial } from '../../core/sandbox-denial.ts';
+import type { ChildOptions } from '../../platform/child.ts';
+import { findCommand } from '../../platform/machine.ts';
+import { SEARCHED } from './enforcement.ts';
+import { STRACE_ARGS } from './setup-script.ts';
+import { type Trace, TraceReader } from './trace-reader.ts';
+import { TRACED_CALLS } from './traced-events.ts';
+
+/** What starts a command with certain rights. */
+export interface Confined extends ChildOptions {
+  /** What was refused to it. Read once it has ended, if it was to be watched. */
+  readonly denials?: () => Promise<readonly ObservedDenial[]>;
+}
+
+/** Blocks of 512 bytes that strace may write. */
+const TRACE_BLOCKS = 131_072;
+/** Names are asked of the loopback interface, where nothing answers: the question shows which host was meant. */
+const RESOLVER = 'nameserver 127.0.0.1\n';
+const RESOLVER_FILE = '/etc/resolv.conf';
+
+/** The same process under strace, which records what is refused to it. */
+export async function watched(
+  options: ChildOptions,
+  cwd: string,
+): Promise<Result<Confined, Extract<SandboxGap, 'strace'>>> {
+  const strace = await findCommand('strace', { cwd: '/', path: SEARCHED });
+  if (strace.kind !== 'found') return err('strace');
+  const folder = await mkdtemp(join(tmpdir(), 'assay-denials-'));
+  const [file, resolver] = [join(folder, 'trace'), join(folder, 'resolver')];
+  await writeFile(resolver, RESOLVER);
+  const tracing = [strace.path, ...STRACE_ARGS, '-o', file, '-e', `trace=${TRACED_CALLS.join(',')}`];
+  const shell = ['-c', `ulimit -f ${TRACE_BLOCKS}; exec "$@"`, 'sh'];
+  return ok({
+    ...options,
+    command: '/bin/sh',
+    args: [...shell, ...tracing, options.command, ...withResolver(options.args, resolver)],
+    denials: async () => {
+      const context = { cwd, noiseOf: () => undefined, secretAt: () => undefined };
+      try {
+        return denialsIn(await new TraceReader(context).read(file));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  });
+}
+
+function withResolver(args: readonly string[], resolver: string): readonly string[] {
+  const at = args.findIndex((arg, index) => arg === RESOLVER_FILE && args[index + 1] === RESOLVER_FILE);
+  return at < 0 ? args : args.with(at, resolver);
+}
+
+/** What was refused, what is certain to be a change before what may have been meant to read. */
+export function denialsIn({ events, network }: Pick<Trace, 'events' | 'network'>): readonly ObservedDenial[] {
+  const refused = events.filter(({ error }) => error === 'EROFS');
+  const writes = [
+    ...refused.filter(({ kind }) => kind !== 'open_to_write'),
+    ...refused.filter(({ kind }) => kind === 'open_to_write'),
+  ].flatMap((event): readonly ObservedDenial[] => {
+    if ('to' in event) return [{ kind: 'write', target: event.to, atMs: event.atMs }];
+    return 'path' in event ? [{ kind: 'write', target: event.path, atMs: event.atMs }] : [];
+  });
+  const connections = network.map((request): ObservedDenial => {
+    const target = request.kind === 'dns' ? request.name : `${request.host}:${request.port}`;
+    return { kind: 'connect', target, atMs: request.atMs };
+  });
+  return [...writes, ...connections];
+}

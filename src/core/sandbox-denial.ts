@@ -1,0 +1,84 @@
+import type { TwinRights } from './sandbox.ts';
+
+/** Something that a sandbox refused to a read-only tool. */
+export interface Denial {
+  /** `write`: a change of files. `connect`: a connection, or the look-up of a host. */
+  readonly kind: 'write' | 'connect';
+  /** Path, host or address. Absent if it is not known. */
+  readonly target?: string | undefined;
+}
+
+/** A denial as the kernel reported it. */
+export interface ObservedDenial extends Denial {
+  /** Epoch time in ms. */
+  readonly atMs: number;
+}
+
+/** A longer text is not searched: error messages are short. */
+export const MAX_DENIAL_TEXT: number = 16 * 1024;
+const MAX_TARGET_LENGTH = 300;
+
+const PATH = /(?:\b\w+ |: |['"‘])(?:['"‘]|\\")?(\/[^'"’\\\n]*?)(?=['"’\\\n]|: |$)/;
+const WRITE: readonly RegExp[] = [
+  /\bEROFS\b/,
+  /read-only file ?system/i,
+  /\[Errno 30\]/,
+  /attempt to write a readonly database/i,
+];
+const CONNECT: readonly RegExp[] = [
+  /\bENETUNREACH(?: ([\da-fA-F:.]+:\d+))?/,
+  /\bEAI_AGAIN(?: ([\w.-]+))?/,
+  /\bENOTFOUND(?: ([\w.-]+))?/,
+  /dial tcp:? (?:lookup )?([\w.:[\]-]+?)(?:: | on )/,
+  /network is unreachable/i,
+  /temporary failure in name resolution/i,
+  /(?:could not|couldn't|cannot|unable to|failed to) resolve (?:host(?:name)?:? ?)?['"]?([\w.-]+\.[\w-]+)?/i,
+  /\bfetch failed\b/,
+];
+
+/**
+ * What a text of a server says was refused to it. A server may say anything, so this is a reason to look closer, and no
+ * evidence. Undefined if the text says nothing of the kind.
+ */
+export function denialIn(text: string, rights: TwinRights): Denial | undefined {
+  if (text.length > MAX_DENIAL_TEXT) return undefined;
+  for (const pattern of WRITE) {
+    const at = text.search(pattern);
+    if (at >= 0) return { kind: 'write', target: shortened(PATH.exec(near(text, at))?.[1]) };
+  }
+  if (rights !== 'read') return undefined;
+  for (const pattern of CONNECT) {
+    const found = pattern.exec(text);
+    if (found !== null) return { kind: 'connect', target: shortened(found[1]) };
+  }
+  return undefined;
+}
+
+/** The line around an error, as it names its file before or behind the message. */
+function near(text: string, at: number): string {
+  const start = Math.max(text.lastIndexOf('\n', at) + 1, at - MAX_TARGET_LENGTH);
+  const end = text.indexOf('\n', at);
+  const line = text.slice(start, Math.min(end < 0 ? text.length : end, at + 2 * MAX_TARGET_LENGTH));
+  const behind = line.slice(at - start);
+  return PATH.test(behind) ? behind : line;
+}
+
+function shortened(target: string | undefined): string | undefined {
+  return target === undefined || target.length <= MAX_TARGET_LENGTH
+    ? target
+    : `${target.slice(0, MAX_TARGET_LENGTH)}…`;
+}
+
+/** What was refused, as the end of a sentence, such as `changing "/data/notes.txt"`. */
+export function denialText({ kind, target }: Denial): string {
+  if (kind === 'write') return target === undefined ? 'changing files' : `changing ${JSON.stringify(target)}`;
+  return target === undefined ? 'connecting to the network' : `connecting to ${JSON.stringify(target)}`;
+}
+
+/** The rule by which it was refused, as a clause. */
+export function denialRule({ kind }: Denial, rights: TwinRights): string {
+  if (kind === 'write') return 'a read-only tool cannot change files';
+  return rights === 'read'
+    ? 'a closed-world tool has no network'
+    : 'an open-world tool can connect only to the hosts that "network" allows';
+}

@@ -1,0 +1,237 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Hint, toolIdOf } from '../../core/hints/hint.ts';
+import type { ToolRecord } from '../../core/hints/tool-record.ts';
+import type { ToolVerification } from '../../core/hints/tool-verification.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { TwinRights } from '../../core/sandbox.ts';
+import { type Denial, denialIn, denialText, type ObservedDenial } from '../../core/sandbox-denial.ts';
+import type { Cause } from '../../core/cause.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
+import {
+  type Connect,
+  type Definition,
+  type LinkEvents,
+  type Log,
+  type UpstreamRequest,
+  ownUpstreamRequest,
+} from '../ports/link.ts';
+import { digestOf } from './definition-facts.ts';
+import type { RecordReplica } from './record-replica.ts';
+import { idsOf } from './tool-claims.ts';
+
+/** A call that was sent to a twin. */
+export interface TwinCall {
+  readonly spec: ServerSpec;
+  readonly definition: Definition;
+  readonly rights: TwinRights;
+  readonly request: Pick<UpstreamRequest, 'message' | 'era' | 'name' | 'clientInfo' | 'parameters'>;
+}
+
+export interface TwinDenialsOptions {
+  readonly connect: Connect;
+  /** Undefined: nothing is kept of what was refused. */
+  readonly records: RecordReplica | undefined;
+  readonly log: Log;
+  /** Masks secrets in a text. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** Time in ms to start the server once more, to call it, and to wait for what it does after its answer. */
+const START_MS = 20_000;
+const CALL_MS = 5_000;
+const SETTLE_MS = 300;
+const LATE_MS = 2_000;
+const TRACE_MS = 2_000;
+/** A tool is observed again after this time in ms at the earliest. */
+const AGAIN_MS = 60_000;
+const MAX_OBSERVING = 2;
+const MAX_ARGS_LENGTH = 500;
+
+interface Observed {
+  readonly atMs: number;
+  /** Undefined while it is being observed, or if nothing was refused. */
+  readonly denials: Promise<readonly Denial[] | undefined>;
+}
+
+/**
+ * Finds out what a sandbox refused to a tool. The texts of a server are only a reason to look: the call is repeated in
+ * a sandbox of its own, without network, in which system calls are traced. It can have no effect there. So nothing is
+ * spent as long as nothing is refused (docs/adr/0071).
+ */
+export class TwinDenials {
+  readonly #options: TwinDenialsOptions;
+  readonly #observed = new WeakMap<Definition, Map<Denial['kind'], Observed>>();
+  #observing = 0;
+
+  constructor(options: TwinDenialsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * What was refused to a call whose server said so. Undefined if that cannot be confirmed; without strace, the word of
+   * the server counts if `isFailure`: its call has failed.
+   */
+  async judge(call: TwinCall, said: Denial, isFailure: boolean): Promise<Denial | undefined> {
+    const seen = await this.#observe(call, said, SETTLE_MS);
+    if (seen === undefined) return isFailure ? this.#told(call, said) : undefined;
+    const fitting = seen.filter(({ kind }) => kind === said.kind);
+    return fitting.find(({ target }) => target === said.target) ?? fitting[0];
+  }
+
+  /** Looks into the end of a twin that no call waited for. */
+  late(call: TwinCall, cause: Cause): void {
+    const said = 'stderr' in cause && cause.stderr !== undefined && denialIn(cause.stderr, call.rights);
+    if (said) void this.#observe(call, said, LATE_MS).then((seen) => seen ?? this.#told(call, said));
+  }
+
+  #told(call: TwinCall, said: Denial): Denial {
+    void this.#record(call, said, undefined);
+    return said;
+  }
+
+  /** Undefined if this cannot be observed on this machine or now. */
+  #observe(call: TwinCall, { kind }: Denial, settleMs: number): Observed['denials'] {
+    const ofTool = this.#observed.get(call.definition) ?? new Map<Denial['kind'], Observed>();
+    const known = ofTool.get(kind);
+    const atMs = performance.now();
+    if (known !== undefined && atMs < known.atMs + AGAIN_MS) return known.denials;
+    if (this.#observing >= MAX_OBSERVING) return Promise.resolve(undefined);
+    const denials = this.#observeNow(call, settleMs);
+    this.#observed.set(call.definition, ofTool.set(kind, { atMs, denials }));
+    return denials;
+  }
+
+  async #observeNow(call: TwinCall, settleMs: number): Promise<readonly Denial[] | undefined> {
+    this.#observing += 1;
+    try {
+      const found = await repeated(this.#options.connect, call, settleMs);
+      if (!found.ok) return undefined;
+      const [first] = found.value;
+      if (first !== undefined) await this.#record(call, first, found.value);
+      return found.value;
+    } catch {
+      return undefined;
+    } finally {
+      this.#observing -= 1;
+    }
+  }
+
+  /** Tells the operator, and keeps what the kernel reported as an observed contradiction. */
+  async #record(call: TwinCall, denial: Denial, seen: readonly ObservedDenial[] | undefined): Promise<void> {
+    const { log, records, mask, nowMs } = this.#options;
+    const { spec, definition } = call;
+    const says = mask(`stopped from ${denialText(denial)}`);
+    const fields = { server: spec.name, tool: definition.key, isObserved: seen !== undefined };
+    log.warn('a read-only tool tried what its sandbox refuses', { ...fields, says });
+    const { key: name } = definition;
+    if (records === undefined || name === undefined) return;
+    const { identity } = idsOf(spec);
+    const id = toolIdOf(spec.name, identity, name);
+    const atMs = nowMs();
+    await records.change(() => {
+      const before: ToolRecord = records.get('tool', id) ?? {
+        id,
+        server: spec.name,
+        identity,
+        name,
+        overrides: {},
+      };
+      const verification = seen && contradictedBy(call, { before: before.verification, seen, atMs, mask });
+      return ok({
+        value: undefined,
+        changes: [
+          { kind: 'tool', id, body: verification === undefined ? before : { ...before, verification } },
+        ],
+        audit: [
+          {
+            atMs,
+            subject: 'sandbox',
+            action: 'tool.deny',
+            target: { kind: 'tool', id, name: `${spec.name}.${name}` },
+            after: {
+              kind: denial.kind,
+              target: denial.target && mask(denial.target),
+              isObserved: seen !== undefined,
+            },
+          },
+        ],
+      });
+    });
+  }
+}
+
+/** Repeats a call in a sandbox of its own, and returns what was refused from then on. */
+async function repeated(
+  connect: Connect,
+  { spec, request }: TwinCall,
+  settleMs: number,
+): Promise<Result<readonly ObservedDenial[], undefined>> {
+  const ended = Promise.withResolvers<undefined>();
+  const traced = Promise.withResolvers<readonly ObservedDenial[]>();
+  const events: LinkEvents = { ...DEAF, ended: () => ended.resolve(undefined) };
+  const signal = AbortSignal.timeout(START_MS);
+  const opening = {
+    events,
+    signal,
+    client: undefined,
+    isShared: true,
+    rights: 'read',
+    onDenials: traced.resolve,
+  } as const;
+  const opened = await connect(spec, opening);
+  if (!opened.ok) return err(undefined);
+  const sentMs = Date.now();
+  await Promise.race([
+    opened.value.send({ ...ownUpstreamRequest(request.message, CALL_MS), ...request }),
+    ended.promise,
+  ]);
+  await Promise.race([ended.promise, pause(settleMs)]);
+  await opened.value.close({ code: 'LINK_CLOSED' });
+  const denials = await Promise.race([traced.promise, pause(TRACE_MS)]);
+  return denials === undefined ? err(undefined) : ok(denials.filter(({ atMs }) => atMs >= sentMs));
+}
+
+const DEAF: Omit<LinkEvents, 'ended'> = {
+  changed: () => undefined,
+  updated: () => undefined,
+  missed: () => undefined,
+  drained: () => undefined,
+};
+
+const HINT_OF: Readonly<Record<Denial['kind'], Hint>> = { write: 'readOnlyHint', connect: 'openWorldHint' };
+
+interface Contradiction {
+  readonly before: ToolVerification | undefined;
+  readonly seen: readonly ObservedDenial[];
+  readonly atMs: number;
+  readonly mask: (text: string) => string;
+}
+
+/** What is kept of an open-world tool are its changes of files: it was repeated without its network. */
+function contradictedBy(
+  { definition, rights, request: { message } }: TwinCall,
+  { before, seen, atMs, mask }: Contradiction,
+): ToolVerification | undefined {
+  const counted = seen.filter(({ kind }) => kind === 'write' || rights === 'read');
+  if (counted.length === 0) return undefined;
+  const digest = digestOf(definition);
+  const member = memberOf(message.params, 'arguments');
+  const args = member === undefined ? '{}' : mask(rawOf(message.bytes, member)).slice(0, MAX_ARGS_LENGTH);
+  const hints = counted.map((denial) => {
+    const says = mask(`stopped from ${denialText(denial)}`);
+    const effect = { effect: 'denied', says, target: mask(denial.target ?? ''), call: 1, args, atMs };
+    return [HINT_OF[denial.kind], { kind: 'contradicted', atMs, evidence: [effect] }] as const;
+  });
+  const known = before?.digest === digest ? before : undefined;
+  return {
+    digest,
+    atMs,
+    author: known?.author ?? 'sandbox',
+    server: known?.server ?? { name: '', version: '', packageDigest: '' },
+    mechanisms: [...new Set([...(known?.mechanisms ?? []), 'enforcement', 'syscall_trace'])],
+    // The first denial of each kind is kept.
+    hints: { ...known?.hints, ...Object.fromEntries(hints.toReversed()) },
+  };
+}

@@ -1,0 +1,49 @@
+import { type Denial, denialIn, MAX_DENIAL_TEXT } from '../../core/sandbox-denial.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, type Result } from '../../core/result.ts';
+import type { TwinCall, TwinDenials } from '../catalog/twin-denials.ts';
+import type { Reply } from '../ports/link.ts';
+import { isToolError } from './call-record.ts';
+
+/** The answer of a twin; SANDBOX_DENIED in its place if the call failed because its sandbox refused something. */
+export function unlessDenied(
+  call: TwinCall,
+  reply: Result<Reply, Refusal>,
+  denials: TwinDenials | undefined,
+): Result<Reply, Refusal> | Promise<Result<Reply, Refusal>> {
+  const text = denials && textToSearch(reply);
+  const said = text === undefined ? undefined : denialIn(text, call.rights);
+  return said === undefined || denials === undefined ? reply : judged(call, reply, { said, denials });
+}
+
+async function judged(
+  call: TwinCall,
+  reply: Result<Reply, Refusal>,
+  { said, denials }: { readonly said: Denial; readonly denials: TwinDenials },
+): Promise<Result<Reply, Refusal>> {
+  const denial = await denials.judge(call, said, !reply.ok || isFailed(reply.value));
+  if (denial === undefined) return reply;
+  const { spec, definition, rights } = call;
+  return err({ code: 'SANDBOX_DENIED', server: spec.name, tool: definition.key ?? '', rights, denial });
+}
+
+/** The text of an error. Undefined if nothing failed: some servers report failures as results, in short texts. */
+function textToSearch(reply: Result<Reply, Refusal>): string | undefined {
+  if (!reply.ok) {
+    const { error } = reply;
+    return error.code === 'SERVER_ENDED' && 'stderr' in error.cause ? error.cause.stderr : undefined;
+  }
+  const { bytes } = reply.value.message;
+  if (bytes.length > MAX_DENIAL_TEXT) return undefined;
+  const isSuspect =
+    isFailed(reply.value) || (bytes.length <= SHORT_BYTES && MARKS.some((mark) => bytes.includes(mark)));
+  return isSuspect ? bytes.toString() : undefined;
+}
+
+function isFailed({ message }: Reply): boolean {
+  return message.isError || isToolError(message);
+}
+
+const SHORT_BYTES = 4 * 1024;
+/** Parts of what runtimes say of refused changes and connections. */
+const MARKS = ['EROFS', 'ead-only file', 'Errno 30', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND', 'etch failed'];
