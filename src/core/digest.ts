@@ -33,10 +33,14 @@ export function digestOfDefinition(text: string): string {
   return (hasTwins(text) ? undefined : digestOfJson(text)) ?? sha256(text);
 }
 
+/** Longer arguments are hashed as written: parsing them with exact numbers would hold up all other clients. */
+const MAX_PARSED_LENGTH = 64 * 1024;
+
 /**
  * The same for arguments of a call, but numbers count as written: an approval of 0.1 is none of
  * 0.10000000000000000555, which a double rounds to 0.1 and a server may not.
  */
 export function digestOfArguments(text: string): string {
-  return (hasTwins(text) ? undefined : digestOfRead(writtenJson(text))) ?? sha256(text);
+  const isRead = text.length <= MAX_PARSED_LENGTH && !hasTwins(text);
+  return (isRead ? digestOfRead(writtenJson(text)) : undefined) ?? sha256(text);
 }

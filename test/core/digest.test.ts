@@ -76,4 +76,9 @@ describe('the digest of arguments', () => {
   it('is that of the bytes if a key stands twice or the text is no JSON', () => {
     for (const text of ['{"a":1,"a":2}', '{"a":1']) expect(digestOfArguments(text)).toBe(sha256(text));
   });
+
+  it('is that of the bytes beyond 64 KiB, so that a large call holds up no other client', () => {
+    const large = `{"b":"${'x'.repeat(64 * 1024)}","a":1.50}`;
+    expect(digestOfArguments(large)).toBe(sha256(large));
+  });
 });
