@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
-import { endLater } from '../support/endings.ts';
+import { endLater, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Json, JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -35,10 +35,23 @@ function counts({ incoming, response, write }: Exchange): boolean {
   const isError = incoming.raw.includes('"fail"');
   const result = `{ "content":[ ], "isError":${isError} ,"resultType":"complete","odd": 1${answered}.50e+0 }`;
   response.setHeader('content-type', 'application/json');
-  write(`{"result": ${result},  "id" : ${JSON.stringify(incoming.id)}, "jsonrpc":"2.0"}`);
+  const text = `{"result": ${result},  "id" : ${JSON.stringify(incoming.id)}, "jsonrpc":"2.0"}`;
+  if (held === undefined) write(text);
+  else void held.promise.then(() => write(text));
   return true;
 }
 let answered = 0;
+/** While it is set, calls reach their server and get no answer. */
+let held: PromiseWithResolvers<void> | undefined;
+
+function hold(): void {
+  held = Promise.withResolvers();
+}
+
+function release(): void {
+  held?.resolve();
+  held = undefined;
+}
 
 beforeAll(async () => {
   const [legacy, modern] = await Promise.all(
@@ -155,6 +168,40 @@ describe('a result is used again', () => {
     expect(answered).toBe(before);
     await call('legacy_get', { args });
     expect(answered).toBe(before + 1);
+  });
+});
+
+describe('identical calls at the same time', () => {
+  const untilUnderway = (count: number): Promise<unknown> =>
+    until(`${count} calls are under way`, async () => {
+      const inFlight = await readGauge(assay, 'assay_requests_in_flight', { server: 'legacy' });
+      return inFlight === count ? true : undefined;
+    });
+
+  it('are one call to their server, but for those of another caller', async () => {
+    const args = { of: 'the same time' };
+    const before = answered;
+    hold();
+    const same = [51, 52, 53, 54].map((id) => call('legacy_get', { args, id }));
+    const others = call('legacy_get', { args, who: 1 });
+    await untilUnderway(5);
+    release();
+    const withoutId = (text: string): string => text.replace(/"id" : \d+/, '');
+    const texts = new Set((await Promise.all(same)).map(withoutId));
+    expect([texts.size, texts.has(withoutId(await others)), answered - before]).toEqual([1, false, 2]);
+  });
+
+  it('are sent too if the result of the first one cannot be kept, unless they were cancelled', async () => {
+    const before = answered;
+    hold();
+    const calls = [61, 62, 63].map((id) => call('legacy_fail', { id }));
+    await untilUnderway(3);
+    await sessions[0]?.notify('notifications/cancelled', { requestId: 63 });
+    await untilUnderway(2);
+    expect(answered - before).toBe(1);
+    release();
+    await Promise.all(calls.slice(0, 2));
+    expect(answered - before).toBe(2);
   });
 });
 

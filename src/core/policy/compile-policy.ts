@@ -104,8 +104,9 @@ function ruled(matched: readonly CompiledRule[], effect: PolicyRule['effect']): 
 
 function destructive({ hints }: PolicyTool, preferences: PolicyPreferences): readonly PolicyReason[] {
   const { value, by } = hints.destructiveHint.decision;
-  const isCounted = preferences.alwaysConfirmDestructive && value && !hints.readOnlyHint.decision.value;
-  return isCounted ? [{ code: 'destructive', origin: reasonOf(by).code }] : [];
+  return preferences.alwaysConfirmDestructive && value
+    ? [{ code: 'destructive', origin: reasonOf(by).code }]
+    : [];
 }
 
 /** Session labels and missing hints, where the preferences give them this effect. */

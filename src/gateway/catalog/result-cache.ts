@@ -55,6 +55,8 @@ export class ResultCache {
   readonly #maxBytes: number;
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry>();
+  /** The end of calls under way whose results may be stored. */
+  readonly #underway = new Map<string, Promise<undefined>>();
   readonly #generations = new WeakMap<CachedServer, Generation>();
   #bytes = 0;
   #sweepMs = 0;
@@ -79,6 +81,22 @@ export class ResultCache {
     // Read anew, so that answers to different clients share nothing.
     const message = readServerMessage(Buffer.from(entry.bytes));
     return message.kind === 'response' ? { message, era: entry.era } : undefined;
+  }
+
+  /** Resolves when the call with this key that is under way has ended. Undefined if there is none. */
+  underway(key: string): Promise<undefined> | undefined {
+    return this.#underway.get(key);
+  }
+
+  /** Lets identical calls know of one that is sent now, until the returned function was called. */
+  start(key: string): () => void {
+    if (this.#underway.has(key)) return () => undefined;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#underway.set(key, promise);
+    return () => {
+      this.#underway.delete(key);
+      resolve(undefined);
+    };
   }
 
   /** Call it before a call is sent whose result may be stored. */

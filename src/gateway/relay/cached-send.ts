@@ -6,7 +6,7 @@ import { isForAll, linkChoice } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { toolIdIn } from '../catalog/tool-claims.ts';
 import type { Reply } from '../ports/link.ts';
-import type { Answer, Call } from './call.ts';
+import { type Answer, type Call, refused } from './call.ts';
 
 /** Whether the cache of results has anything to do with a call. */
 export function concernsCache(call: Call): boolean {
@@ -15,7 +15,10 @@ export function concernsCache(call: Call): boolean {
   return results.ttlMs > 0 || results.size > 0 || call.tool?.cacheMs !== undefined;
 }
 
-/** Answers a call from the cache, or sends it and keeps its result if the tool permits that. */
+/**
+ * Answers a call from the cache, or sends it and keeps its result if the tool permits that. While an identical call is
+ * under way, waits for its result; if that is not kept, sends this one as well.
+ */
 export async function sendCached(call: Call, server: Server, send: () => Promise<Answer>): Promise<Answer> {
   const { results } = call.view.calls;
   const { tool } = call;
@@ -26,17 +29,36 @@ export async function sendCached(call: Call, server: Server, send: () => Promise
   const ttlMs = cacheMsOf(tool, results.ttlMs);
   const key = ttlMs === 0 || !isShared(call, server) ? undefined : keyOf(call);
   if (key === undefined) return send();
+  const underway = results.underway(key);
+  if (underway !== undefined) {
+    await endOf(underway, call);
+    if (call.cancellation.isCancelled) return refused({ code: 'CANCELLED' });
+    // The call has waited, so its tool is compared again if it is sent after all.
+    call.decidedLink = undefined;
+  }
   const found = results.find(server, key);
   if (found !== undefined) {
-    call.isFromCache = true;
     call.view.telemetry?.meter?.cached(server.spec.name);
     return { kind: 'relayed', reply: found };
   }
   const ticket = results.begin(server);
-  const answer = await send();
-  if (answer.kind === 'relayed' && !call.wasAsked && isPlainResult(answer.reply))
-    results.store(ticket, key, { reply: answer.reply, ttlMs });
-  return answer;
+  const end = results.start(key);
+  try {
+    const answer = await send();
+    if (answer.kind === 'relayed' && !call.wasAsked && isPlainResult(answer.reply))
+      results.store(ticket, key, { reply: answer.reply, ttlMs });
+    return answer;
+  } finally {
+    end();
+  }
+}
+
+/** Resolves with the end of an identical call that is under way, or when this one is cancelled. */
+async function endOf(underway: Promise<undefined>, { cancellation }: Call): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const done = (): void => resolve(undefined);
+  void underway.then(done);
+  await cancellation.during(done, promise);
 }
 
 /** A connection of one client alone may have a state of its own, and can restart unnoticed. */

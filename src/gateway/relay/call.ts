@@ -124,8 +124,6 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   wasAsked = false;
   /** Whether its client got messages of its server. */
   wasNotified = false;
-  /** Whether it was answered from the cache of results. */
-  isFromCache = false;
   /** How often it was sent again. */
   repeats = 0;
   /** The value of `repeats` when progress was first reported. */
