@@ -49,6 +49,7 @@ const DIFFERENT: Readonly<Record<string, Partial<DecidedCall>>> = {
   'no session': modern('a'),
   'another subject': { identity: { ...CALL.identity, subject: 'bob' } },
   'another token': { identity: { ...CALL.identity, tokenId: 't2' } },
+  'a session at the pages': { identity: { ...CALL.identity, sessionId: 'p' } },
   'another tool': { entry: { server: SERVER, definition: definition('tools', tool('put')) } },
   'another server': { entry: { server: OTHER_SERVER, definition: definition('tools', tool('set')) } },
   'another definition': { tool: toolIs('trusted', { digest: 'changed' }) },

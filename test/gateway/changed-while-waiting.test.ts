@@ -4,6 +4,7 @@ import { type Decision, NO_POLICY } from '../../src/core/policy/policy.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { LOCAL_USER } from '../../src/core/subject.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
+import { ResultCache } from '../../src/gateway/catalog/result-cache.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import { type Answer, Call } from '../../src/gateway/relay/call.ts';
@@ -16,6 +17,8 @@ import { inventoryOf, listed, NOTHING_ASKS, tool } from './listed-server.ts';
 const ALLOW: Decision = { kind: 'allow', reasons: [{ code: 'own_tool' }] };
 const SAME = [tool('act')];
 const OTHER = [tool('act', { annotations: { destructiveHint: true } })];
+const READING = [tool('act', { annotations: { readOnlyHint: true, openWorldHint: false } })];
+const CACHE = { 'cache.ttlMs': 60_000, 'cache.maxBytes': 1_000_000 };
 const UNREADABLE = 'its list cannot be read';
 
 interface Opened {
@@ -28,20 +31,26 @@ interface Opened {
 }
 
 interface Given {
+  /** Whether results are kept. */
+  readonly isCached?: boolean;
   /** What it lists after it has started again. */
   readonly then?: readonly Json[] | typeof UNREADABLE;
   /** Answers the calls of the first process. */
   readonly first?: (opened: Pick<Opened, 'end'>, send: Link['send']) => Link['send'];
 }
 
-async function open({ then = SAME, first = (_, send) => send }: Given = {}): Promise<Opened> {
+async function open({
+  then = SAME,
+  first = (_, send) => send,
+  isCached = false,
+}: Given = {}): Promise<Opened> {
   const sent: number[] = [];
   let starts = 0;
   let end = (): void => undefined;
   const connect: Connect = (_, { events }) => {
     starts += 1;
     const start = starts;
-    const tools = start === 1 ? SAME : then;
+    const tools = start === 1 ? (isCached ? READING : SAME) : then;
     const list = (method: string): string =>
       JSON.stringify(method !== 'tools/list' || tools === UNREADABLE ? {} : { tools });
     const link = listLink(list);
@@ -55,13 +64,18 @@ async function open({ then = SAME, first = (_, send) => send }: Given = {}): Pro
     };
     return Promise.resolve(ok({ ...link, send }));
   };
-  const server = listed('s', {}, { connect, limits: { 'limits.requestsPerServer': 1 } });
+  const limits = { 'limits.requestsPerServer': 1 };
+  const server = listed('s', {}, { connect, limits, trust: isCached });
   server.start();
   onTestFinished(() => server.stop());
   await server.waitUntilReady(new Cancellation());
   const view = new View({
     endpoint: 'all',
-    calls: { ...NOTHING_ASKS, policy: { current: { ...NO_POLICY, decide: () => ALLOW } } },
+    calls: {
+      ...NOTHING_ASKS,
+      policy: { current: { ...NO_POLICY, decide: () => ALLOW } },
+      ...(isCached && { results: new ResultCache({ limits: CACHE, nowMs: () => 0 }) }),
+    },
     servers: () => [server],
     isAggregated: true,
     settled: () => Promise.resolve(),
@@ -138,3 +152,18 @@ it.each([
     expect([(await waiting).kind, sent]).toEqual([kind, reached]);
   },
 );
+
+it('a call that waited for the result of the same call is not sent if the tool is another by then', async () => {
+  const held = Promise.withResolvers<undefined>();
+  const { server, view, sent } = await open({
+    isCached: true,
+    first: (_, send) => (request) => held.promise.then(() => send(request)),
+  });
+  const before = act(view);
+  await expect.poll(() => sent).toEqual([1]);
+  const waiting = act(view);
+  server.lists.inventory = { ...server.lists.inventory, ...inventoryOf({ tools: OTHER }) };
+  held.resolve(undefined);
+  expect((await before).kind).toBe('relayed');
+  expect([await waiting, sent]).toEqual([CHANGED, [1]]);
+});

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { KeySealer } from '../../src/adapters/auth/sealer.ts';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { ok } from '../../src/core/result.ts';
-import { LOCAL_USER } from '../../src/core/subject.ts';
+import type { Decision, PolicyTool } from '../../src/core/policy/policy.ts';
+import { type Identity, LOCAL_USER } from '../../src/core/subject.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
 import type { StoredKey } from '../../src/gateway/ports/store.ts';
 import { bindingOf } from '../../src/gateway/relay/approval-request.ts';
@@ -28,15 +29,30 @@ function sealer(): KeySealer {
   });
 }
 
+/** What differs from the call of `ask` by the local user at the endpoint `all`. */
+interface Other {
+  readonly number?: string;
+  readonly identity?: Identity;
+  readonly endpoint?: string;
+  readonly method?: string;
+  readonly name?: string;
+  readonly decision?: Decision;
+}
+
 function callsOf(): {
   readonly server: ReturnType<typeof listed>;
-  readonly called: (number?: string) => Promise<Call>;
+  readonly called: (other?: Other) => Promise<Call>;
 } {
-  const server = listed('s', { tools: [tool('ask', { description: 'Asks.' })] });
+  const tools = [
+    tool('ask', { description: 'Asks.' }),
+    tool('tell', { annotations: { idempotentHint: true } }),
+  ];
+  const server = listed('s', { tools }, { trust: true });
   const calls = { ...NOTHING_ASKS, sealer: sealer() };
-  const called = async (number = '1'): Promise<Call> => {
+  const called = async (other: Other = {}): Promise<Call> => {
+    const { number = '1', endpoint = 'all', method = 'tools/call', name = 's_ask' } = other;
     const view = new View({
-      endpoint: 'all',
+      endpoint,
       calls,
       servers: () => [server],
       isAggregated: true,
@@ -44,18 +60,21 @@ function callsOf(): {
     });
     const call = new Call({
       caller: { era: 'modern', view, clientInfo: undefined, logLevel: undefined },
-      identity: LOCAL_USER,
-      message: ownRequest('tools/call', { name: 's_ask', arguments: { a: JSON.rawJSON(number) } }),
+      identity: other.identity ?? LOCAL_USER,
+      message: ownRequest(method, { name, arguments: { a: JSON.rawJSON(number) } }),
       cancellation: new Cancellation(),
       client: { notify: () => undefined, ask: undefined },
       logLevel: undefined,
     });
-    const found = await view.tool('s_ask');
+    const found = await view.tool(name);
     call.entry = found.ok ? found.value : undefined;
+    call.decision = other.decision ?? ASKED;
     return call;
   };
   return { server, called };
 }
+
+const ASKED: Decision = { kind: 'ask', per: 'call', reasons: [{ code: 'unannotated' }] };
 
 const STATE: RequestState = { kind: 'suspended', id: { replica: 'r', nonce: 'n' } };
 
@@ -71,9 +90,60 @@ it('a sealed state holds for the definition of the tool that it was given for, a
   });
 });
 
+const OTHERS: Readonly<Record<string, Other>> = {
+  subject: { identity: { ...LOCAL_USER, subject: 'eve' } },
+  endpoint: { endpoint: 'servers/s' },
+  method: { method: 'prompts/get' },
+};
+
+it.each(Object.entries(OTHERS))('a sealed state does not hold for another %s', async (_, other) => {
+  const { called } = callsOf();
+  const sealed = await sealState(await called(), 's', STATE);
+  expect(await openState(await called(other), 's', sealed)).toMatchObject({ ok: false });
+});
+
+it('a sealed state does not hold for another name or server, though the definition is the same', async () => {
+  const { called } = callsOf();
+  const call = await called();
+  const sealed = await sealState(call, 's', STATE);
+  expect(await openState(call, 'other', sealed)).toMatchObject({ ok: false });
+  const renamed = await called({ name: 's_tell' });
+  renamed.entry = call.entry;
+  expect(await openState(renamed, 's', sealed)).toMatchObject({ ok: false });
+});
+
+it('an approval is bound to the tool and its server, and to why it was asked for, with the hints', async () => {
+  const { called } = callsOf();
+  const bindings = new Set<string>();
+  const bind = (call: Call, about: PolicyTool): void => {
+    // What an approval is found by. The session counts only for approvals of a session.
+    const { subject, toolKey, digest, argumentsHash } = bindingOf(call, about);
+    bindings.add([subject, toolKey, digest, argumentsHash].join());
+  };
+  const call = await called();
+  const about = toolWith([]);
+  bind(call, about);
+  bind(await called(), about);
+  expect(bindings.size).toBe(1);
+  const moved = await called();
+  const elsewhere = listed('s');
+  const transport = { ...elsewhere.spec.transport, command: 'another' };
+  Object.defineProperty(elsewhere, 'spec', { value: { ...elsewhere.spec, transport } });
+  moved.entry = moved.entry && { ...moved.entry, server: elsewhere };
+  bind(moved, about);
+  bind(call, { ...about, name: 'other' });
+  bind(call, { ...about, digest: 'other' });
+  bind(await called({ identity: { ...LOCAL_USER, subject: 'eve' } }), about);
+  bind(await called({ number: '2' }), about);
+  bind(await called({ decision: { ...ASKED, reasons: [{ code: 'session_labels' }] } }), about);
+  bind(await called({ decision: { kind: 'ask', per: 'session', reasons: ASKED.reasons } }), about);
+  bind(await called({ name: 's_tell' }), about);
+  expect(bindings.size).toBe(9);
+});
+
 it('a sealed state and an approval hold for the numbers as written, not for ones that round to the same', async () => {
   const { called } = callsOf();
-  const [one, other] = [await called('0.1'), await called('0.10000000000000000555')];
+  const [one, other] = [await called({ number: '0.1' }), await called({ number: '0.10000000000000000555' })];
   const sealed = await sealState(one, 's', STATE);
   expect(await openState(other, 's', sealed)).toMatchObject({ ok: false, error: { code: 'STATE_INVALID' } });
   const [hash, otherHash] = [one, other].map((call) => bindingOf(call, toolWith([])).argumentsHash);

@@ -36,6 +36,9 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
       expect(await request(fresh, at('b', { binding: { ...first.binding, [member]: value } }))).toBe('b');
     }
     expect(valueOf(await store.approvals({ limit: 9 }))).toEqual([first]);
+    const later = { ...LIMITS, nowMs: NOW_MS + 100 };
+    const late = at('c', { binding: first.binding, expiresMs: later.nowMs + 100 });
+    expect(valueOf(await store.requestApproval(late, later))).toEqual(late);
   });
 
   it('limits what waits of one subject, and forgets what has ended long ago', async () => {
