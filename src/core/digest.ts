@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, exactJson, hasTwins, writtenJson } from './canonical-json.ts';
 
 /** The first `length` hexadecimal digits of the SHA-256 of a text. */
@@ -8,7 +8,7 @@ export function shortHash(text: string, length: number): string {
 
 /** SHA-256 of a text in UTF-8, in hexadecimal. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return hash('sha256', text);
 }
 
 /** SHA-256 of the canonical form of a JSON text, in hexadecimal. Undefined if the text is not JSON. */

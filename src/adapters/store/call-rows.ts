@@ -6,7 +6,7 @@ import {
   type StoredEntry,
 } from '../../core/activity/call-chain.ts';
 import type { CallCount, CallPage, CallQuery, CallSpan, Retention } from '../../gateway/ports/call-log.ts';
-import { portions, type Trx } from './dialect.ts';
+import type { Trx } from './dialect.ts';
 import type { CallRow, CallStateRow } from './tables.ts';
 
 /** Maximum number of entries that one write removes. */
@@ -18,14 +18,22 @@ export async function writeCalls(trx: Trx, batch: EntryBatch, retention: Retenti
   const fresh = await withoutStored(trx, entries);
   const state = await takeIds(trx, fresh.length);
   const first = state.last_call - fresh.length + 1;
-  for (const rows of portions(fresh.map((entry, at) => rowOf(entry, first + at)))) await insert(trx, rows);
+  const rows = fresh.map((entry, at) => rowOf(entry, first + at));
+  for (const [from, to] of portionsOf(rows.length)) await insert(trx, rows.slice(from, to));
   await prune(trx, state, retention);
   return entries.at(-1)?.hash ?? batch.previous;
 }
 
-/** Statements by their number of rows: compiling one takes longer than running it, and most batches are full. */
+/** Numbers of rows in one statement. There are few, as compiling a statement takes longer than running it. */
+const PORTIONS: readonly number[] = [512, 64, 8, 1];
+
+function* portionsOf(count: number): Generator<readonly [from: number, to: number]> {
+  let from = 0;
+  for (const size of PORTIONS) for (; from + size <= count; from += size) yield [from, from + size];
+}
+
+/** Statements by their number of rows. */
 const INSERTS = new WeakMap<object, Map<number, string>>();
-const MAX_INSERTS = 8;
 
 async function insert(trx: Trx, rows: readonly CallRow[]): Promise<void> {
   const { adapter } = trx.getExecutor();
@@ -37,7 +45,7 @@ async function insert(trx: Trx, rows: readonly CallRow[]): Promise<void> {
     return;
   }
   const query = trx.insertInto('assay_calls').values(rows).compile();
-  if (known.size < MAX_INSERTS) known.set(rows.length, query.sql);
+  known.set(rows.length, query.sql);
   await trx.executeQuery(query);
 }
 

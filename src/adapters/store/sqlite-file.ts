@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import SqliteDatabase, { type Database } from 'better-sqlite3';
+import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -124,9 +124,27 @@ function connect(path: string, readonly: boolean): Database {
   return new SqliteDatabase(path, { readonly, fileMustExist: true, timeout: LOCK_MS });
 }
 
+/**
+ * Kysely prepares a statement each time it runs it, which takes longer than the run where many rows are inserted. So the
+ * last few that write are kept. Those that read are not: their columns may change.
+ */
 function kyselyOf(database: Database): Db {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  const kept = new Map<string, Statement>();
+  const prepare = (text: string): Statement => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const statement = database.prepare(text);
+    const [oldest = ''] = kept.size < MAX_KEPT ? [] : kept.keys();
+    kept.delete(oldest);
+    if (!statement.reader) kept.set(text, statement);
+    return statement;
+  };
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: { prepare, close: () => database.close() } }),
+  });
 }
+
+const MAX_KEPT = 16;
 
 function refused(path: string, error: unknown): Result<never, Refusal> {
   const refusal = refusalOf(error);
