@@ -1,4 +1,4 @@
-import type { Plan, PlannedKey } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { FAULT, PAUSED } from './string-reader.ts';
 import { textOf, type JsonObject, type Span } from './spans.ts';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, keyText } from './tokens.ts';
@@ -222,7 +222,11 @@ export class Scanner {
     if (frame.members.length >= this.#maxListed)
       return this.#values.refuse(`more than ${this.#maxListed} members`, from);
     const key = this.#text(from, to, isPlain);
-    if (planned !== undefined && !this.#isSole(frame, { key, at: from }, planned)) return start;
+    if (planned !== undefined) {
+      const isTwin = key !== planned.key || (this.#refusesTwice && isListed(frame, key));
+      if (isTwin && this.#refusesTwice) this.#noteTwin(frame, planned.key, { key, at: from });
+      if (isTwin) return start;
+    }
     const { previousEnd } = frame;
     frame.member = {
       key,
@@ -239,15 +243,8 @@ export class Scanner {
     return start;
   }
 
-  /** Whether a member is the planned one and unambiguous. */
-  #isSole(
-    frame: Frame,
-    { key, at }: { readonly key: string; readonly at: number },
-    { key: planned }: PlannedKey,
-  ): boolean {
-    if (!this.#refusesTwice) return key === planned;
-    const isTwice = frame.members.some((member) => member.key === planned);
-    if (key === planned && !isTwice) return true;
+  /** Notes a member that is listed already or differs from the planned key in case. */
+  #noteTwin(frame: Frame, planned: string, { key, at }: { readonly key: string; readonly at: number }): void {
     const shown = JSON.stringify(key);
     const reason =
       key === planned
@@ -255,7 +252,6 @@ export class Scanner {
         : `the member ${shown} is read as ${JSON.stringify(planned)} by readers that ignore case`;
     this.twin ??= { reason, isJson: true, offset: at };
     if (frame.parent === undefined) (this.twinsAtRoot ??= new Set()).add(planned);
-    return false;
   }
 
   /** The text of the well-formed key that opens at `from`. */
@@ -264,4 +260,10 @@ export class Scanner {
     if (isPlain) return keyText(bytes, from + 1, to);
     return textOf(bytes, { start: from, end: to + 1 }) ?? '';
   }
+}
+
+/** Without a closure, as this runs for each member of each message. */
+function isListed({ members }: Frame, key: string): boolean {
+  for (const member of members) if (member.key === key) return true;
+  return false;
 }

@@ -1,5 +1,5 @@
 export { planOf, type Plan } from './plan.ts';
-import { BACKSLASH, QUOTE } from './tokens.ts';
+import { BACKSLASH, keep, keptText, QUOTE } from './tokens.ts';
 
 /** The position of a JSON value in the bytes, from `start` up to but not including `end`. */
 export interface Span {
@@ -43,12 +43,16 @@ const MAX_TEXT_LENGTH = 64 * 1024 * 1024;
 /** The text of a JSON string; undefined if the span contains another kind of value or a longer text. */
 export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
   if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
-  const length = span.end - span.start;
+  const start = span.start + 1;
+  const end = span.end - 1;
+  const kept = keptText(bytes, start, end);
+  if (kept !== undefined) return kept;
+  const length = end - start;
   if (length > MAX_TEXT_LENGTH) return undefined;
   if (length > MAX_ESCAPED_LENGTH && bytes.subarray(span.start, span.end).includes(BACKSLASH))
     return undefined;
-  const raw = bytes.toString('utf8', span.start + 1, span.end - 1);
-  if (!raw.includes('\\')) return raw;
+  const raw = bytes.toString('utf8', start, end);
+  if (!raw.includes('\\')) return keep(bytes, start, raw);
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {

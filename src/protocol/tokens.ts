@@ -77,19 +77,29 @@ function digitsEnd(bytes: Buffer, from: number, max: number): number {
   return at;
 }
 
-/** Recently seen keys: messages use few different ones, and creating a string costs more than comparing bytes. */
-const KEYS: string[] = [];
-const MAX_KEPT_KEY_LENGTH = 48;
+/** Recently seen short texts: messages use few different ones, and creating a string costs more than comparing bytes. */
+const KEPT: string[] = [];
+const MAX_KEPT_LENGTH = 48;
 
 /** The text of a plain ASCII key. */
 export function keyText(bytes: Buffer, start: number, end: number): string {
-  const length = end - start;
-  const slot = (length * 31 + (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0)) & 0xff;
-  const kept = KEYS[slot];
-  if (kept?.length === length && isAt(bytes, start, kept)) return kept;
-  const text = bytes.toString('latin1', start, end);
-  if (length <= MAX_KEPT_KEY_LENGTH) KEYS[slot] = text;
+  return keptText(bytes, start, end) ?? keep(bytes, start, bytes.toString('latin1', start, end));
+}
+
+/** The text between the quotes of a string, as written. Undefined if it was not seen recently. */
+export function keptText(bytes: Buffer, start: number, end: number): string | undefined {
+  const kept = KEPT[slotOf(bytes, start, end)];
+  return kept?.length === end - start && isAt(bytes, start, kept) ? kept : undefined;
+}
+
+/** Keeps a short text for `keptText`, and returns it. Only one in ASCII without escapes is found again. */
+export function keep(bytes: Buffer, start: number, text: string): string {
+  if (text.length <= MAX_KEPT_LENGTH) KEPT[slotOf(bytes, start, start + text.length)] = text;
   return text;
+}
+
+function slotOf(bytes: Buffer, start: number, end: number): number {
+  return ((end - start) * 31 + (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0)) & 0xff;
 }
 
 function isAt(bytes: Buffer, start: number, text: string): boolean {
