@@ -29,10 +29,15 @@ export type ConnectionFault =
       readonly chosenBy: HttpReach['chosenBy'];
     };
 
+/** The body of a response as it arrives. */
+export interface ResponseBody {
+  /** Pauses or resumes it. */
+  hold(isHeld: boolean): void;
+}
+
 /** Call order: start, data…, then end or error, once. After an abort, only error may follow. */
 export interface ResponseHandler {
-  /** `hold` pauses or resumes the response body. */
-  start(status: number, headers: ResponseHeaders, hold: (isHeld: boolean) => void): void;
+  start(status: number, headers: ResponseHeaders, body: ResponseBody): void;
   data(chunk: Buffer): void;
   end(): void;
   /** `isUnreached`: there was no connection, so nothing was sent. */
@@ -115,8 +120,6 @@ function dispatch(
     setImmediate(() => handler.error(forbidden, true));
     return () => undefined;
   }
-  let controller: Dispatcher.DispatchController | undefined;
-  let isAborted = false;
   const { method, path, body } = request;
   const [only] = body ?? [];
   // Several pieces go in as an iterable, which undici would send chunked unless told the length.
@@ -124,6 +127,7 @@ function dispatch(
   const headers = isWhole
     ? request.headers
     : request.headers.concat('content-length', String(lengthOf(body)));
+  const exchange = new Exchange(handler, reach);
   pool.dispatch(
     {
       method,
@@ -131,34 +135,59 @@ function dispatch(
       headers: headers as string[],
       body: isWhole ? (only ?? null) : (body as unknown as Readable),
     },
-    {
-      onRequestStart(given) {
-        controller = given;
-        if (isAborted) given.abort(new Error('aborted'));
-      },
-      onResponseStart(given, status, headers) {
-        handler.start(status, headers, (isHeld) => (isHeld ? given.pause() : given.resume()));
-      },
-      onResponseData(_, chunk) {
-        handler.data(chunk);
-      },
-      onResponseEnd() {
-        handler.end();
-      },
-      onResponseError(_, error) {
-        handler.error(
-          reach !== undefined && error instanceof ForbiddenAddress
-            ? notAllowed(error.reaches, reach)
-            : faultOf(error),
-          UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''),
-        );
-      },
-    },
+    exchange,
   );
-  return () => {
-    isAborted = true;
-    controller?.abort(new Error('aborted'));
-  };
+  return () => exchange.abort();
+}
+
+/** Hands what undici reports of one request on to its handler. */
+class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
+  readonly #handler: ResponseHandler;
+  readonly #reach: HttpReach | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isAborted = false;
+
+  constructor(handler: ResponseHandler, reach: HttpReach | undefined) {
+    this.#handler = handler;
+    this.#reach = reach;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#controller?.abort(new Error('aborted'));
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#controller?.pause();
+    else this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isAborted) controller.abort(new Error('aborted'));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    this.#handler.start(status, headers, this);
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#handler.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#handler.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const reach = this.#reach;
+    this.#handler.error(
+      reach !== undefined && error instanceof ForbiddenAddress
+        ? notAllowed(error.reaches, reach)
+        : faultOf(error),
+      UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''),
+    );
+  }
 }
 
 function lengthOf(pieces: readonly Buffer[]): number {

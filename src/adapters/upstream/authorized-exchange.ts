@@ -1,8 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
-import type { ResponseHeaders } from '../../platform/http-client.ts';
+import type { HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
 import { bearerChallenge } from '../../protocol/challenge.ts';
-import { exchangeHttp, type HttpExchangeOptions } from './http-exchange.ts';
+import type { Message, NoMessage } from '../../protocol/message.ts';
+import { exchangeHttp, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 /** Maximum number of times one request is resent with other credentials. */
 const MAX_RETRIES = 2;
@@ -15,12 +16,23 @@ export function exchangeAuthorized(
   options: HttpExchangeOptions,
   authorizer: Authorizer | undefined,
 ): () => void {
-  return authorizer === undefined ? exchangeHttp(options) : new Exchange(options, authorizer).abort;
+  return authorizer === undefined ? exchangeHttp(options) : new AuthorizedExchange(options, authorizer).abort;
 }
 
-class Exchange {
+/** The options of each try: those given, except that challenges are handled here. */
+class AuthorizedExchange implements HttpExchangeOptions {
+  readonly client: HttpExchangeOptions['client'];
+  readonly isStream: boolean;
+  readonly endsWithResponse: boolean;
+  readonly trail: HttpExchangeOptions['trail'];
+  readonly server: string;
+  readonly log: HttpExchangeOptions['log'];
   readonly #options: HttpExchangeOptions;
   readonly #authorizer: Authorizer;
+  request: HttpRequest;
+  /** The header of the last try. */
+  #sent: string | undefined;
+  #challenge: Challenge | undefined;
   #retries = 0;
   #isAborted = false;
   #abort: () => void = () => undefined;
@@ -28,6 +40,13 @@ class Exchange {
   constructor(options: HttpExchangeOptions, authorizer: Authorizer) {
     this.#options = options;
     this.#authorizer = authorizer;
+    this.client = options.client;
+    this.request = options.request;
+    this.isStream = options.isStream;
+    this.endsWithResponse = options.endsWithResponse;
+    this.trail = options.trail;
+    this.server = options.server;
+    this.log = options.log;
     this.#send();
   }
 
@@ -36,43 +55,53 @@ class Exchange {
     this.#abort();
   };
 
+  get onEvent(): HttpExchangeOptions['onEvent'] {
+    return this.#options.onEvent;
+  }
+
+  /** The body of a challenge is not the answer to the request, even if it looks like one. */
+  onMessage(message: Message | NoMessage): void {
+    if (this.#challenge === undefined) this.#options.onMessage(message);
+  }
+
+  onStart(status: number, headers: ResponseHeaders): void {
+    this.#challenge = challengeOf(status, headers, this.#sent !== undefined);
+    if (this.#challenge === undefined) this.#options.onStart?.(status, headers);
+  }
+
+  onEnd(end: HttpEnd): void {
+    if (this.#challenge === undefined || end.kind !== 'answered') this.#options.onEnd(end);
+    else
+      void this.#decide(this.#challenge).then((refusal) => {
+        if (refusal === undefined) this.#send();
+        else this.#options.onEnd({ ...end, refusal });
+      });
+  }
+
   #send(): void {
-    const options = this.#options;
-    const { request } = options;
+    const { request } = this.#options;
     const sent = this.#authorizer.header();
-    let challenge: Challenge | undefined;
-    this.#abort = exchangeHttp({
-      ...options,
-      request:
-        sent === undefined ? request : { ...request, headers: [...request.headers, 'authorization', sent] },
-      // The body of a challenge is not the answer to the request, even if it looks like one.
-      onMessage: (message) => {
-        if (challenge === undefined) options.onMessage(message);
-      },
-      onStart: (status, headers) => {
-        challenge = challengeOf(status, headers, sent !== undefined);
-        if (challenge === undefined) options.onStart?.(status, headers);
-      },
-      onEnd: (end) => {
-        if (challenge === undefined || end.kind !== 'answered') options.onEnd(end);
-        else
-          void this.#decide(challenge, sent).then((refusal) => {
-            if (refusal === undefined) this.#send();
-            else options.onEnd({ ...end, refusal });
-          });
-      },
-    });
+    this.#sent = sent;
+    this.#challenge = undefined;
+    if (sent !== undefined)
+      this.request = { ...request, headers: [...request.headers, 'authorization', sent] };
+    else this.request = request;
+    this.#abort = exchangeHttp(this);
   }
 
   /** Returns undefined if the request should be resent. */
-  async #decide(challenge: Challenge, sent: string | undefined): Promise<Refusal | undefined> {
-    const { server } = this.#options;
+  async #decide(challenge: Challenge): Promise<Refusal | undefined> {
     const { subject } = this.#authorizer;
     if (this.#retries === MAX_RETRIES) {
-      return { code: 'AUTHORIZATION_NEEDED', server, subject, cause: { code: 'TOKEN_REFUSED' } };
+      return {
+        code: 'AUTHORIZATION_NEEDED',
+        server: this.server,
+        subject,
+        cause: { code: 'TOKEN_REFUSED' },
+      };
     }
     this.#retries += 1;
-    const decided = await this.#authorizer.refused(challenge, sent);
+    const decided = await this.#authorizer.refused(challenge, this.#sent);
     if (this.#isAborted) return { code: 'CANCELLED' };
     return decided.ok ? undefined : decided.error;
   }

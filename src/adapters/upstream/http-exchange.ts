@@ -1,11 +1,18 @@
 import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
+import type {
+  ConnectionFault,
+  HttpClient,
+  HttpRequest,
+  ResponseBody,
+  ResponseHandler,
+  ResponseHeaders,
+} from '../../platform/http-client.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
-import { receive, SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { receive, SERVER_MESSAGE_LIMIT, type Sender } from './incoming.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { StreamPosition } from './stream-position.ts';
 
@@ -41,7 +48,7 @@ export interface HttpExchangeOptions {
   /** Called when the response head arrives. */
   readonly onStart?: (status: number, headers: ResponseHeaders) => void;
   /** For the older transport, where not every event is a message. */
-  readonly onEvent?: (event: string, data: Buffer) => void;
+  readonly onEvent?: ((event: string, data: Buffer) => void) | undefined;
   readonly onEnd: (end: HttpEnd) => void;
 }
 
@@ -50,70 +57,113 @@ export interface HttpExchangeOptions {
  * Returns a function that aborts it.
  */
 export function exchangeHttp(options: HttpExchangeOptions): () => void {
-  const { client, request, server, log } = options;
-  let reader: Reader | undefined;
-  let status = 0;
-  let headers: ResponseHeaders = {};
-  let broken: Cause | undefined;
-  let isOver = false;
-  let lingering: NodeJS.Timeout | undefined;
-  const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
-  let isQuoted = false;
-  const take = (bytes: Buffer): Promise<void> | undefined =>
-    receive(bytes, { server: options.server, log, isQuoted }, options.onMessage);
-  const takeEvent = (bytes: Buffer): Promise<void> | undefined =>
-    receive(bytes, options, (message) => {
-      options.onMessage(message);
-      if (options.endsWithResponse && message.kind === 'response' && !isOver)
-        lingering ??= setTimeout(() => abort(), LINGER_MS);
+  return new HttpExchange(options).abort;
+}
+
+class HttpExchange implements ResponseHandler, Sender {
+  readonly server: string;
+  readonly log: Log;
+  readonly #options: HttpExchangeOptions;
+  readonly abort: () => void;
+  #reader: Reader | undefined;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #broken: Cause | undefined;
+  #isOver = false;
+  #lingering: NodeJS.Timeout | undefined;
+
+  constructor(options: HttpExchangeOptions) {
+    this.#options = options;
+    const { client, request, isStream, server, log } = options;
+    this.server = server;
+    this.log = log;
+    this.abort = isStream ? client.stream(request, this) : client.call(request, this);
+  }
+
+  start(status: number, headers: ResponseHeaders, body: ResponseBody): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#reader = isEventStream(headers)
+      ? eventReader(
+          {
+            take: (bytes) => this.#take(bytes),
+            hold: (isHeld) => body.hold(isHeld),
+            onBroken: (error) => this.#onBroken(error),
+          },
+          this.#options,
+        )
+      : new BodyReader((bytes) => this.#take(bytes), headers);
+    this.#options.onStart?.(status, headers);
+  }
+
+  /** Text of other types may hold what does not belong into a log. */
+  isQuoted(): boolean {
+    return isEventStream(this.#headers) || isJson(this.#headers);
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#broken !== undefined) return;
+    try {
+      this.#reader?.push(chunk);
+    } catch (error) {
+      this.#onBroken(error);
+    }
+  }
+
+  end(): void {
+    this.#over({ kind: 'answered', status: this.#status, headers: this.#headers });
+  }
+
+  error(cause: ConnectionFault, isUnreached: boolean): void {
+    this.#over({ kind: isUnreached ? 'unreached' : 'broken', cause: this.#broken ?? cause });
+  }
+
+  #take(bytes: Buffer): Promise<void> | undefined {
+    return receive(bytes, this, (message) => this.#hear(message));
+  }
+
+  #hear(message: Message | NoMessage): void {
+    this.#options.onMessage(message);
+    // The rest of a stream may never end.
+    if (this.#options.endsWithResponse && message.kind === 'response' && !this.#isOver)
+      this.#lingering ??= setTimeout(() => this.abort(), LINGER_MS);
+  }
+
+  #onBroken(error: unknown): void {
+    const { server } = this;
+    this.#broken = { code: 'MESSAGE_TOO_LARGE', limitBytes: SERVER_MESSAGE_LIMIT };
+    this.#options.trail?.forget(); // the same event would be replayed
+    this.log.warn('server sent a message that is too large', {
+      server,
+      ...this.#broken,
+      error: String(error),
     });
-  const onBroken = (error: unknown): void => {
-    broken = { code: 'MESSAGE_TOO_LARGE', limitBytes: SERVER_MESSAGE_LIMIT };
-    options.trail?.forget(); // the same event would be replayed
-    log.warn('server sent a message that is too large', { server, ...broken, error: String(error) });
-    abort();
-  };
+    this.abort();
+  }
+
   /** Reports the end once everything received has been handled. */
-  const over = (end: HttpEnd): void => {
-    isOver = true;
-    clearTimeout(lingering);
-    if (reader === undefined) options.onEnd(end);
-    else reader.end(end, () => options.onEnd(end));
-  };
-  const abort = send(request, {
-    start(givenStatus, givenHeaders, hold) {
-      status = givenStatus;
-      headers = givenHeaders;
-      const type = String(headers['content-type'] ?? '').toLowerCase();
-      const isSse = type.startsWith('text/event-stream');
-      isQuoted = /^application\/(?:[\w.-]+\+)?json\b/.test(type);
-      reader = isSse
-        ? eventReader({ take: takeEvent, hold, onBroken }, options)
-        : bodyReader(take, isHtml(headers));
-      options.onStart?.(status, headers);
-    },
-    data(chunk) {
-      if (broken !== undefined) return;
-      try {
-        reader?.push(chunk);
-      } catch (error) {
-        onBroken(error);
-      }
-    },
-    end() {
-      over({ kind: 'answered', status, headers });
-    },
-    error(cause, isUnreached) {
-      over({ kind: isUnreached ? 'unreached' : 'broken', cause: broken ?? cause });
-    },
-  });
-  return abort;
+  #over(end: HttpEnd): void {
+    this.#isOver = true;
+    clearTimeout(this.#lingering);
+    if (this.#reader === undefined) this.#options.onEnd(end);
+    else this.#reader.end(end, () => this.#options.onEnd(end));
+  }
+}
+
+function typeOf(headers: ResponseHeaders): string {
+  return String(headers['content-type'] ?? '').toLowerCase();
+}
+
+function isEventStream(headers: ResponseHeaders): boolean {
+  return headers['content-type'] !== 'application/json' && typeOf(headers).startsWith('text/event-stream');
+}
+
+function isJson(headers: ResponseHeaders): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/.test(typeOf(headers));
 }
 
 export function isHtml(headers: ResponseHeaders): boolean {
-  return String(headers['content-type'] ?? '')
-    .toLowerCase()
-    .startsWith('text/html');
+  return typeOf(headers).startsWith('text/html');
 }
 
 export function isSuccess(status: number): boolean {
@@ -167,25 +217,33 @@ export function eventReader(
   };
 }
 
-function bodyReader(take: Take, isPage: boolean): Reader {
-  const body = new CollectedBytes();
-  return {
-    push(chunk) {
-      body.add(chunk);
-      if (body.length > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
-    },
-    end(end, onTaken) {
-      // A 202 carries no response, though some servers send a word with it. Neither does a body that breaks off.
-      if (end.kind !== 'answered' || end.status === 202 || body.length === 0) {
-        onTaken();
-        return;
-      }
-      const bytes = body.take();
-      // An error status or a web page may have any body; only take it if it looks like a message.
-      const mayBeMessage = isSuccess(end.status) && !isPage;
-      const taking = mayBeMessage || bytes.includes('"jsonrpc"') ? take(bytes) : undefined;
-      if (taking === undefined) onTaken();
-      else void taking.then(onTaken);
-    },
-  };
+class BodyReader implements Reader {
+  readonly #body = new CollectedBytes();
+  readonly #take: Take;
+  readonly #headers: ResponseHeaders;
+
+  constructor(take: Take, headers: ResponseHeaders) {
+    this.#take = take;
+    this.#headers = headers;
+  }
+
+  push(chunk: Buffer): void {
+    this.#body.add(chunk);
+    if (this.#body.length > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
+  }
+
+  end(end: HttpEnd, onTaken: () => void): void {
+    const body = this.#body;
+    // A 202 carries no response, though some servers send a word with it. Neither does a body that breaks off.
+    if (end.kind !== 'answered' || end.status === 202 || body.length === 0) {
+      onTaken();
+      return;
+    }
+    const bytes = body.take();
+    // An error status or a web page may have any body; only take it if it looks like a message.
+    const mayBeMessage = isSuccess(end.status) && !isHtml(this.#headers);
+    const taking = mayBeMessage || bytes.includes('"jsonrpc"') ? this.#take(bytes) : undefined;
+    if (taking === undefined) onTaken();
+    else void taking.then(onTaken);
+  }
 }

@@ -12,7 +12,7 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
 import { type HttpLinkOptions, HttpPosts, lastCause, modernHeaders, refusalOfEnd } from './http-posts.ts';
-import { answerToNone, heard, IS_OF_LINK, ownIdOf, refusalFor, requestIdOf } from './incoming.ts';
+import { answerToNone, heard, IS_OF_LINK, isId, refusalFor, requestIdOf } from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { listenLegacy, resumption } from './legacy-listening.ts';
@@ -148,11 +148,17 @@ export class HttpLink implements Link {
       }
       const { message } = request;
       const body = requestFor(message, request, { id, to, ownInfo });
+      const own = to === 'modern' ? modernHeaders(request) : this.#legacyHeaders();
+      const { client, log, endsWithResponse } = this.#common;
+      // Member by member, as this runs for each call.
       const options: ResumableOptions = {
-        ...this.#common,
-        request: this.#request(body, to === 'modern' ? modernHeaders(request) : this.#legacyHeaders()),
+        client,
+        server,
+        log,
+        endsWithResponse,
+        request: this.#request(body, own),
         isOver: () => pending.isOver,
-        ...(to === 'legacy' && { resume: (lastId) => resumption(this.#listenRequest(), lastId) }),
+        resume: to === 'legacy' ? (lastId) => resumption(this.#listenRequest(), lastId) : undefined,
         onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
@@ -201,7 +207,7 @@ export class HttpLink implements Link {
       if (refused === undefined) pending.fail(refusalFor(message, server));
       else this.#posts.post(refused);
     } else if (message.kind === 'response') {
-      if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
+      if (message.idText === undefined || isId(message.idText, expected)) pending.answer(message, era);
       else
         log.warn('server answered another request than it was asked; that is ignored', {
           server,

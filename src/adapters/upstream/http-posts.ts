@@ -80,12 +80,12 @@ export function modernHeaders(request: UpstreamRequest): readonly string[] {
 }
 
 function standardHeaders({ message, name }: UpstreamRequest): readonly string[] {
-  const fixed = [headers.PROTOCOL_VERSION, MODERN_VERSION, headers.METHOD, message.method];
-  const source = METHODS.get(message.method)?.named;
+  const { method } = message;
+  const source = METHODS.get(method)?.named;
   const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
-  return source === undefined || value === undefined
-    ? fixed
-    : [...fixed, headers.NAME, headers.encodeHeader(value)];
+  const fixed = [headers.PROTOCOL_VERSION, MODERN_VERSION, headers.METHOD, method];
+  if (source !== undefined && value !== undefined) fixed.push(headers.NAME, headers.encodeHeader(value));
+  return fixed;
 }
 
 /** Why a request got no response on an exchange that is over. */

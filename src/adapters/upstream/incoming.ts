@@ -44,7 +44,7 @@ const MAX_QUOTED_LENGTH = 200;
 export interface Sender {
   readonly server: string;
   readonly log: Log;
-  readonly isQuoted?: boolean;
+  isQuoted?(): boolean;
 }
 
 /** Handles one message from a server. A large one is handled in a later turn; the promise then resolves after it. */
@@ -53,12 +53,14 @@ export function receive(
   from: Sender,
   hear: (message: Message | NoMessage) => void,
 ): Promise<void> | undefined {
-  const done = (message: Message | NoMessage): void => {
-    if (message.kind === 'none') complain(bytes, message, from);
-    hear(message);
-  };
-  if (bytes.length > LARGE_MESSAGE) return inTurns(largeMessage(bytes, 'server')).then(done);
-  done(readServerMessage(bytes));
+  if (bytes.length > LARGE_MESSAGE)
+    return inTurns(largeMessage(bytes, 'server')).then((message) => {
+      if (message.kind === 'none') complain(bytes, message, from);
+      hear(message);
+    });
+  const message = readServerMessage(bytes);
+  if (message.kind === 'none') complain(bytes, message, from);
+  hear(message);
   return undefined;
 }
 
@@ -73,7 +75,8 @@ interface Complaints {
 
 const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
 
-function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = true }: Sender): void {
+function complain(bytes: Buffer, message: NoMessage, from: Sender): void {
+  const { server, log } = from;
   const all = COMPLAINTS.get(log) ?? new Map<string, Complaints>();
   COMPLAINTS.set(log, all);
   const nowMs = performance.now();
@@ -81,7 +84,7 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   const isNews = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
   if (isNews) all.set(server, { sinceMs: nowMs, others: 0 });
   else known.others += 1;
-  const text = isQuoted ? bytes.toString('utf8', 0, MAX_QUOTED_LENGTH) : undefined;
+  const text = from.isQuoted?.() === false ? undefined : bytes.toString('utf8', 0, MAX_QUOTED_LENGTH);
   log[isNews ? 'warn' : 'debug']('server sent something that is not a JSON-RPC message; it is ignored', {
     server,
     code: 'MESSAGE_INVALID',
@@ -110,6 +113,11 @@ export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer |
 export function ownIdOf(text: string | undefined): number | undefined {
   const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** Whether a response carries this id of ours, also as a string. */
+export function isId(text: string, id: number): boolean {
+  return text === String(id) || ownIdOf(text) === id;
 }
 
 /** The request a notification belongs to, by its progress token or subscription id. */

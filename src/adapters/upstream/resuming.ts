@@ -11,7 +11,7 @@ export interface ResumableOptions extends HttpExchangeOptions {
   /** Whether the response has arrived or is no longer awaited. */
   readonly isOver: () => boolean;
   /** The GET that resumes the stream after the given event. Undefined if streams of this era cannot be resumed. */
-  readonly resume?: (lastId: string) => HttpRequest;
+  readonly resume: ((lastId: string) => HttpRequest) | undefined;
   /** Called before `onEnd` when a stream could not be resumed. */
   readonly onLost: (end: HttpEnd) => void;
 }
@@ -24,7 +24,11 @@ export interface Resumable {
 }
 
 /** Placeholder until the exchange starts. */
-export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefined };
+export const NOT_BEGUN: Resumable = { abort: () => undefined, rest };
+
+function rest(): void {
+  // It opens no connections by itself.
+}
 
 /**
  * One request over HTTP. If its answer's events have ids and the stream ends or breaks before the response, it is
@@ -32,7 +36,7 @@ export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefi
  * when there is nothing left to resume.
  */
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
-  if (options.resume === undefined) return { abort: send(options), rest: () => undefined };
+  if (options.resume === undefined) return { abort: send(options), rest };
   const { isOver, resume, onEnd, onLost, ...exchange } = options;
   const trail = new StreamPosition();
   const { onStart: _, ...following } = exchange;
