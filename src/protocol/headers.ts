@@ -29,9 +29,30 @@ export function decodeHeader(header: string): string | undefined {
   return BASE64.test(encoded) && isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** Whether an `Accept` header allows a media type. No header allows everything (RFC 9110, section 12.5.1). */
-export function accepts(accept: string | undefined, type: 'application/json' | 'text/event-stream'): boolean {
-  if (accept === undefined) return true;
-  const given = accept.toLowerCase();
-  return [type, '*/*', `${type.slice(0, type.indexOf('/'))}/*`].some((range) => given.includes(range));
+/** Which answers an `Accept` header allows. No header allows everything (RFC 9110, section 12.5.1). */
+export interface Accepted {
+  readonly json: boolean;
+  readonly sse: boolean;
 }
+
+/** Most clients send the same header with each request, so the last few are kept. */
+const ACCEPTED = new Map<string, Accepted>();
+const MAX_ACCEPTED = 64;
+const MAX_ACCEPT_LENGTH = 200;
+
+export function accepted(accept: string | undefined): Accepted {
+  if (accept === undefined) return ALL;
+  const known = ACCEPTED.get(accept);
+  if (known !== undefined) return known;
+  const given = accept.toLowerCase();
+  const has = (...ranges: readonly string[]): boolean => ranges.some((range) => given.includes(range));
+  const read = {
+    json: has('*/*', 'application/json', 'application/*'),
+    sse: has('*/*', 'text/event-stream', 'text/*'),
+  };
+  if (ACCEPTED.size >= MAX_ACCEPTED) ACCEPTED.clear();
+  if (accept.length <= MAX_ACCEPT_LENGTH) ACCEPTED.set(accept, read);
+  return read;
+}
+
+const ALL: Accepted = { json: true, sse: true };

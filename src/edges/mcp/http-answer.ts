@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Accepted } from '../../protocol/headers.ts';
 import type { Outcome } from './handle-request.ts';
 import { HttpStream, type MessageSink } from './http-stream.ts';
 
@@ -8,9 +9,8 @@ export interface StreamSource {
 }
 
 export interface HttpAnswerOptions {
-  /** Whether the client accepts JSON. */
-  readonly json: boolean;
-  readonly sse: boolean;
+  /** What the client accepts. */
+  readonly accepted: Accepted;
   /** Number of responses to wait for: one, or the number of requests in the batch. */
   readonly expected: number;
   readonly isBatch: boolean;
@@ -42,12 +42,12 @@ export class HttpAnswer {
     this.#response = response;
     this.#options = options;
     this.#open = options.expected;
-    if (options.sse) this.#quiet = setTimeout(() => this.openStream(), QUIET_MS);
+    if (options.accepted.sse) this.#quiet = setTimeout(() => this.openStream(), QUIET_MS);
   }
 
   /** Sends a message before the response. Returns false for a client that does not accept streams. */
   notify(bytes: Buffer): boolean {
-    if (!this.#options.sse) return false;
+    if (!this.#options.accepted.sse) return false;
     this.openStream();
     this.#stream?.send(bytes);
     return this.#stream !== undefined;
@@ -56,7 +56,7 @@ export class HttpAnswer {
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
     this.#open -= 1;
     // Errors with their own status are sent with that status even to clients that accept only streams.
-    if (!this.#options.json && outcome.status === 200) this.openStream();
+    if (!this.#options.accepted.json && outcome.status === 200) this.openStream();
     if (this.#stream !== undefined) this.#stream.respond(outcome.pieces);
     else this.#collected.push(outcome.pieces);
     if (this.#open === 0) this.#finish(outcome.status, headers);
@@ -65,7 +65,7 @@ export class HttpAnswer {
   /** The client cancelled a request, so it gets no response. */
   withdraw(): void {
     this.#open -= 1;
-    if (this.#open === 0 && this.#collected.length === 0 && this.#options.sse) this.openStream();
+    if (this.#open === 0 && this.#collected.length === 0 && this.#options.accepted.sse) this.openStream();
     if (this.#open === 0) this.#finish(200, {});
   }
 
@@ -90,7 +90,7 @@ export class HttpAnswer {
     const response = this.#response;
     if (this.#stream !== undefined) this.#stream.close();
     else if (this.#options.isBatch) sendJson(response, status, { headers, pieces: batch(this.#collected) });
-    else sendJson(response, status, { headers, pieces: this.#collected.flat() });
+    else sendJson(response, status, { headers, pieces: this.#collected[0] ?? [] });
   }
 }
 

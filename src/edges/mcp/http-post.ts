@@ -29,20 +29,22 @@ export function answerPost(post: Post): Promise<void> | undefined {
 }
 
 /** The body of a POST with a message. Undefined if it was refused, or the client has left. */
-export async function receiveBody(
+export function receiveBody(
   request: IncomingMessage,
   response: ServerResponse,
   settings: Settings,
 ): Promise<Buffer | undefined> {
   const type = request.headers['content-type'] ?? '';
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+  if (type !== 'application/json' && !/^application\/json\s*(?:;|$)/i.test(type)) {
     sendRefusal(response, { code: 'MEDIA_TYPE_UNKNOWN', type });
-    return undefined;
+    return NONE;
   }
-  const body = await readBody(request, settings['limits.bodyBytes']);
-  if (body?.ok === false) refuseLarge(request, response, body.error);
-  return body?.ok === true ? body.value : undefined;
+  return readBody(request, settings['limits.bodyBytes'], (refusal) =>
+    refuseLarge(request, response, refusal),
+  );
 }
+
+const NONE = Promise.resolve(undefined);
 
 function answerMessage(post: Post, message: Message | NoMessage, era: Era): Promise<void> | undefined {
   if (post.request.socket.destroyed) return undefined;

@@ -52,6 +52,10 @@ function sendPage(
 /** How long in ms to keep reading an oversized body, so that the client gets to read the refusal. */
 const OVERHEAR_MS = 3_000;
 
+export function refuseMethod(response: ServerResponse, allowed: string): void {
+  sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: response.req.method ?? '', allowed });
+}
+
 /** Responds and lets the client finish sending. If the connection closes while it still sends, the response is lost. */
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
   const bytes = bodyOf(what, request);

@@ -93,16 +93,15 @@ export function openAnswer(
   batch: { readonly size: number } | undefined,
   streams: StreamSource | undefined,
 ): HttpAnswer {
-  const { accept } = request.headers;
   const answer = new HttpAnswer(response, {
-    json: headers.accepts(accept, 'application/json'),
-    sse: headers.accepts(accept, 'text/event-stream'),
+    accepted: headers.accepted(request.headers.accept),
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
     maxUnreadBytes: settings['limits.unreadBytes'],
     streams,
   });
-  response.once('close', () => answer.abandon());
+  // `once` would cost more, for an event that comes once.
+  response.on('close', () => answer.abandon());
   return answer;
 }
 
@@ -128,7 +127,7 @@ export async function answerRequest(
   // Disconnecting cancels a request only in the modern era (2025-11-25, basic/transports; 2026-07-28,
   // streamable-http#cancellation).
   if (inFlight === undefined)
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) cancellation.cancel();
     });
   const place = openRequests.begin(cancellation);

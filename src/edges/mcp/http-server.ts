@@ -14,13 +14,21 @@ import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
 import { connectedClients } from './connected-clients.ts';
 import { Connections } from './connections.ts';
-import { isSsePath, knownPaths, type OtherPaths, pathOf, readTarget, viewAt } from './request-path.ts';
+import {
+  isOwnPath,
+  isSsePath,
+  knownPaths,
+  type OtherPaths,
+  pathOf,
+  readTarget,
+  viewAt,
+} from './request-path.ts';
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
 import { answerPost, receiveBody } from './http-post.ts';
-import { answerMetadata, sendRefusal } from './http-refusal.ts';
+import { answerMetadata, refuseMethod, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
-import { answerDelete, answerGet, type SessionRequest } from './legacy-get.ts';
+import { answerWithoutBody } from './legacy-get.ts';
 import { closeListener, listen, originOf } from './listener.ts';
 import { namesModern } from './modern-rules.ts';
 import { answerNoSignIn } from './no-sign-in.ts';
@@ -57,8 +65,6 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-const OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
-
 /** How often tokens of streams and sessions are rechecked and idle sessions are ended. */
 const SWEEP_INTERVAL_MS = 2_000;
 
@@ -74,12 +80,16 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   const httpServer: HttpServer = createServer(
     { ...timeLimits(settings), noDelay: true },
     (request, response) => {
-      mcpServer.answer(request, response).catch((error: unknown) => {
-        log.error('a request failed inside Assay', {
-          error: error instanceof Error ? error.stack : String(error),
-        });
+      const fail = (error: unknown): void => {
+        const shown = error instanceof Error ? error.stack : String(error);
+        log.error('a request failed inside Assay', { error: shown });
         sendRefusal(response, { code: 'INTERNAL' });
-      });
+      };
+      try {
+        mcpServer.answer(request, response).catch(fail);
+      } catch (error) {
+        fail(error);
+      }
     },
   );
   // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
@@ -131,64 +141,67 @@ class McpServer {
     return connectedClients(this.#sessions.all, this.#subscriptions, this.#loads.recent.all);
   }
 
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Runs synchronously up to the body of a request, unless its token has to be looked up. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = readTarget(request);
-    if (!target.ok) {
-      await this.#refuseTarget(request, response, target.error);
-      return;
-    }
+    if (!target.ok) return this.#refuseTarget(request, response, target.error);
     // All later code reads the normalized target.
     request.url = target.value;
     const path = pathOf(request);
-    if (!this.#isOwn(path)) {
-      await this.#answerOtherPath(request, response, path);
-      return;
-    }
+    if (!isOwnPath(path, this.#options.settings['mcp.sse']))
+      return this.#answerOtherPath(request, response, path);
     const given = this.#guard(request);
-    // Await only promises: for other tokens all of this runs synchronously.
-    const admitted = given instanceof Promise ? await given : given;
-    if (request.socket.destroyed) return;
+    if (given instanceof Promise)
+      return given.then((admitted) => this.#answerOwnPath(request, response, { path, admitted }));
+    return this.#answerOwnPath(request, response, { path, admitted: given });
+  }
+
+  #answerOwnPath(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { path, admitted }: { readonly path: string; readonly admitted: Result<Identity, Refusal> },
+  ): Promise<void> {
+    if (request.socket.destroyed) return Promise.resolve();
     if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
       this.#answerHealth(response, admitted.ok && allows(admitted.value, 'read'));
-      return;
+      return Promise.resolve();
     }
     if (!admitted.ok) {
       this.#tokenNotices.note(request, path, admitted.error);
       this.#refuse(response, admitted.error);
-      return;
+      return Promise.resolve();
     }
     const identity = admitted.value;
-    const { subject } = identity;
     if (!this.#connections.admit(response, identity)) {
       this.#refuse(response, this.#connections.limit);
-      return;
+      return Promise.resolve();
     }
-    this.#options.log.debug('a request came in', { subject, path });
+    this.#options.log.debug('a request came in', { subject: identity.subject, path });
+    if (path === '/metrics') return this.#answerMetrics(request, response, identity);
     const view = viewAt(this.#options, path);
-    if (path === '/metrics') await this.#answerMetrics(request, response, admitted.value);
-    else if (!allows(admitted.value, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
+    if (!allows(identity, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
-    else if (isSsePath(path)) await this.#sse.answer({ request, response, view, identity });
-    else if (request.method === 'POST') await this.#post(request, response, { view, identity });
+    else if (isSsePath(path)) return this.#sse.answer({ request, response, view, identity });
+    else if (request.method === 'POST') return this.#post(request, response, { view, identity });
     // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
-    else if (namesModern(request))
-      sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
-    else if (request.method === 'GET') answerGet(this.#sessionRequest(request, response, { view, identity }));
-    else if (request.method === 'DELETE')
-      answerDelete(this.#sessionRequest(request, response, { view, identity }));
+    else if (namesModern(request)) refuseMethod(response, 'POST');
     else
-      sendRefusal(response, {
-        code: 'HTTP_METHOD_UNKNOWN',
-        method: request.method ?? '',
-        allowed: 'GET, POST, DELETE',
+      answerWithoutBody({
+        request,
+        response,
+        view,
+        identity,
+        sessions: this.#sessions,
+        openRequests: this.#openRequests,
       });
+    return Promise.resolve();
   }
 
   /** Refuses in the error format of the API that was probably meant. */
   async #refuseTarget(request: IncomingMessage, response: ServerResponse, reason: string): Promise<void> {
     const refusal = { code: 'TARGET_INVALID', reason } as const;
-    const isOwn = this.#isOwn(request.url ?? '');
+    const isOwn = isOwnPath(request.url ?? '', this.#options.settings['mcp.sse']);
     request.url = '/';
     if (isOwn) sendRefusal(response, refusal);
     else await this.#options.others.answer(request, response, err(refusal));
@@ -231,14 +244,6 @@ class McpServer {
     this.#sessions.endAll();
   }
 
-  #sessionRequest(request: IncomingMessage, response: ServerResponse, admitted: Admitted): SessionRequest {
-    return { request, response, ...admitted, sessions: this.#sessions, openRequests: this.#openRequests };
-  }
-
-  #isOwn(path: string): boolean {
-    return OWN.test(path) || (isSsePath(path) && this.#options.settings['mcp.sse']);
-  }
-
   #sweep(): void {
     this.#endOthers(Date.now());
     this.#sessions.sweep(performance.now());
@@ -253,26 +258,29 @@ class McpServer {
     this.#connections.endOthers((holder) => gate.isHolder(holder, undefined, nowMs));
   }
 
-  async #post(request: IncomingMessage, response: ServerResponse, admitted: Admitted): Promise<void> {
-    const { accept } = request.headers;
-    if (!headers.accepts(accept, 'application/json') && !headers.accepts(accept, 'text/event-stream')) {
+  #post(request: IncomingMessage, response: ServerResponse, { view, identity }: Admitted): Promise<void> {
+    const { json, sse } = headers.accepted(request.headers.accept);
+    if (!json && !sse) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
-      return;
+      return Promise.resolve();
     }
     const { settings } = this.#options;
-    const body = await receiveBody(request, response, settings);
-    if (body === undefined) return;
-    await answerPost({
-      request,
-      response,
-      body,
-      ...admitted,
-      settings,
-      sessions: this.#sessions,
-      loads: this.#loads,
-      subscriptions: this.#subscriptions,
-      openRequests: this.#openRequests,
-    });
+    return receiveBody(request, response, settings).then((body) =>
+      body === undefined
+        ? undefined
+        : answerPost({
+            request,
+            response,
+            body,
+            view,
+            identity,
+            settings,
+            sessions: this.#sessions,
+            loads: this.#loads,
+            subscriptions: this.#subscriptions,
+            openRequests: this.#openRequests,
+          }),
+    );
   }
 
   async #answerMetrics(
@@ -285,7 +293,7 @@ class McpServer {
     if (!allows(identity, 'read')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'read' });
     else if (method === 'GET')
       await sendMetrics(response, { ...this.#options, httpServer: this.#server(), sessions, subscriptions });
-    else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
+    else refuseMethod(response, 'GET');
   }
 
   #answerHealth(response: ServerResponse, isFull: boolean): void {

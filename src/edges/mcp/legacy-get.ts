@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import * as headers from '../../protocol/headers.ts';
-import { sendRefusal } from './http-refusal.ts';
+import { refuseMethod, sendRefusal } from './http-refusal.ts';
 import { sessionOf } from './legacy-post.ts';
 import type { Session, Sessions } from './session.ts';
 import type { OpenRequests } from './in-flight.ts';
@@ -17,13 +17,21 @@ export interface SessionRequest {
   readonly openRequests: OpenRequests;
 }
 
+/** Answers a request of the legacy era other than POST. */
+export function answerWithoutBody(session: SessionRequest): void {
+  const { request, response } = session;
+  if (request.method === 'GET') answerGet(session);
+  else if (request.method === 'DELETE') answerDelete(session);
+  else refuseMethod(response, 'GET, POST, DELETE');
+}
+
 /**
  * Opens the stream for messages that belong to none of the client's requests. With `Last-Event-ID`, resumes the stream
  * of that event (2025-11-25, basic/transports#resumability-and-redelivery).
  */
-export function answerGet(sessionRequest: SessionRequest): void {
+function answerGet(sessionRequest: SessionRequest): void {
   const { request, response, openRequests } = sessionRequest;
-  if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
+  if (!headers.accepted(request.headers.accept).sse) {
     sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     return;
   }
@@ -35,7 +43,7 @@ export function answerGet(sessionRequest: SessionRequest): void {
   else session.streams.listen(response);
 }
 
-export function answerDelete(sessionRequest: SessionRequest): void {
+function answerDelete(sessionRequest: SessionRequest): void {
   const session = visited(sessionRequest, 'DELETE');
   if (session === undefined) return;
   sessionRequest.sessions.end(session);

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { eraOf, METHODS, MODERN_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/spans.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Span } from '../../protocol/spans.ts';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
@@ -145,8 +145,11 @@ function mismatch(
 
 function isImplementation(bytes: Buffer, object: JsonObject | undefined): boolean {
   if (object === undefined) return false;
-  return ['name', 'version'].every((key) => {
-    const member = memberOf(object, key);
-    return member !== undefined && rawOf(bytes, member).startsWith('"');
-  });
+  return isString(bytes, memberOf(object, 'name')) && isString(bytes, memberOf(object, 'version'));
 }
+
+function isString(bytes: Buffer, member: Span | undefined): boolean {
+  return member !== undefined && bytes[member.start] === QUOTE;
+}
+
+const QUOTE = 0x22;

@@ -46,26 +46,36 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
   return ok(messages);
 }
 
-/** Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first. */
+/**
+ * Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first, or the body is larger; that is
+ * reported.
+ */
 export function readBody(
   request: IncomingMessage,
   limitBytes: number,
-): Promise<Result<Buffer, Refusal> | undefined> {
-  const tooLarge = err({ code: 'MESSAGE_TOO_LARGE', limitBytes } as const);
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limitBytes) return Promise.resolve(tooLarge);
+  onLarge: (refusal: Refusal & { readonly code: 'MESSAGE_TOO_LARGE' }) => void,
+): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
+    const refuse = (): void => {
+      onLarge({ code: 'MESSAGE_TOO_LARGE', limitBytes });
+      resolve(undefined);
+    };
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+      refuse();
+      return;
+    }
     const body = new CollectedBytes();
+    const leave = (): void => resolve(undefined);
     request.on('data', (chunk: Buffer) => {
       body.add(chunk);
       if (body.length <= limitBytes) return;
       request.removeAllListeners('data').pause();
       body.clear();
-      resolve(tooLarge);
+      refuse();
     });
-    request.on('end', () => resolve(ok(body.take())));
-    request.on('error', () => resolve(undefined));
-    request.on('close', () => resolve(undefined));
+    request.on('end', () => resolve(body.take()));
+    request.on('error', leave);
+    request.on('close', leave);
   });
 }
 

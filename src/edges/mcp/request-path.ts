@@ -82,6 +82,13 @@ interface Endpoints {
   readonly views: ToolsetViews;
 }
 
+/** Whether a path belongs to the MCP server. */
+export function isOwnPath(path: string, hasSse: boolean): boolean {
+  return OWN.test(path) || (hasSse && isSsePath(path));
+}
+
+const OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
+
 /** Whether a path belongs to the older transport, where each endpoint has `/sse` in place of `/mcp`. */
 export function isSsePath(path: string): boolean {
   return SSE.test(path);

@@ -90,7 +90,7 @@ export class SseClients {
 
   #refusalOf({ headers: { accept } }: IncomingMessage): Refusal | undefined {
     const { openRequests, settings } = this.#options;
-    if (!headers.accepts(accept, 'text/event-stream')) return { code: 'NOT_ACCEPTABLE' };
+    if (!headers.accepted(accept).sse) return { code: 'NOT_ACCEPTABLE' };
     if (openRequests.isStopping) return { code: 'SHUTTING_DOWN' };
     return this.#clients.size >= settings['limits.sessions'] ? { code: 'SESSION_LIMIT' } : undefined;
   }
