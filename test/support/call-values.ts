@@ -1,4 +1,5 @@
 import {
+  batchEntry,
   chainedEntries,
   type EntryBatch,
   firstHash,
@@ -39,14 +40,19 @@ export function droppedCalls(nth: number, count: number): CallEntry {
 
 /** These entries as one chain. */
 export function chained(chain: string, entries: readonly CallEntry[]): readonly NewEntry[] {
-  return chainedEntries({ chain, seq: 1, previous: firstHash(chain), texts: entries.map(entryText) });
+  return chainedEntries({
+    chain,
+    seq: 1,
+    previous: firstHash(chain),
+    entries: entries.map((entry) => batchEntry(entryText(entry))),
+  });
 }
 
 /** Entries of a chain, ready to be stored. */
 export function batchOf(entries: readonly NewEntry[]): EntryBatch {
   const [first] = entries;
   const { chain, seq, previous } = first ?? { chain: 'empty', seq: 1, previous: '' };
-  return { chain, seq, previous, texts: entries.map(({ text }) => text) };
+  return { chain, seq, previous, entries };
 }
 
 /** Rows as a store that has nothing else numbers them. */

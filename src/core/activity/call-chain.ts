@@ -36,18 +36,24 @@ export interface EntryBatch {
   readonly seq: number;
   /** Hash of the entry before the first. */
   readonly previous: string;
-  /** Canonical JSON of each entry. */
-  readonly texts: readonly string[];
+  readonly entries: readonly BatchEntry[];
 }
 
-/** The entries with their hashes and facts. */
-export function chainedEntries({ chain, seq, previous: before, texts }: EntryBatch): readonly NewEntry[] {
+export type BatchEntry = Pick<StoredEntry, 'text' | 'atMs' | 'facts'>;
+
+/** An entry of a batch from its canonical JSON. */
+export function batchEntry(text: string): BatchEntry {
+  const entry = JSON.parse(text) as CallEntry; // Assay wrote it
+  return { text, atMs: Date.parse(entry.at), facts: factsOf(entry) };
+}
+
+/** The entries with their hashes. */
+export function chainedEntries({ chain, seq, previous: before, entries }: EntryBatch): readonly NewEntry[] {
   let previous = before;
-  return texts.map((text, at) => {
-    const entry = JSON.parse(text) as CallEntry; // Assay wrote it
-    const link = { chain, seq: seq + at, previous, hash: chainHash(previous, text), text };
+  return entries.map(({ text, atMs, facts }, at) => {
+    const link = { chain, seq: seq + at, previous, hash: chainHash(previous, text), text, atMs, facts };
     previous = link.hash;
-    return { ...link, atMs: Date.parse(entry.at), facts: factsOf(entry) };
+    return link;
   });
 }
 

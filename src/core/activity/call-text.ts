@@ -4,7 +4,7 @@ import { HINTS } from '../hints/hint.ts';
 import { reasonOf } from '../hints/reason.ts';
 import { parsedObject } from '../json-object.ts';
 import type { Decision, PolicyTool } from '../policy/policy.ts';
-import type { FinishedCall, RecordedArguments } from './call-entry.ts';
+import type { CallFacts, FinishedCall, RecordedArguments } from './call-entry.ts';
 
 /**
  * The entry of a call that ended at this time, as canonical JSON: a `RecordedCall`. Written member by member in the
@@ -46,6 +46,36 @@ function bounded(text: string): string {
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME - 1)}…` : text;
 }
 
+/**
+ * What queries filter by, as `factsOf` reads it from the entry of the call. If it is the same as that of another call,
+ * the same object, because a batch is copied to another thread.
+ */
+export function callFacts(call: FinishedCall, other: CallFacts | undefined): CallFacts {
+  const { tool, outcome } = call;
+  const facts = {
+    subject: bounded(call.subject),
+    server: tool?.server,
+    tool: tool === undefined ? bounded(call.publicName) : namespacedName(tool),
+    decision: call.decision?.kind,
+    outcome,
+  };
+  return other !== undefined && isSame(facts, other) ? other : facts;
+}
+
+function isSame(one: CallFacts, other: CallFacts): boolean {
+  return (
+    one.subject === other.subject &&
+    one.server === other.server &&
+    one.tool === other.tool &&
+    one.decision === other.decision &&
+    one.outcome === other.outcome
+  );
+}
+
+function namespacedName({ server, name }: PolicyTool): string {
+  return bounded(server === undefined ? name : `${server}.${name}`);
+}
+
 interface ToolText {
   readonly publicName: string;
   readonly text: string;
@@ -57,11 +87,11 @@ function toolText({ tool, toolId, publicName }: FinishedCall): string {
   if (tool === undefined) return `{"publicName":${nameText(publicName)}}`;
   const known = TOOLS.get(tool);
   if (known?.publicName === publicName) return known.text;
-  const { server, digest, confirm, name } = tool;
+  const { server, digest, confirm } = tool;
   const text = canonicalJson({
     publicName: bounded(publicName),
     ...(toolId !== undefined && { id: toolId }),
-    namespacedName: bounded(server === undefined ? name : `${server}.${name}`),
+    namespacedName: namespacedName(tool),
     ...(server !== undefined && { server }),
     digest,
     ...(confirm !== undefined && { confirm }),

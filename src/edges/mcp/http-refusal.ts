@@ -5,6 +5,7 @@ import { metadataAt, type ProtectedResource, type Protection } from '../../core/
 import type { Refusal } from '../../core/refusal.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
+import type { Log } from '../../gateway/ports/link.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
@@ -51,6 +52,27 @@ function sendPage(
 
 /** How long in ms to keep reading an oversized body, so that the client gets to read the refusal. */
 const OVERHEAR_MS = 3_000;
+
+/** What fails in an answer, at once or later, is logged, and its client gets INTERNAL. */
+export function listenerOf(
+  log: Log,
+  answer: (...exchange: Exchange) => Promise<void>,
+): (...exchange: Exchange) => void {
+  return (request, response) => {
+    const fail = (error: unknown): void => {
+      const shown = error instanceof Error ? error.stack : String(error);
+      log.error('a request failed inside Assay', { error: shown });
+      sendRefusal(response, { code: 'INTERNAL' });
+    };
+    try {
+      answer(request, response).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
+type Exchange = readonly [request: IncomingMessage, response: ServerResponse];
 
 export function refuseMethod(response: ServerResponse, allowed: string): void {
   sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: response.req.method ?? '', allowed });

@@ -26,7 +26,7 @@ import {
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
 import { answerPost, receiveBody } from './http-post.ts';
-import { answerMetadata, refuseMethod, sendRefusal } from './http-refusal.ts';
+import { answerMetadata, listenerOf, refuseMethod, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { answerWithoutBody } from './legacy-get.ts';
 import { closeListener, listen, originOf } from './listener.ts';
@@ -79,18 +79,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   const { createServer } = process.getBuiltinModule('node:http');
   const httpServer: HttpServer = createServer(
     { ...timeLimits(settings), noDelay: true },
-    (request, response) => {
-      const fail = (error: unknown): void => {
-        const shown = error instanceof Error ? error.stack : String(error);
-        log.error('a request failed inside Assay', { error: shown });
-        sendRefusal(response, { code: 'INTERNAL' });
-      };
-      try {
-        mcpServer.answer(request, response).catch(fail);
-      } catch (error) {
-        fail(error);
-      }
-    },
+    listenerOf(log, (request, response) => mcpServer.answer(request, response)),
   );
   // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
   httpServer.maxHeadersCount = 0;

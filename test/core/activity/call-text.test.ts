@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FinishedCall } from '../../../src/core/activity/call-entry.ts';
-import { callText } from '../../../src/core/activity/call-text.ts';
+import { type CallEntry, factsOf, type FinishedCall } from '../../../src/core/activity/call-entry.ts';
+import { callFacts, callText } from '../../../src/core/activity/call-text.ts';
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import { resolveHints } from '../../../src/core/hints/resolve.ts';
 import type { PolicyTool } from '../../../src/core/policy/policy.ts';
@@ -81,5 +81,27 @@ describe('the entry of a call', () => {
       JSON.parse(callText(finishedCall({ tool: TOOL, publicName }), 0));
     for (const name of ['one', 'other', 'one'])
       expect(named(name)).toMatchObject({ tool: { publicName: name } });
+  });
+});
+
+describe('what queries find a call by', () => {
+  const long = 'x'.repeat(300);
+  const calls: readonly FinishedCall[] = [
+    WHOLE,
+    finishedCall(),
+    finishedCall({ subject: long, publicName: long, outcome: 'tool_error' }),
+    finishedCall({ tool: { ...TOOL, name: long } }),
+    finishedCall({ tool: { ...TOOL, server: undefined } }),
+  ];
+
+  it('is what its entry says', () => {
+    for (const call of calls)
+      expect(callFacts(call, undefined)).toEqual(factsOf(JSON.parse(callText(call, 0)) as CallEntry));
+  });
+
+  it('is one object for calls that do not differ in it', () => {
+    const facts = callFacts(WHOLE, undefined);
+    expect(callFacts({ ...WHOLE, durationMs: 1 }, facts)).toBe(facts);
+    for (const call of calls.slice(1)) expect(callFacts(call, facts)).not.toBe(facts);
   });
 });

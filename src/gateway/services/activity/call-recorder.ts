@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstHash } from '../../../core/activity/call-chain.ts';
-import { entryText, type FinishedCall, type RecordedArguments } from '../../../core/activity/call-entry.ts';
-import { callText } from '../../../core/activity/call-text.ts';
+import { type BatchEntry, batchEntry, firstHash } from '../../../core/activity/call-chain.ts';
+import {
+  type CallFacts,
+  entryText,
+  type FinishedCall,
+  type RecordedArguments,
+} from '../../../core/activity/call-entry.ts';
+import { callFacts, callText } from '../../../core/activity/call-text.ts';
 import type { ActivitySettings } from '../../../core/activity/activity-settings.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -52,7 +57,7 @@ export class CallRecorder implements CallLog {
   #waitingBytes = 0;
   #dropped: { count: number; readonly sinceMs: number } | undefined;
   /** Built and not yet stored. */
-  #batch: readonly string[] = [];
+  #batch: readonly BatchEntry[] = [];
   /** Number of the last entry that was stored, and its hash. */
   #seq = 0;
   #hash: string;
@@ -134,7 +139,7 @@ export class CallRecorder implements CallLog {
     do {
       if (this.#batch.length === 0) this.#batch = this.#nextBatch();
       const { chain } = this.#options;
-      const batch = { chain, seq: this.#seq + 1, previous: this.#hash, texts: this.#batch };
+      const batch = { chain, seq: this.#seq + 1, previous: this.#hash, entries: this.#batch };
       const saved = await attempt(() => store.addCalls(batch, this.#retention()));
       if (!saved.ok) {
         this.#tellFailure(saved.error);
@@ -163,22 +168,26 @@ export class CallRecorder implements CallLog {
     return opened.value;
   }
 
-  #nextBatch(): readonly string[] {
+  #nextBatch(): readonly BatchEntry[] {
     const taken = this.#waiting.splice(0, BATCH);
     for (const { call } of taken) this.#waitingBytes -= call.argumentsText?.length ?? 0;
-    const texts = taken.map(({ call, endedMs }) => callText(call, endedMs, this.#argumentsOf(call)));
+    let facts: CallFacts | undefined;
+    const entries = taken.map(({ call, endedMs }) => {
+      facts = callFacts(call, facts);
+      return { text: callText(call, endedMs, this.#argumentsOf(call)), atMs: endedMs, facts };
+    });
     // Dropped calls came after all that wait, so there is a gap once the queue is empty.
     if (this.#dropped !== undefined && this.#waiting.length === 0) {
       const { count, sinceMs } = this.#dropped;
       this.#dropped = undefined;
       this.#options.onLost(count);
       const at = isoOf(this.#options.nowMs());
-      texts.push(entryText({ kind: 'dropped', at, count, since: isoOf(sinceMs) }));
+      entries.push(batchEntry(entryText({ kind: 'dropped', at, count, since: isoOf(sinceMs) })));
       this.#options.log.error('activity: calls were not recorded, as the store did not take them in time', {
         calls: count,
       });
     }
-    return texts;
+    return entries;
   }
 
   #argumentsOf({ argumentsText, argumentsBytes }: FinishedCall): RecordedArguments | undefined {
