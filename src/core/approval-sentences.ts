@@ -14,7 +14,7 @@ export const APPROVAL_SENTENCES: Sentences = {
   APPROVAL_DENIED: (r) =>
     `The call of ${JSON.stringify(r.tool)} was denied, and it had no effect${r.reason === undefined ? '' : `: ${JSON.stringify(r.reason)}`}. Do not retry it; ask the user what to do instead.`,
   APPROVALS_FULL: (r) =>
-    `The call had no effect: ${r.limit} calls already wait for approval, which is the maximum for one client. Ask the user to answer them: \`assay approvals\` lists them.`,
+    `The call needs approval, and it had no effect: there are already ${r.limit} approvals, which is the maximum. Ask the user to answer those that wait, which \`assay approvals\` lists, or try again later.`,
   APPROVAL_UNKNOWN: (r) => `There is no approval ${JSON.stringify(r.id)}. \`assay approvals\` lists all.`,
   APPROVAL_CLOSED: (r) =>
     `The approval ${JSON.stringify(r.id)} can no longer be answered or changed this way: it is ${r.state}. \`assay approvals\` lists those that wait.`,

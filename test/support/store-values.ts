@@ -206,6 +206,7 @@ export function approval(id: string, more: Partial<StoredApproval> = {}): Stored
 export const APPROVAL_LIMITS: ApprovalLimits = {
   nowMs: Date.now(),
   pendingPerSubject: 3,
+  perSubject: 99,
   total: 10,
   keepMs: 1_000,
 };

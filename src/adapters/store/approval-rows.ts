@@ -43,7 +43,8 @@ export async function requestApproval(
     .executeTakeFirstOrThrow();
   if (count >= limits.pendingPerSubject)
     return err({ code: 'APPROVALS_FULL', limit: limits.pendingPerSubject });
-  if (!(await makeRoom(trx, limits))) return err({ code: 'APPROVALS_FULL', limit: limits.total });
+  const full = await reachedLimit(trx, wanted.binding, limits);
+  if (full !== undefined) return err({ code: 'APPROVALS_FULL', limit: full });
   await trx.insertInto('assay_approvals').values(rowOf(wanted)).execute();
   return ok(wanted);
 }
@@ -54,7 +55,8 @@ export async function insertApproval(
   approval: StoredApproval,
   limits: ApprovalLimits,
 ): Promise<Result<boolean, Refusal>> {
-  if (!(await makeRoom(trx, limits))) return err({ code: 'APPROVALS_FULL', limit: limits.total });
+  const full = await reachedLimit(trx, approval.binding, limits);
+  if (full !== undefined) return err({ code: 'APPROVALS_FULL', limit: full });
   const done = await trx
     .insertInto('assay_approvals')
     .values(rowOf(approval))
@@ -154,6 +156,23 @@ async function makeRoom(trx: Trx, { nowMs, keepMs, total }: ApprovalLimits): Pro
     .limit(MAX_REMOVED);
   await trx.deleteFrom('assay_approvals').where('id', 'in', oldest).execute();
   return (await countAll(trx)) < total;
+}
+
+/** The limit that leaves no room for another approval of the subject. Undefined if there is room. */
+async function reachedLimit(
+  trx: Trx,
+  { subject }: ApprovalBinding,
+  limits: ApprovalLimits,
+): Promise<number | undefined> {
+  if (!(await makeRoom(trx, limits))) return limits.total;
+  const { count } = await trx
+    .selectFrom('assay_approvals')
+    .select((build) => build.fn.countAll<number>().as('count'))
+    .where('subject_json', '=', JSON.stringify(subject))
+    .where('state', '!=', 'revoked')
+    .where((build) => build.or([build('expires_ms', 'is', null), build('expires_ms', '>', limits.nowMs)]))
+    .executeTakeFirstOrThrow();
+  return count >= limits.perSubject ? limits.perSubject : undefined;
 }
 
 async function countAll(trx: Trx): Promise<number> {

@@ -19,18 +19,17 @@ export type ReasonCode =
   | 'declared';
 
 export function reasonOf(basis: Basis): Reason {
-  if (basis.kind === 'default')
-    return { code: 'default', text: 'nobody says anything, and this is the default of the specification' };
+  if (basis.kind === 'default') return { code: 'default', text: "not stated: the specification's default" };
   if (basis.kind === 'claim') return claimReason(basis.claim);
   const { text } = claimReason(basis.by);
   return basis.from === 'readOnlyHint'
     ? {
         code: 'implied_by_read_only',
-        text: `readOnlyHint is true (${text}), and what only reads destroys nothing and can be repeated`,
+        text: `readOnlyHint is true (${text}), so it destroys nothing and can be repeated`,
       }
     : {
         code: 'implied_by_destructive',
-        text: `destructiveHint is true (${text}), and what destroys does not only read`,
+        text: `destructiveHint is true (${text}), so it does not only read`,
       };
 }
 

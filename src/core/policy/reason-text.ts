@@ -16,7 +16,7 @@ export function policyReasonText(reason: PolicyReason): string {
     case 'read_only':
       return `it only reads (${ORIGINS[reason.origin]}), and such calls are approved automatically`;
     case 'unannotated':
-      return 'no source that is trusted states any of its hints';
+      return 'no trusted source states any of its hints';
     case 'session_labels':
       return 'it could carry data out of a session that has read untrusted content and private data';
     case 'tool_confirm':
@@ -28,15 +28,15 @@ export function policyReasonText(reason: PolicyReason): string {
     case 'own_tool':
       return 'it is a tool of Assay itself';
     case 'preferences_unknown':
-      return 'what operators prefer could not be read from the store';
+      return 'the preferences could not be read from the store';
   }
 }
 
-const RULES = { allow: 'allows it', ask: 'asks for it', refuse: 'refuses it' } as const;
+const RULES = { allow: 'allows it', ask: 'requires approval', refuse: 'refuses it' } as const;
 
 /** What a hint is based on, without naming who said it: clients read this. */
 const ORIGINS: Readonly<Record<ReasonCode, string>> = {
-  default: 'the default, as nobody states it',
+  default: 'assumed, as no trusted source says otherwise',
   implied_by_read_only: 'it follows from readOnlyHint',
   implied_by_destructive: 'it follows from destructiveHint',
   override: 'an operator set it',

@@ -28,7 +28,7 @@ export function showLabels(runtime: Runtime, options: LabelOptions): Promise<num
 }
 
 function show(labels: readonly StoredLabel[]): void {
-  if (labels.length === 0) print('No labels: nobody has seen untrusted content or private data.');
+  if (labels.length === 0) print('No labels: no caller has seen untrusted content or private data.');
   else
     print(
       tableOf(

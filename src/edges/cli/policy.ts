@@ -39,10 +39,10 @@ function argumentsFault(text: string): string | undefined {
 }
 
 const DECISIONS = {
-  allow: 'A call is allowed',
-  call: 'Each call is asked for',
-  session: 'The first call of a session is asked for',
-  refuse: 'A call is refused',
+  allow: 'Calls are allowed',
+  call: 'Each call needs approval',
+  session: 'The first call of a session needs approval',
+  refuse: 'Calls are refused',
 } as const;
 
 function show(view: DecisionView): void {
@@ -53,8 +53,8 @@ function show(view: DecisionView): void {
   if (decision === 'ask')
     print(
       isCarriedOut
-        ? 'It is carried out, as the client confirms ("approvals" is "client").'
-        : 'It is not carried out without approval ("approvals" is "gateway").',
+        ? 'Assay does not ask: the MCP client confirms calls ("approvals" is "client").'
+        : 'Assay asks, and carries out nothing without approval ("approvals" is "gateway").',
     );
   print('');
   print(

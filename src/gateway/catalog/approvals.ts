@@ -24,6 +24,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** How long an approval for a session counts for clients without sessions. */
 const SESSIONLESS_MS = 60 * MINUTE_MS;
 const MAX_PENDING = 100;
+const MAX_PER_SUBJECT = 2_500;
 const MAX_TOTAL = 10_000;
 const KEEP_MS = 7 * DAY_MS;
 /** Longer than sealed states of servers live. */
@@ -173,7 +174,8 @@ export class Approvals {
 
   get #limits(): ApprovalLimits {
     const nowMs = this.options.nowMs();
-    return { nowMs, pendingPerSubject: MAX_PENDING, total: MAX_TOTAL, keepMs: KEEP_MS };
+    const most = { pendingPerSubject: MAX_PENDING, perSubject: MAX_PER_SUBJECT, total: MAX_TOTAL };
+    return { nowMs, ...most, keepMs: KEEP_MS };
   }
 
   #pending(binding: ApprovalBinding, request: ApprovalRequest): StoredApproval {

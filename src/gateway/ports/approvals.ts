@@ -91,6 +91,8 @@ export interface ApprovalLimits {
   readonly nowMs: number;
   /** Maximum number of pending approvals of one subject. */
   readonly pendingPerSubject: number;
+  /** Maximum number of approvals of one subject that have not expired, so that it cannot use up `total`. */
+  readonly perSubject: number;
   /** Maximum number of approvals of all kinds; beyond it, the oldest expired ones are removed. */
   readonly total: number;
   /** How long in ms a closed approval is kept. */

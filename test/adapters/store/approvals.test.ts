@@ -75,6 +75,20 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(left.toSorted()).toEqual(['b', 'u0']);
   });
 
+  it('of one subject leave room for those of others', async () => {
+    const store = await open();
+    const few = { ...LIMITS, perSubject: 2 };
+    const add = async (id: string, subject: string, limits = few): Promise<string> => {
+      const one = at(id, { state: 'used', answer: ANSWER });
+      const done = await store.addApproval({ ...one, binding: { ...one.binding, subject } }, limits);
+      return done.ok ? 'added' : done.error.code;
+    };
+    for (const id of ['a', 'b']) expect(await add(id, 'eve')).toBe('added');
+    expect(await add('c', 'eve')).toBe('APPROVALS_FULL');
+    expect(await add('d', 'ann')).toBe('added');
+    expect(await add('e', 'eve', { ...few, nowMs: NOW_MS + 100 })).toBe('added');
+  });
+
   it('is used once, of however many calls at once', async () => {
     const store = await open();
     await request(store, at('a'));
@@ -122,6 +136,8 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
       for (const more of [{ digest: 'x' }, { toolKey: 'x' }, { subject: 'x' }])
         expect(await isGranted({ session, ...more })).toBe(false);
       expect(await isGranted({ session }, NOW_MS + 60)).toBe(scope === 'always');
+      await store.changeApproval({ id: 'g', from: ['approved'], to: 'revoked', nowMs: NOW_MS });
+      expect(await isGranted({ session })).toBe(false);
     },
   );
 });
