@@ -74,9 +74,9 @@ const NOT_READ_ONLY =
 export const RIGHTS_TEXTS: Readonly<Record<SandboxRights, string>> = {
   read: 'Runs in a sandbox that cannot change files and has no network.',
   read_network:
-    'Runs in a sandbox that cannot change files. Its network is not restricted, because the tool is open-world: it can connect to any host, also to this machine.',
+    'Runs in a sandbox that cannot change files. As the tool is open-world, it can connect to the hosts in "network", by default to all at public addresses, through a proxy of Assay.',
   write_roots:
-    'Runs in a sandbox that can change files only in the declared roots. Its network is not restricted.',
+    'Runs in a sandbox that can change files only in the declared roots. Its network is not restricted unless "network" is set.',
 };
 
 /** Why a machine cannot enforce a sandbox, as a phrase. */

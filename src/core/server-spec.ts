@@ -17,6 +17,8 @@ export type Transport =
       readonly sandbox?: SandboxMode;
       /** Absolute paths that its sandboxed processes may read, beside its folder and the folders in `args`. */
       readonly roots?: readonly string[];
+      /** Hosts that its sandboxed processes may connect to. Absent: all at public addresses. */
+      readonly network?: readonly string[];
     }
   | {
       readonly kind: 'http';

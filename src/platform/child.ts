@@ -17,6 +17,8 @@ export interface ChildOptions {
    * descriptor.
    */
   readonly input3?: Buffer;
+  /** Gets what the child sends over a channel of Node's. The channel is closed after the first message. */
+  readonly onHandle?: (handle: unknown) => void;
 }
 
 /** Why a process did not start or has ended. */
@@ -181,17 +183,27 @@ function closed(stream: Readable | null | undefined): Promise<void> {
 }
 
 /** The process, or the error if the system refuses at once. */
-function start({ command, args, cwd, env, inherits, input3 }: ChildOptions): ChildProcess | Error {
+function start(options: ChildOptions): ChildProcess | Error {
+  const { command, args, cwd, env, inherits, input3, onHandle } = options;
   try {
     const child = spawn(command, args, {
       cwd,
       env: { ...inheritedEnv(inherits === 'language' ? LANGUAGE : INHERITED), ...env },
       detached: HAS_GROUPS,
       windowsHide: true,
-      stdio: ['pipe', 'pipe', 'pipe', ...(input3 === undefined ? [] : ['pipe' as const, ...foreign()])],
+      stdio: [
+        ...['pipe' as const, 'pipe' as const, 'pipe' as const],
+        ...(input3 === undefined ? [] : ['pipe' as const, ...foreign()]),
+        ...(onHandle === undefined ? [] : ['ipc' as const]),
+      ],
     });
     const third = input3 === undefined ? undefined : (child.stdio as ChildProcess['stdio'] | undefined)?.[3];
     if (third instanceof Writable) third.on('error', () => undefined).end(input3);
+    if (onHandle !== undefined)
+      child.once('message', (_, handle) => {
+        onHandle(handle);
+        if (child.connected) child.disconnect();
+      });
     return child;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

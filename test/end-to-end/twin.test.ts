@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
 import { kill, until } from '../support/endings.ts';
@@ -30,11 +32,18 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
   let assay: Gateway;
   let session: LegacySession;
   const folder = tempDir();
+  const site = createServer((_, answer) => answer.end('a page'));
+  const listening = async (): Promise<number> => {
+    if (!site.listening) await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    return (site.address() as AddressInfo).port;
+  };
+  afterAll(() => site.close());
   beforeAll(async () => {
     writeFileSync(join(folder, 'note'), 'a note');
     const env = { SECRET_OF_IT: 'its own' };
+    const network = [`localhost:${await listening()}`];
     assay = await startGateway({
-      servers: { two: fixture('twofaced', [folder], { sandbox: 'twin', env }) },
+      servers: { two: fixture('twofaced', [folder], { sandbox: 'twin', network, env }) },
       env: { SECRET_OF_ASSAY: 'not for servers' },
     });
     await assay.settled();
@@ -99,7 +108,22 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     const closed = await call('look', { do: 'connect', port: assay.port });
     expect(at(closed, 'result', 'isError')).toBe(true);
     expect(textOf(closed)).toContain('ECONNREFUSED');
-    expect(textOf(await call('search', { do: 'connect', port: assay.port }))).toBe('connected');
+    const site = `http://localhost:${await listening()}/`;
+    expect(textOf(await call('search', { do: 'fetch', path: site }))).toBe('a page');
+    expect(textOf(await call('look', { do: 'fetch', path: 'http://example.com/' }))).toContain(
+      'from connecting to "example.com": a closed-world tool has no network',
+    );
+  });
+
+  it('reaches only allowed hosts with its open-world tools, and no port of this machine', async () => {
+    expect(textOf(await call('search', { do: 'connect', port: assay.port }))).toContain('ECONNREFUSED');
+    for (const host of [`localhost:${assay.port}`, '169.254.169.254:80', 'example.com:80']) {
+      const refused = await call('search', { do: 'fetch', path: `http://${host}/` });
+      expect(at(refused, 'result', '_meta', 'assay/refusal')).toMatchObject({
+        ...{ code: 'SANDBOX_DENIED', rights: 'read_network' },
+        denial: { kind: 'connect', target: host },
+      });
+    }
   });
 
   it('sees neither the home of Assay nor variables that its entry does not set', async () => {

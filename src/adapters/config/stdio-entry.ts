@@ -2,13 +2,16 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
+import { readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { Place } from './complaints.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
-export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots'];
+export const STDIO_KEYS: readonly string[] = [
+  ...['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots', 'network'],
+];
 
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
 export function readStdio(entry: Entry): Transport | undefined {
@@ -18,8 +21,9 @@ export function readStdio(entry: Entry): Transport | undefined {
   const cwd = readCwd(entry);
   const sandbox = optionAt(entry, 'sandbox', SANDBOX);
   const roots = readRoots(entry);
-  if (command === undefined || args === undefined || cwd === undefined || roots === undefined)
-    return undefined;
+  const network = readNetwork(entry);
+  if (command === undefined || args === undefined || cwd === undefined) return undefined;
+  if (roots === undefined || network === undefined) return undefined;
   const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
   return {
     kind: 'stdio',
@@ -30,6 +34,7 @@ export function readStdio(entry: Entry): Transport | undefined {
     ...(isCwdGiven && { isCwdGiven }),
     ...(sandbox !== undefined && sandbox !== 'off' && { sandbox }),
     ...(roots.length > 0 && { roots }),
+    ...(network !== 'any' && { network }),
   };
 }
 
@@ -42,6 +47,21 @@ const SANDBOX: Option<SandboxMode | 'off'> = {
 function readRoots(entry: Entry): readonly string[] | undefined {
   const { configDir, home } = entry.here;
   return readTexts(entry, 'roots')?.map((path) => resolve(configDir, expandHome(path, home)));
+}
+
+/** Hosts; an empty list allows none. */
+function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
+  const place = placeAt(entry, 'network');
+  if (place === undefined) return 'any';
+  const hosts = readTexts(entry, 'network');
+  const bad = hosts?.find((host) => readAllowedHost(host) === undefined);
+  if (bad === undefined) return hosts;
+  entry.complaints.problem(
+    place,
+    `${JSON.stringify(bad)} is not a host`,
+    'Write hosts such as "api.example.com", "*.example.com" or "localhost:8080".',
+  );
+  return undefined;
 }
 
 function readCommand(entry: Entry): string | undefined {
@@ -78,12 +98,14 @@ function readArgs(entry: Entry): readonly string[] | undefined {
   return readTexts(entry, 'args')?.map((arg) => expandHome(arg, entry.here.home));
 }
 
+const NOUNS = { args: 'the arguments', roots: 'the paths', network: 'the hosts' } as const;
+
 /** An array of strings. Undefined, with an error reported, if it is something else. */
-function readTexts(entry: Entry, key: 'args' | 'roots'): readonly string[] | undefined {
+function readTexts(entry: Entry, key: 'args' | 'roots' | 'network'): readonly string[] | undefined {
   const place = placeAt(entry, key);
   if (place === undefined) return [];
   if (place.node.type !== 'array') {
-    const remedy = `Write ${key === 'args' ? 'the arguments' : 'the paths'} as an array of strings.`;
+    const remedy = `Write ${NOUNS[key]} as an array of strings.`;
     entry.complaints.problem(place, 'this is not an array', remedy);
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import process from 'node:process';
+import process, { execPath } from 'node:process';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
 import type { Command } from '../../core/sources/source-kinds.ts';
@@ -18,46 +18,62 @@ import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
 import { isInside } from './layout.ts';
 import { programFiles } from './program-files.ts';
 import { topLevel } from './top-level.ts';
+import { GATE_COMMAND, gated } from './gated.ts';
+import type { NetworkRules } from './network-gate.ts';
 import { type Confined, watched } from './watched.ts';
 
-/** Confines a command to these rights. `isWatched`: records what is refused. Error: what the machine lacks for that. */
-export type Confine = (
-  command: Command,
-  rights: SandboxRights,
-  isWatched?: boolean,
-) => Promise<Result<Confined, SandboxGap>>;
+export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'resolve'> {
+  readonly rights: SandboxRights;
+  /** Records what is refused, which makes the process slower. */
+  readonly isWatched?: boolean;
+}
+
+/** Confines a command. Error: what the machine lacks for that. */
+export type Confine = (command: Command, options: ConfineOptions) => Promise<Result<Confined, SandboxGap>>;
 
 /** `hidden`: files and folders of Assay that no server may read. */
 export function confineWith(
   hidden: readonly string[],
   probe: () => Promise<Result<Enforcement, SandboxGap>> = probeEnforcement,
 ): Confine {
-  return async (command, rights, isWatched = false) => {
+  return async (command, { rights, isWatched = false, ...network }) => {
     const enforcement = await probe();
     if (!enforcement.ok) return err(enforcement.error);
-    const options = await confined(command, { rights, hidden, enforcement: enforcement.value });
-    return isWatched ? watched(options, command.cwd) : ok(options);
+    const isGated = hasGate(rights, command);
+    const options = await confined(command, { rights, hidden, isGated, enforcement: enforcement.value });
+    if (isWatched) return watched(options, command.cwd);
+    return ok(isGated ? gated(options, { ...network, allowed: command.network }) : options);
   };
+}
+
+/** Whether connections go through a gate of Assay. A server that may write has an open network unless it is limited. */
+function hasGate(rights: SandboxRights, { network }: Command): boolean {
+  return rights === 'read_network' || (rights === 'write_roots' && network !== undefined);
 }
 
 interface Means {
   readonly rights: SandboxRights;
+  readonly isGated: boolean;
   readonly hidden: readonly string[];
   readonly enforcement: Enforcement;
 }
 
 async function confined(
   given: Command,
-  { rights, hidden, enforcement: { bwrap, filter, ...means } }: Means,
+  { rights, hidden, isGated, enforcement: { bwrap, filter, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
   const path = given.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
   const { folders, links } = await topLevel();
   const data = await dataOf(given, { home, path });
+  const gate = isGated ? GATE_COMMAND : [];
+  const ofGate = isGated ? await programFiles({ ...GATE_PROGRAM, home, path }) : undefined;
   const facts: ConfinedFacts = {
     ...means,
     ...data,
+    readable: [...new Set([...data.readable, ...(ofGate?.readable ?? [])])],
     rights,
+    hasNetwork: rights === 'write_roots' && !isGated,
     realHome: home,
     cwd: given.cwd,
     hidden: await hiddenFacts(hidden),
@@ -68,13 +84,15 @@ async function confined(
   };
   return {
     command: bwrap,
-    args: [...confinementArgs(facts), '--', ...WITH_LIMITS, given.command, ...given.args],
+    args: [...confinementArgs(facts), '--', ...WITH_LIMITS, ...gate, given.command, ...given.args],
     cwd: '/',
     env: { PATH: path, HOME: confinedHome(home), ...given.env },
     inherits: 'language',
     input3: filter,
   };
 }
+
+const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
 
 /** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone; root is exempt. */
 const MAX_PROCESSES = 512;

@@ -5,6 +5,8 @@ import { isInside } from './layout.ts';
 /** What a confined process gets to see. All paths are absolute and exist. */
 export interface ConfinedFacts {
   readonly rights: SandboxRights;
+  /** Whether it shares the network of this machine. */
+  readonly hasNetwork: boolean;
   readonly realHome: string;
   readonly cwd: string;
   /** Folders of data: read-only, or writable with `write_roots`. */
@@ -68,7 +70,7 @@ export function confinedHome(realHome: string): string {
 
 /** Options of bubblewrap. The filter of system calls is read from descriptor 3. */
 export function confinementArgs(facts: ConfinedFacts): readonly string[] {
-  const { rights, systemLinks, needsUserNamespace } = facts;
+  const { hasNetwork, systemLinks, needsUserNamespace } = facts;
   const mounts = mountsOf(facts);
   const isShown = facts.cwd !== '/' && mounts.some(({ path }) => isInside(facts.cwd, path));
   return [
@@ -79,7 +81,7 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
     ...mounts.flatMap(({ args }) => args),
     ...['--remount-ro', '/'],
     ...(needsUserNamespace ? ['--unshare-user'] : []),
-    ...(rights === 'read' ? ['--unshare-net'] : []),
+    ...(hasNetwork ? [] : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--seccomp', '3'],
     ...['--chdir', isShown ? facts.cwd : confinedHome(facts.realHome)],

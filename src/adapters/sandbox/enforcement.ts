@@ -57,6 +57,7 @@ async function works({ bwrap, filter, ...means }: Enforcement): Promise<boolean>
   const facts: ConfinedFacts = {
     ...means,
     rights: 'read',
+    hasNetwork: false,
     realHome: '/home/user',
     cwd: '/',
     roots: [],

@@ -15,6 +15,10 @@ import { TRACED_CALLS } from './traced-events.ts';
 export interface Confined extends ChildOptions {
   /** What was refused to it. Read once it has ended, if it was to be watched. */
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
+  /** The last connections that were refused to it while it runs. */
+  readonly refused?: () => readonly ObservedDenial[];
+  /** Called when it has ended. */
+  readonly onEnd?: () => void;
 }
 
 /** Blocks of 512 bytes that strace may write. */

@@ -1,5 +1,5 @@
 import type { Cause } from '../../core/cause.ts';
-import { chooserOf, type ReachRules } from '../../core/reach.ts';
+import { chooserOf, type Reach, type ReachRules } from '../../core/reach.ts';
 import type { Result } from '../../core/result.ts';
 import type { SandboxGap, SandboxRights } from '../../core/sandbox.ts';
 import type { ObservedDenial } from '../../core/sandbox-denial.ts';
@@ -27,8 +27,12 @@ export interface UpstreamDeps {
   /** What starts a command in a sandbox. Error: what the machine lacks for that. */
   readonly confine: (
     command: Command,
-    rights: SandboxRights,
-    isWatched?: boolean,
+    options: {
+      readonly rights: SandboxRights;
+      readonly isWatched?: boolean;
+      readonly namedReaches: ReadonlySet<Reach>;
+      readonly resolve?: ResolveName | undefined;
+    },
   ) => Promise<Result<ConfinedOptions, SandboxGap>>;
   /** Returns a process already started for a server, at most once each. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
@@ -38,9 +42,11 @@ export interface UpstreamDeps {
   readonly credentials?: Credentials | undefined;
 }
 
-/** What starts a process in a sandbox; `denials`: what was refused to it, if it was watched until it ended. */
+/** What starts a process in a sandbox. See `Confined` in adapters/sandbox. */
 interface ConfinedOptions extends ChildOptions {
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
+  readonly refused?: () => readonly ObservedDenial[];
+  readonly onEnd?: () => void;
 }
 
 /** One attempt to open a link. */

@@ -1,6 +1,7 @@
 import { type Cause, withStderr } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type {
   UpstreamRequest,
@@ -17,7 +18,7 @@ import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/turns.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, type LinkAttempt } from './opening.ts';
+import { Attempt, httpReachOf, type LinkAttempt } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
@@ -77,7 +78,7 @@ async function attempt(
   const { spec, events, deps, signal, client: profile } = opening;
   const started = await start(opening, transport);
   if (!started.ok) return err({ cause: started.error, again: undefined });
-  const child = started.value;
+  const { child, refused } = started.value;
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
   const notifications = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
@@ -110,24 +111,44 @@ async function attempt(
   attempted.succeeded();
   conversation.era = facts.value.era;
   if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
-  const parts = { child, conversation, facts: facts.value, events, server: spec.name, log: deps.log };
+  const parts = {
+    child,
+    conversation,
+    facts: facts.value,
+    events,
+    server: spec.name,
+    log: deps.log,
+    refused,
+  };
   return ok(new StdioLink(parts));
+}
+
+interface Started {
+  readonly child: Child;
+  /** The last connections that its sandbox refused. */
+  readonly refused?: (() => readonly ObservedDenial[]) | undefined;
 }
 
 /** Starts the process, in a sandbox if it is a twin or its server has none without one. */
 async function start(
-  { spec, deps, rights: ofTwin, onDenials, signal }: LinkAttempt,
+  opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
-): Promise<Result<Child, Cause>> {
+): Promise<Result<Started, Cause>> {
+  const { spec, deps, rights: ofTwin, onDenials, signal } = opening;
   const rights = ofTwin ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
-  if (rights === undefined) return ok(deps.takeStarted?.(spec) ?? deps.launcher.launch(transport));
-  const confined = await deps.confine(transport, rights, onDenials !== undefined);
+  if (rights === undefined) return ok({ child: deps.takeStarted?.(spec) ?? deps.launcher.launch(transport) });
+  const { reaches: namedReaches, resolve } = httpReachOf(opening);
+  const isWatched = onDenials !== undefined;
+  const confined = await deps.confine(transport, { rights, isWatched, namedReaches, resolve });
   if (!confined.ok) return err({ code: 'SANDBOX_UNAVAILABLE', gap: confined.error });
   if (signal.aborted) return err({ code: 'LINK_CLOSED' });
-  const { denials, ...options } = confined.value;
+  const { denials, refused, onEnd, ...options } = confined.value;
   const child = deps.launcher.launch(options);
-  if (denials !== undefined) void child.ended.then(async () => onDenials?.(await denials()));
-  return ok(child);
+  void child.ended.then(async () => {
+    onEnd?.();
+    if (denials !== undefined) onDenials?.(await denials());
+  });
+  return ok({ child, refused });
 }
 
 function connectStdout(
@@ -212,6 +233,7 @@ async function modernUnlessRefused(
 
 interface StdioLinkParts {
   readonly child: Child;
+  readonly refused: Started['refused'];
   readonly conversation: Conversation;
   readonly facts: Facts;
   readonly events: LinkEvents;
@@ -226,11 +248,13 @@ class StdioLink implements Link {
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
   readonly resources: ResourceStream | undefined;
+  readonly refused: Started['refused'];
   readonly #child: Child;
   readonly #conversation: Conversation;
   readonly #closing = new AbortController();
 
-  constructor({ child, conversation, facts, events, server, log }: StdioLinkParts) {
+  constructor({ child, conversation, facts, events, server, log, refused }: StdioLinkParts) {
+    this.refused = refused;
     this.era = facts.era;
     this.version = facts.version;
     this.capabilities = facts.capabilities;

@@ -77,6 +77,7 @@ export interface ShownSource {
   readonly env?: readonly string[] | undefined;
   readonly sandbox?: SandboxMode | undefined;
   readonly roots?: readonly string[] | undefined;
+  readonly network?: readonly string[] | undefined;
   /** Names only. */
   readonly headers?: readonly string[] | undefined;
   /** Names of security schemes only. */
@@ -120,13 +121,13 @@ const STDIO: SourceKind<TransportOf<'stdio'>> = {
   ...COMMON,
   identity: whatRuns,
   origin: whatRuns,
-  comparable: ({ command, args, env, cwd, sandbox, roots }) => [
+  comparable: ({ command, args, env, cwd, sandbox, roots, network }) => [
     ...[command, args, sorted(env), cwd],
-    ...[sandbox, roots],
+    ...[sandbox, roots, network],
   ],
   urls: () => [],
   secrets: ({ env, args }) => ({ variables: Object.entries(env), args }),
-  shown: ({ command, args, cwd, env, sandbox, roots }, mask) => ({
+  shown: ({ command, args, cwd, env, sandbox, roots, network }, mask) => ({
     transport: 'stdio',
     command,
     args: args.map(mask),
@@ -134,6 +135,7 @@ const STDIO: SourceKind<TransportOf<'stdio'>> = {
     env: namesOf(env),
     ...(sandbox && { sandbox }),
     ...(roots && { roots }),
+    ...(network && { network }),
   }),
   command: (transport) => transport,
   holdsPrivateData: ({ args, env }) => namesPrivateData(args, env),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { SANDBOX_MODES } from '../../core/sandbox.ts';
+import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
 import { WARNINGS } from './route.ts';
 import { ofHints } from './tool-schemas.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
@@ -26,6 +26,7 @@ interface Fields {
   readonly cwd?: unknown;
   readonly sandbox?: unknown;
   readonly roots?: unknown;
+  readonly network?: unknown;
   readonly enabled?: boolean | undefined;
 }
 
@@ -36,6 +37,28 @@ export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
   })
   .nullable()
   .optional();
+
+const SANDBOX_VALUES = ['off', ...SANDBOX_MODES] as const;
+
+export const SANDBOX: z.ZodOptional<z.ZodNullable<z.ZodType<'off' | SandboxMode>>> = z
+  .enum(SANDBOX_VALUES)
+  .nullable()
+  .optional()
+  .openapi({
+    description:
+      'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
+  });
+
+type Texts = z.ZodOptional<z.ZodNullable<z.ZodArray<z.ZodString>>>;
+
+export const ROOTS: Texts = z.array(z.string()).nullable().optional().openapi({
+  description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
+});
+
+export const NETWORK: Texts = z.array(z.string()).nullable().optional().openapi({
+  description:
+    'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all at public addresses.',
+});
 
 /** Fields whose names differ between `mcp.json` and the API. */
 export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
@@ -60,6 +83,7 @@ export function runsCommand({
   cwd,
   sandbox,
   roots,
+  network,
   transport,
   openapi,
 }: Fields): boolean {
@@ -67,7 +91,9 @@ export function runsCommand({
   const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   return (
     readsFile ||
-    [command, args, env, cwd, sandbox, roots].some((field) => field !== undefined && field !== null) ||
+    [command, args, env, cwd, sandbox, roots, network].some(
+      (field) => field !== undefined && field !== null,
+    ) ||
     transport?.toLowerCase() === 'stdio' ||
     transport?.toLowerCase() === 'codebase'
   );
@@ -93,6 +119,7 @@ export const GATEWAY: z.ZodObject = z
     cwd: z.string().optional(),
     sandbox: z.enum(SANDBOX_MODES).optional().openapi({ description: 'Absent: off.' }),
     roots: z.array(z.string()).optional(),
+    network: z.array(z.string()).optional(),
     env: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     timeoutMs: z.int().optional(),

@@ -1,11 +1,20 @@
 import { z } from '@hono/zod-openapi';
-import { SANDBOX_MODES } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { DOCUMENT_TOOLS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
+import {
+  DOCUMENT_TOOLS,
+  GATEWAY,
+  NETWORK,
+  REFRESHED,
+  ROOTS,
+  SANDBOX,
+  TRANSPORT,
+  entryIn,
+  runsCommand,
+} from './gateway-entry.ts';
 import { blamed, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
 import { route, type BodyLimits, type Call, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-schemas.ts';
@@ -39,17 +48,9 @@ const ENTRY = {
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),
   cwd: z.string().nullable().optional(),
-  sandbox: z
-    .enum(['off', ...SANDBOX_MODES])
-    .nullable()
-    .optional()
-    .openapi({
-      description:
-        'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
-    }),
-  roots: z.array(z.string()).nullable().optional().openapi({
-    description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
-  }),
+  sandbox: SANDBOX,
+  roots: ROOTS,
+  network: NETWORK,
   timeoutMs: z.int().nullable().optional(),
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),

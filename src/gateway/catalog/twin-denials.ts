@@ -47,6 +47,8 @@ const TRACE_MS = 2_000;
 /** A tool is observed again after this time in ms at the earliest. */
 const AGAIN_MS = 60_000;
 const MAX_OBSERVING = 2;
+/** Further destinations of one tool are not noted. */
+const MAX_TARGETS = 100;
 const MAX_ARGS_LENGTH = 500;
 
 interface Observed {
@@ -63,6 +65,8 @@ interface Observed {
 export class TwinDenials {
   readonly #options: TwinDenialsOptions;
   readonly #observed = new WeakMap<Definition, Map<Denial['kind'], Observed>>();
+  /** Refused destinations of each tool, by when they were last noted. */
+  readonly #refused = new WeakMap<Definition, Map<string | undefined, number>>();
   #observing = 0;
 
   constructor(options: TwinDenialsOptions) {
@@ -78,6 +82,15 @@ export class TwinDenials {
     if (seen === undefined) return isFailure ? this.#told(call, said) : undefined;
     const fitting = seen.filter(({ kind }) => kind === said.kind);
     return fitting.find(({ target }) => target === said.target) ?? fitting[0];
+  }
+
+  /** Notes a connection that the gate of a sandbox refused. */
+  refused(call: TwinCall, denial: ObservedDenial): void {
+    const targets = this.#refused.get(call.definition) ?? new Map<string | undefined, number>();
+    const isKnown = (targets.get(denial.target) ?? -Infinity) > denial.atMs - AGAIN_MS;
+    if (isKnown || targets.size >= MAX_TARGETS) return;
+    this.#refused.set(call.definition, targets.set(denial.target, denial.atMs));
+    void this.#record(call, denial, [denial]);
   }
 
   /** Looks into the end of a twin that no call waited for. */

@@ -115,6 +115,8 @@ export interface Link {
   readonly listening?: Promise<unknown> | undefined;
   /** Set if it replaces `resources/subscribe`. */
   readonly resources?: ResourceStream | undefined;
+  /** The last connections that its sandbox refused. Absent: it has no such sandbox. */
+  readonly refused?: (() => readonly ObservedDenial[]) | undefined;
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** Parts of the source that could not become tools, and why. */
   readonly skipped?: readonly Skipped[];

@@ -98,11 +98,13 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
   const begun = own.begin(call.onServerRequest ?? refuseServerRequest);
   const twinCall = twinCallOf(call, server, choice);
+  const sentMs = Date.now();
   try {
     const reply = await own.send(call);
     if (twinCall === undefined) return reply;
     own.lastCall = twinCall;
-    return await unlessDenied(twinCall, reply, server.privateLinks.denials);
+    const refused = own.link?.refused?.().findLast(({ atMs }) => atMs >= sentMs);
+    return await unlessDenied(twinCall, reply, { denials: server.privateLinks.denials, refused });
   } finally {
     own.over(begun);
     own.release();

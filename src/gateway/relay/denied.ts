@@ -1,19 +1,30 @@
-import { type Denial, denialIn, MAX_DENIAL_TEXT } from '../../core/sandbox-denial.ts';
+import { type Denial, denialIn, MAX_DENIAL_TEXT, type ObservedDenial } from '../../core/sandbox-denial.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { TwinCall, TwinDenials } from '../catalog/twin-denials.ts';
 import type { Reply } from '../ports/link.ts';
 import { isToolError } from './call-record.ts';
 
+interface Watched {
+  readonly denials: TwinDenials | undefined;
+  /** The last connection that its sandbox refused during the call. */
+  readonly refused: ObservedDenial | undefined;
+}
+
 /** The answer of a twin; SANDBOX_DENIED in its place if the call failed because its sandbox refused something. */
 export function unlessDenied(
   call: TwinCall,
   reply: Result<Reply, Refusal>,
-  denials: TwinDenials | undefined,
+  { denials, refused }: Watched,
 ): Result<Reply, Refusal> | Promise<Result<Reply, Refusal>> {
-  const text = denials && textToSearch(reply);
+  if (denials === undefined) return reply;
+  if (refused !== undefined) {
+    denials.refused(call, refused);
+    if (!reply.ok || isFailed(reply.value)) return err(denied(call, refused));
+  }
+  const text = textToSearch(reply);
   const said = text === undefined ? undefined : denialIn(text, call.rights);
-  return said === undefined || denials === undefined ? reply : judged(call, reply, { said, denials });
+  return said === undefined ? reply : judged(call, reply, { said, denials });
 }
 
 async function judged(
@@ -22,9 +33,12 @@ async function judged(
   { said, denials }: { readonly said: Denial; readonly denials: TwinDenials },
 ): Promise<Result<Reply, Refusal>> {
   const denial = await denials.judge(call, said, !reply.ok || isFailed(reply.value));
-  if (denial === undefined) return reply;
-  const { spec, definition, rights } = call;
-  return err({ code: 'SANDBOX_DENIED', server: spec.name, tool: definition.key ?? '', rights, denial });
+  return denial === undefined ? reply : err(denied(call, denial));
+}
+
+function denied({ spec, definition, rights }: TwinCall, { kind, target }: Denial): Refusal {
+  const denial = { kind, target };
+  return { code: 'SANDBOX_DENIED', server: spec.name, tool: definition.key ?? '', rights, denial };
 }
 
 /** The text of an error. Undefined if nothing failed: some servers report failures as results, in short texts. */

@@ -45,7 +45,10 @@ await Promise.all(sockets.map((socket) => once(socket, 'listening')));
 
 async function run(code: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const command = { command: '/usr/bin/python3', args: ['-c', code], env, cwd: root, isCwdGiven: true };
-  const confined = await confineWith([join(root, 'home'), join(root, 'mcp.json')])(command, 'read');
+  const confined = await confineWith([join(root, 'home'), join(root, 'mcp.json')])(command, {
+    rights: 'read',
+    namedReaches: new Set(),
+  });
   if (!confined.ok) throw new Error(confined.error);
   const child = new Child((WEAKER[process.argv[2] ?? ''] ?? ((options) => options))(confined.value));
   let [output, errors] = ['', ''];

@@ -11,6 +11,8 @@ export interface Gateway {
   /** Absent: off. */
   readonly sandbox?: 'twin' | 'strict';
   readonly roots?: readonly string[];
+  /** Hosts. Absent: all at public addresses. */
+  readonly network?: readonly string[];
   /** Names alone. */
   readonly env?: readonly string[];
   readonly url?: string;

@@ -1,0 +1,168 @@
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, isIP, type LookupFunction, Server as Listener, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { allowanceOf, type Destination, destinationText, readDestination } from '../../core/network-rules.ts';
+import type { Reach } from '../../core/reach.ts';
+import type { ObservedDenial } from '../../core/sandbox-denial.ts';
+import { reachOf } from '../../platform/addresses.ts';
+import { checkedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
+
+export interface NetworkRules {
+  /** Hosts that it may connect to. Undefined: all at public addresses. */
+  readonly allowed: readonly string[] | undefined;
+  /** Where hosts may be that the list names one by one. */
+  readonly namedReaches: ReadonlySet<Reach>;
+  readonly resolve?: ResolveName | undefined;
+}
+
+const PUBLIC: ReadonlySet<Reach> = new Set(['public']);
+const MAX_CONNECTIONS = 256;
+const MAX_DENIALS = 20;
+const IDLE_MS = 300_000;
+const CONNECT_MS = 30_000;
+/** Headers between a client and its proxy. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'];
+
+/**
+ * The way out of a sandbox: an HTTP proxy on a socket that listens inside its network namespace, which has no other
+ * way. Addresses are checked before a connection is made.
+ */
+export class NetworkGate {
+  readonly #rules: NetworkRules;
+  readonly #proxy: Server;
+  readonly #denials: ObservedDenial[] = [];
+  #listener: Listener | undefined;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(rules: NetworkRules) {
+    this.#rules = rules;
+    this.#proxy = createServer((incoming, answer) => this.#relay(incoming, answer));
+    this.#proxy.on('connect', (incoming, client, head) => this.#tunnel(incoming, client, head));
+    this.#proxy.on('clientError', (_, socket) => socket.destroy());
+  }
+
+  /** The last denials, oldest first. */
+  get denials(): readonly ObservedDenial[] {
+    return this.#denials;
+  }
+
+  /** Serves a listening socket that the sandboxed process has passed on. False if it is none. */
+  serve(handle: unknown): boolean {
+    if (!(handle instanceof Listener) || this.#listener !== undefined) return false;
+    this.#listener = handle;
+    handle.maxConnections = MAX_CONNECTIONS;
+    handle.unref();
+    handle.on('error', () => undefined);
+    handle.on('connection', (socket: Socket) => {
+      this.#keep(socket);
+      this.#proxy.emit('connection', socket);
+    });
+    return true;
+  }
+
+  close(): void {
+    this.#listener?.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): void {
+    client.on('error', () => undefined);
+    const destination = readDestination(incoming.url ?? '');
+    const lookup = destination && this.#lookupFor(destination);
+    if (destination === undefined || lookup === undefined) {
+      client.end(refusalText(incoming.url ?? ''));
+      return;
+    }
+    const socket = connect({ ...destination, lookup, timeout: CONNECT_MS });
+    this.#keep(socket);
+    const fail = (): void => void client.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
+    socket.once('timeout', () => socket.destroy());
+    socket.once('error', (error) => {
+      if (isForbidden(error)) {
+        this.#deny(destination);
+        client.end(refusalText(destinationText(destination)));
+      } else fail();
+    });
+    socket.once('connect', () => {
+      socket.setTimeout(IDLE_MS);
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      socket.write(head);
+      socket.pipe(client).pipe(socket);
+    });
+    client.once('close', () => socket.destroy());
+    socket.once('close', () => client.end());
+  }
+
+  /** A plain request, whose URL is absolute. */
+  #relay(incoming: IncomingMessage, answer: ServerResponse): void {
+    const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined;
+    const host = url?.hostname.replace(/^\[(.*)\]$/, '$1');
+    const destination =
+      url?.protocol === 'http:' && host ? { host, port: Number(url.port || '80') } : undefined;
+    const lookup = destination && this.#lookupFor(destination);
+    if (url === undefined || destination === undefined || lookup === undefined) {
+      answer.writeHead(403).end(whyText(destination ? destinationText(destination) : 'this'));
+      return;
+    }
+    const headers = Object.fromEntries(
+      Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name)),
+    );
+    const { method } = incoming;
+    const path = url.pathname + url.search;
+    const outgoing = request({ ...destination, lookup, method, path, headers, timeout: IDLE_MS });
+    outgoing.on('response', (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    outgoing.on('timeout', () => outgoing.destroy());
+    outgoing.on('error', (error) => {
+      if (isForbidden(error)) this.#deny(destination);
+      if (answer.headersSent) answer.destroy();
+      else
+        answer
+          .writeHead(isForbidden(error) ? 403 : 502)
+          .end(isForbidden(error) ? whyText(destinationText(destination)) : '');
+    });
+    answer.once('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }
+
+  /** A lookup that finds only allowed addresses. Undefined, with the denial noted, if the host is not allowed. */
+  #lookupFor(destination: Destination): LookupFunction | undefined {
+    const { allowed, namedReaches, resolve } = this.#rules;
+    const allowance = allowanceOf(destination, allowed);
+    const reaches = allowance === 'named' ? namedReaches : PUBLIC;
+    const isLiteral = isIP(destination.host) !== 0;
+    if (allowance === undefined || (isLiteral && !reaches.has(reachOf(destination.host)))) {
+      this.#deny(destination);
+      return undefined;
+    }
+    return checkedLookup({ reaches, resolve });
+  }
+
+  #deny(destination: Destination): void {
+    if (this.#denials.length >= MAX_DENIALS) this.#denials.shift();
+    this.#denials.push({ kind: 'connect', target: destinationText(destination), atMs: Date.now() });
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.unref();
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+function isForbidden(error: Error): boolean {
+  return 'code' in error && error.code === 'FORBIDDEN_ADDRESS';
+}
+
+function whyText(target: string): string {
+  return `The sandbox of this server does not allow connections to ${target}.\n`;
+}
+
+function refusalText(target: string): string {
+  const body = whyText(target.slice(0, 300).replace(/[^\x20-\x7e]/g, '?'));
+  const head = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  return `HTTP/1.1 403 Forbidden\r\n${head}\r\n\r\n${body}`;
+}

@@ -1,0 +1,52 @@
+/** A host that a sandboxed server may connect to. */
+export interface AllowedHost {
+  /** In lower case, without brackets. With `isBelow`: any host below this one. */
+  readonly host: string;
+  readonly isBelow: boolean;
+  /** Undefined: any. */
+  readonly port: number | undefined;
+}
+
+export interface Destination {
+  readonly host: string;
+  readonly port: number;
+}
+
+const HOST = /^(?:\[([\da-f:.]+)\]|(\*\.)?([a-z\d_](?:[a-z\d_.-]*[a-z\d_])?)\.?)(?::(\d{1,5}))?$/;
+
+/** Reads `api.example.com`, `*.example.com`, `[::1]:8080`. Undefined: it is nothing of the kind. */
+export function readAllowedHost(text: string): AllowedHost | undefined {
+  const [, address, star, name, port] = HOST.exec(text.toLowerCase()) ?? [];
+  const host = address ?? name;
+  const number = port === undefined ? undefined : Number(port);
+  if (host === undefined || (number !== undefined && (number < 1 || number > 65_535))) return undefined;
+  return { host, isBelow: star !== undefined, port: number };
+}
+
+/** Reads `host:port`, as a client asks a proxy for it. Undefined: it is nothing of the kind. */
+export function readDestination(text: string): Destination | undefined {
+  const found = readAllowedHost(text);
+  if (found?.port === undefined || found.isBelow) return undefined;
+  return { host: found.host, port: found.port };
+}
+
+/**
+ * Whether a list allows a destination: `named`, if it names that very host, which may then be at a private address;
+ * `any`, if it is one of many. An absent list allows any.
+ */
+export function allowanceOf(
+  { host, port }: Destination,
+  list: readonly string[] | undefined,
+): 'named' | 'any' | undefined {
+  if (list === undefined) return 'any';
+  const fitting = list
+    .flatMap((text) => readAllowedHost(text) ?? [])
+    .filter((one) => one.port === undefined || one.port === port)
+    .filter((one) => (one.isBelow ? host.endsWith(`.${one.host}`) : host === one.host));
+  if (fitting.length === 0) return undefined;
+  return fitting.some(({ isBelow }) => !isBelow) ? 'named' : 'any';
+}
+
+export function destinationText({ host, port }: Destination): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
