@@ -42,7 +42,15 @@ const noMatchedSentence = [
 }));
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/node_modules/', 'examples/scratch/', 'examples/home/', 'bench/results/']),
+  globalIgnores([
+    '**/dist/',
+    '**/node_modules/',
+    'examples/scratch/',
+    'examples/home/',
+    'bench/results/',
+    '.study/',
+    'test/study/fixtures/',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
   js.configs.recommended,
   { rules: { eqeqeq: 'error', 'no-console': 'error', 'no-restricted-syntax': ['error', noDefaultExport] } },

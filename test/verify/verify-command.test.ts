@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { at } from '../support/json.ts';
-import { ROOT } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/place.ts';
 
 function verify(...args: readonly string[]): {
   readonly status: number | null;
@@ -39,4 +40,32 @@ it('an unknown tool is a usage error that names the known ones', () => {
   const { status, stderr } = verify('--tool', 'nothing');
   expect(status).toBe(2);
   expect(stderr).toContain('The server has no tool "nothing". It has reads_a_file,');
+});
+
+it('--init writes a fixtures file, which is used as it is filled in, beside a baseline', () => {
+  const file = join(tempDir(), 'assay-verify.json');
+  expect(verify('--init', '--fixtures', file).status).toBe(0);
+  const { tools } = JSON.parse(readFileSync(file, 'utf8')) as { tools: Record<string, unknown> };
+  expect(tools['writes_in_secret']).toEqual({ calls: [{}] });
+
+  writeFileSync(file, JSON.stringify({ tools: { reads_a_file: { skip: 'never to run' } } }));
+  const baseline = join(tempDir(), 'baseline.json');
+  const accepted = [{ tool: 'writes_in_secret', hint: 'readOnlyHint', reason: 'known' }];
+  writeFileSync(baseline, JSON.stringify({ accepted }));
+  const pace = ['--sets', '1', '--repeats', '2', '--tool', 'writes_in_secret', 'reads_a_file'];
+  const { status, stdout } = verify('--json', '--fixtures', file, '--baseline', baseline, ...pace);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    accepted,
+    tools: [
+      { name: 'reads_a_file', coverage: { calls: 0 }, verdicts: { readOnlyHint: { reason: 'skipped' } } },
+      { name: 'writes_in_secret', verdicts: { readOnlyHint: { kind: 'contradicted' } } },
+    ],
+  });
+});
+
+it('a baseline that cannot be used ends with the exit code of files', () => {
+  const { status, stderr } = verify('--baseline', join(tempDir(), 'missing.json'));
+  expect(status).toBe(3);
+  expect(stderr).toContain('missing.json');
 });

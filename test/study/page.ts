@@ -1,0 +1,105 @@
+import { contradictionsOf, coverageOf, type VerifyReport } from '../../src/core/verification/report.ts';
+import type { ToolReport } from '../../src/core/verification/verdict.ts';
+import type { StudyServer } from './servers.ts';
+
+export interface StudyResult {
+  readonly server: StudyServer;
+  readonly report: VerifyReport;
+}
+
+/** What an explanation of a contradiction begins with. */
+const FALSE = 'False:';
+
+/** The page docs/verified-servers.md. */
+export function pageOf(results: readonly StudyResult[]): string {
+  const found = results.flatMap(({ server, report }) =>
+    contradictionsOf(report).map((one) => ({ ...one, server })),
+  );
+  const mistaken = found.filter(({ accepted }) => accepted?.startsWith(FALSE) === true);
+  const all = results.flatMap(({ report }) => report.tools);
+  const counted = results.flatMap(callable);
+  const called = counted.filter(wasCalled);
+  const days = results.map(({ report }) => new Date(report.startedMs).toISOString().slice(0, 10)).sort();
+  return [
+    '# Verified servers',
+    '',
+    'What `assay verify` finds in published MCP servers.',
+    '`npm run study` installs them into `.study/`, verifies them in sandboxes without a network, and writes this page.',
+    'The servers were chosen because they are popular or start without keys; they are not a sample.',
+    'A verdict holds for the version and the arguments that were tried.',
+    'It does not say that a server is safe or unsafe.',
+    '',
+    `Verified ${days[0] === days.at(-1) ? `on ${days[0] ?? ''}` : `from ${days[0] ?? ''} to ${days.at(-1) ?? ''}`}: ${results.length} servers with ${all.length} tools.`,
+    `Of ${counted.length} tools that need no internet, browser, cluster or key, ${called.length} made a successful call (${percent(called.length, counted.length)}).`,
+    `Contradictions: ${found.length}, of which ${mistaken.length} are false.`,
+    '',
+    '| server | version | tools | called | contradicted | needs |',
+    '|---|---|---|---|---|---|',
+    ...results.map(rowOf),
+    '',
+    '## Contradictions',
+    '',
+    ...(found.length === 0 ? ['None.'] : found.flatMap(contradictionLines)),
+    '',
+    '## Tools without a successful call',
+    '',
+    'Of those that need nothing that a sandbox lacks:',
+    '',
+    ...counted
+      .filter((tool) => !wasCalled(tool))
+      .map((tool) => `- \`${tool.name}\`: ${plain(tool.failure ?? 'not called')}`),
+    '',
+    '## State in the process',
+    '',
+    'Equal calls are answered differently, and a new process answers as the first did.',
+    'This is reported and not judged, since the specification does not say whether such state counts.',
+    '',
+    ...results.flatMap(({ server, report }) =>
+      report.tools
+        .filter(({ signals }) => signals.some(({ kind }) => kind === 'in_process_state'))
+        .map(({ name }) => `- ${server.name}: \`${name}\``),
+    ),
+    '',
+  ].join('\n');
+}
+
+function rowOf({ server, report }: StudyResult): string {
+  const { tools, toolsWithSuccess } = coverageOf(report.tools);
+  const contradicted = contradictionsOf(report).length;
+  return `| \`${server.package}\` | ${server.version} | ${tools} | ${toolsWithSuccess} | ${contradicted} | ${server.needs ?? ''} |`;
+}
+
+function contradictionLines({
+  server,
+  tool,
+  hint,
+  evidence,
+  accepted,
+}: ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer }): readonly string[] {
+  return [
+    `- ${server.name}: \`${tool.name}\` declares \`${hint}: ${String(tool.declared[hint])}\`, but ${plain(evidence[0]?.says ?? '')}.`,
+    `  ${accepted ?? 'Not explained yet.'}`,
+  ];
+}
+
+/** Tools that can work in a sandbox. */
+function callable({ server, report }: StudyResult): readonly ToolReport[] {
+  const { needs, worksWithout = [] } = server;
+  return needs === undefined ? report.tools : report.tools.filter(({ name }) => worksWithout.includes(name));
+}
+
+function wasCalled({ coverage }: ToolReport): boolean {
+  return coverage.successfulCalls > 0;
+}
+
+function percent(part: number, whole: number): string {
+  return `${Math.round((100 * part) / Math.max(whole, 1))} %`;
+}
+
+/** The start of a foreign text on one line, without markup. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[<>|`*_[\]]/g, (mark) => `\\${mark}`)
+    .slice(0, 160);
+}
