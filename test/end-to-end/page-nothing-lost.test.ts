@@ -90,7 +90,8 @@ it('what was typed is there again, and can be saved, once the same person has si
   await form(page).getByRole('button', { name: 'Add' }).click();
   await page.getByRole('listitem', { name: 'Rule half a rule' }).waitFor();
   const rule = { effect: 'ask', name: 'half a rule' };
-  expect(at((await admin.get('/policy/rules')).json(), 'rules')).toEqual([rule]);
+  // The page lists the rule before the server has answered.
+  await expect.poll(async () => at((await admin.get('/policy/rules')).json(), 'rules')).toEqual([rule]);
   await page.close();
 });
 
