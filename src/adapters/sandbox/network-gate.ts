@@ -104,9 +104,9 @@ export class NetworkGate {
       answer.writeHead(403).end(whyText(destination ? destinationText(destination) : 'this'));
       return;
     }
-    const headers = Object.fromEntries(
-      Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name)),
-    );
+    const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
+    // Another host in this header would reach a site that is not allowed on a server that has both (RFC 9112 3.2.2).
+    const headers = { ...Object.fromEntries(passed), host: url.host };
     const { method } = incoming;
     const path = url.pathname + url.search;
     const outgoing = request({ ...destination, lookup, method, path, headers, timeout: IDLE_MS });

@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'metadata.test': '169.254.169.254',
 };
 
-const site = createSite((incoming, answer) => answer.end(`${incoming.method} ${incoming.url}`));
+const site = createSite(({ method, url, headers }, answer) => answer.end(`${method} ${url} ${headers.host}`));
 const gates: { readonly gate: NetworkGate; readonly server: Server }[] = [];
 let port = 0;
 
@@ -42,7 +42,8 @@ async function gateFor(allowed: readonly string[] | undefined): Promise<{ gate: 
 /** Status and body of a plain request through the gate. */
 function fetched(at: number, url: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port: at, path: url }, (response) => {
+    const headers = { host: 'hidden.test' };
+    const asked = request({ host: '127.0.0.1', port: at, path: url, headers }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('end', () => resolve(`${response.statusCode} ${text.trim()}`));
@@ -65,9 +66,9 @@ function tunnelled(at: number, destination: string): Promise<string> {
   });
 }
 
-it('relays requests and tunnels to a host that is named', async () => {
+it('relays requests and tunnels to a host that is named, and to none behind it', async () => {
   const { gate, at } = await gateFor(['site.test']);
-  expect(await fetched(at, `http://site.test:${port}/x?y=1`)).toBe('200 GET /x?y=1');
+  expect(await fetched(at, `http://site.test:${port}/x?y=1`)).toBe(`200 GET /x?y=1 site.test:${port}`);
   expect(await tunnelled(at, `site.test:${port}`)).toBe('HTTP/1.1 200 Connection Established');
   expect(gate.denials).toEqual([]);
 });
