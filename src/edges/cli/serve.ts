@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
+import { gapRemedy, gapText, type SandboxSupport } from '../../core/sandbox.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { membersText } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
 import { printComplaint, print, printError, proseOf, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { OpenServe, Runtime } from './runtime.ts';
+import type { SandboxPort } from './sandbox.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { serversTable, startingServers } from './servers-table.ts';
 
 /** `assay serve`: prints its address, the servers and the client configuration, then serves until stopped. */
@@ -26,6 +30,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
     print(serversTable(catalog));
+    await printSandboxGap(runtime, catalog);
     print(
       `\n${exposed(url, equipped(), hasModes)
         .split('\n')
@@ -53,6 +58,21 @@ async function printPages({ url, signInLink }: OpenServe): Promise<void> {
   print(`  pages     ${url}/admin`);
   if (link?.ok === true) printError(`            sign in once within 10 minutes:\n${link.value.url}\n`);
   else print('            `assay token link` prints a link that signs you in\n');
+}
+
+/** Says what to install if servers are to have a sandbox that this machine cannot enforce. */
+async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Promise<void> {
+  const names = servers
+    .filter(({ spec: { transport } }) => sourceKind(transport).command(transport)?.sandbox !== undefined)
+    .map(({ spec }) => spec.name);
+  const support: SandboxSupport = names.length > 0 ? await runtime.sandboxSupport() : { canEnforce: true };
+  if (support.canEnforce) return;
+  const [reason, remedy] = [gapText(support.gap), gapRemedy(support.gap)];
+  print(
+    proseOf(
+      `\nRead-only tools of ${names.join(', ')} are refused, as no sandbox can start: ${reason}. ${remedy}`,
+    ),
+  );
 }
 
 /** Shows where the REST API's token is, never the token. */
