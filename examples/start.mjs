@@ -17,14 +17,7 @@ if (!canEnforce) {
   process.stderr.write(`"filesystem" runs without the sandbox of examples/mcp.json: ${reason}. ${remedy}\n`);
 }
 
-process.argv.splice(
-  1,
-  Infinity,
-  main,
-  'serve',
-  '--config',
-  canEnforce ? config : withoutSandbox,
-  '--home',
-  home,
-);
+// What is given after `npm start --` comes last, and so wins.
+const options = ['--config', canEnforce ? config : withoutSandbox, '--home', home, ...process.argv.slice(2)];
+process.argv.splice(1, Infinity, main, 'serve', ...options);
 await import(main);

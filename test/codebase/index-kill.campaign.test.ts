@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Indexer } from '../../src/codebase/indexing/indexer.ts';
-import { isIndexLocked } from '../../src/codebase/store/index-lock.ts';
+import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts';
 import { rounds } from '../support/campaign.ts';
 import { killLater, sleep } from '../support/endings.ts';
 import { seeded, type Seeded } from '../support/seeded.ts';
@@ -86,10 +86,17 @@ it('of two processes that index the same repository, one waits and then finds no
       Array.from({ length: FILES }, (_, index) => [`src/module${index}.ts`, textOf(index, 'twin')]),
     ),
   );
+  // Both find the lock held, so neither can be done before the other has started.
+  let waiting = 0;
+  const lock = IndexLock.tryAcquire(place.folder);
+  if (!lock.ok || lock.value === undefined) throw new Error('the index is locked');
+  const { value: held } = lock;
   const outputs = await Promise.all(
-    [startIndexing(place, ''), startIndexing(place, '')].map(async ([, lines]) => {
+    [startIndexing(place, ''), startIndexing(place, '')].map(async ([, lines], _, { length }) => {
       const all: string[] = [];
-      for await (const line of lines) all.push(line);
+      for await (const line of lines) {
+        if (all.push(line) === 1 && (waiting += 1) === length) held.release();
+      }
       return all;
     }),
   );
@@ -98,7 +105,6 @@ it('of two processes that index the same repository, one waits and then finds no
     return result.value.files_indexed;
   });
   expect(indexed.toSorted((a, b) => a - b)).toEqual([0, FILES]);
-  const waiter = outputs[indexed.indexOf(0)]!;
-  expect(waiter[0]).toBe('{"phase":"waiting","done":0}');
+  for (const lines of outputs) expect(lines[0]).toBe('{"phase":"waiting","done":0}');
   expect(place.dump()).toHaveLength(FILES * 12);
 });

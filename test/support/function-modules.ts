@@ -39,6 +39,7 @@ export function openedModule(
   more: Partial<FunctionModuleSpec> & {
     readonly isWatched?: boolean;
     readonly forbidden?: readonly string[];
+    readonly nowMs?: () => number;
   } = {},
 ): OpenedModule {
   const folder = tempDir();
@@ -49,7 +50,7 @@ export function openedModule(
   for (const [name, text] of Object.entries(files)) write(name, text);
   const path = join(folder, Object.keys(files)[0] ?? 'tools.mjs');
   const logged: string[] = [];
-  const { isWatched, forbidden, ...given } = more;
+  const { isWatched, forbidden, nowMs, ...given } = more;
   const spec = { path, env: {}, reads: [], writes: [], memoryMb: 128, timeoutMs: 30_000, ...given };
   const watch = isWatched === true ? watchFile : undefined;
   const source = openModule(spec, {
@@ -58,6 +59,7 @@ export function openedModule(
     log: logInto(logged),
     watch,
     forbidden,
+    ...(nowMs !== undefined && { nowMs }),
   });
   endLater(() => source.close());
   const read = async (): Promise<BuiltInTools> => {

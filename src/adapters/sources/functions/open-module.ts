@@ -24,6 +24,8 @@ interface ModuleDeps extends RunnerPlace {
   readonly log: Log;
   /** If absent, a changed file takes effect at the next start of the process. */
   readonly watch?: WatchFile | undefined;
+  /** A clock that is never set back. */
+  readonly nowMs?: () => number;
 }
 
 /** A source whose tools are the exports of one module. The module's process starts with the first read. */
@@ -40,6 +42,7 @@ class ModuleSource implements BuiltInSource {
   readonly #spec: FunctionModuleSpec;
   readonly #deps: ModuleDeps;
   readonly #watch: FileWatch;
+  readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
   readonly #drains = new Set<() => void>();
   /** All processes that have not ended. */
@@ -58,6 +61,7 @@ class ModuleSource implements BuiltInSource {
     this.#spec = spec;
     this.#deps = deps;
     this.#watch = new FileWatch(deps.watch, () => this.#changed());
+    this.#nowMs = deps.nowMs ?? (() => performance.now());
   }
 
   async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
@@ -118,7 +122,7 @@ class ModuleSource implements BuiltInSource {
   async #ready(): Promise<Result<ServingProcess, string>> {
     if (this.#isClosed) return err('the module is no longer served');
     if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
-    const resting = restingCause(this.#crashes, performance.now());
+    const resting = restingCause(this.#crashes, this.#nowMs());
     if (resting !== undefined) return err(resting);
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined));
     return this.#starting;
@@ -182,7 +186,7 @@ class ModuleSource implements BuiltInSource {
   }
 
   #crashed(cause: Cause): void {
-    this.#crashes = withCrash(this.#crashes, cause, performance.now());
+    this.#crashes = withCrash(this.#crashes, cause, this.#nowMs());
     this.#deps.log.warn('process of a function module ended', {
       module: this.#spec.path,
       ...causeJson(cause),

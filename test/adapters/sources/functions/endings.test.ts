@@ -131,7 +131,8 @@ describe('the process of a module', () => {
   });
 
   it('that keeps ending rests, and says the first cause meanwhile', async () => {
-    const module = open();
+    let nowMs = 0;
+    const module = openedModule(moduleOf(TOOLS), { nowMs: () => nowMs });
     await module.say('exit');
     await module.say('heap');
     await module.say('exit');
@@ -139,7 +140,7 @@ describe('the process of a module', () => {
       /^! The functions in tools\.mjs cannot be called: its process keeps ending and is started again in 1 s at the earliest; the first time it called process\.exit\(3\) \(tools\.mjs:\d+:\d+\)$/,
     );
     expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
-    await sleep(1_100);
+    nowMs += 1_000;
     expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
   });
 
