@@ -15,6 +15,8 @@ export interface CallPair {
 export interface Calling {
   readonly load: LoadProcess;
   readonly plan: Plan;
+  /** 64 by default. */
+  readonly concurrency?: number;
 }
 
 /** Rejects on a wrong answer. */
@@ -40,13 +42,16 @@ export function callsRatio(pairs: readonly CallPair[]): number | undefined {
   return median(pairs.map(({ onePerSecond, otherPerSecond }) => onePerSecond / otherPerSecond));
 }
 
-async function callsPerSecond(endpoint: string, { load, plan }: Calling): Promise<number> {
+async function callsPerSecond(
+  endpoint: string,
+  { load, plan, concurrency = CONCURRENCY }: Calling,
+): Promise<number> {
   const outcome = await load.call(
     {
       kind: 'calls',
       endpoint,
       streams: [{ era: 'modern', tool: 'echo' }],
-      concurrency: CONCURRENCY,
+      concurrency,
       payloadBytes: PAYLOAD_BYTES,
       warmUpMs: plan.warmUpMs,
       until: { ms: plan.cellMs },

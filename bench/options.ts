@@ -11,6 +11,7 @@ export const EXTRAS = [
   'toolsets',
   'hints',
   'policy',
+  'sandbox',
   'sources',
   'pages',
 ] as const;

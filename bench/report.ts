@@ -80,8 +80,21 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, policy, sources, pages } =
-    results;
+  const {
+    targets,
+    samples,
+    start,
+    list,
+    idle,
+    growth,
+    lock,
+    toolsets,
+    hints,
+    policy,
+    sandbox,
+    sources,
+    pages,
+  } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -129,6 +142,12 @@ function notesOf(results: Results): readonly string[] {
       const perSecond = (pairs: readonly CallPair[]): string =>
         wholeNumber(median(pairs.map(({ onePerSecond }) => onePerSecond)) ?? NaN);
       return `${perSecond(decided)} calls/s with ${wholeNumber(rules)} rules, ${perSecond(recorded)} with the record of calls, too`;
+    }),
+    told('sandbox', sandbox, (found) => {
+      const firstMs = (of: (call: (typeof found.firstCalls)[number]) => number): string =>
+        `${wholeNumber(median(found.firstCalls.map(of)) ?? NaN)} ms`;
+      const first = `the first call takes ${firstMs(({ twinMs }) => twinMs)} on a twin, ${firstMs(({ plainMs }) => plainMs)} on its server`;
+      return `${first}; a twin takes ${megabytes(found.twinMb)}`;
     }),
     told(
       'sources',

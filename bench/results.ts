@@ -8,6 +8,7 @@ import { median } from './statistics.ts';
 import type { HintCost } from './hints.ts';
 import type { PageCost } from './pages.ts';
 import type { PolicyCost } from './policy.ts';
+import type { SandboxCost } from './sandbox.ts';
 import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
@@ -41,6 +42,7 @@ export interface Results {
   readonly toolsets: Finding<ToolsetCost>;
   readonly hints: Finding<HintCost>;
   readonly policy: Finding<PolicyCost>;
+  readonly sandbox: Finding<SandboxCost>;
   readonly sources: Finding<SourceCost>;
   readonly pages: Finding<PageCost>;
 }

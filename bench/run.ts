@@ -11,6 +11,7 @@ import { type Extra, EXTRAS, type Options, readOptions } from './options.ts';
 import { FULL, type Plan, QUICK } from './plan.ts';
 import { measurePages } from './pages.ts';
 import { measurePolicy } from './policy.ts';
+import { measureSandbox } from './sandbox.ts';
 import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
@@ -113,6 +114,7 @@ async function measureExtras(
     toolsets: await ifWanted('toolsets', () => measureToolsets(place, { load, plan })),
     hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
     policy: await ifWanted('policy', () => measurePolicy(place, { load, plan })),
+    sandbox: await ifWanted('sandbox', () => measureSandbox(place, { load, plan })),
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     pages: await ifWanted('pages', () => measurePages(place, { plan })),
     list: await ifWanted('list', async () => {

@@ -12,6 +12,7 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import { addedFirstMs, callOfTwin, startOfTwins } from './sandbox.ts';
 import { startRatio } from './start.ts';
 
 export interface Verdict {
@@ -102,6 +103,7 @@ function otherGoals({
   toolsets,
   hints,
   policy,
+  sandbox,
   sources,
   pages,
 }: Results): readonly Goal[] {
@@ -199,6 +201,27 @@ function otherGoals({
       bound: 0.95,
       unit: '×',
       cell: cellOfFinding(policy, ({ recorded }) => callsRatio(recorded)),
+    },
+    {
+      what: 'call on a twin, of one on its server (100 B, c=1)',
+      sign: '≤',
+      bound: 1.1,
+      unit: '×',
+      cell: cellOfFinding(sandbox, callOfTwin),
+    },
+    {
+      what: 'first call on a twin, more than the first on its server: median',
+      sign: '≤',
+      bound: 1_000,
+      unit: ' ms',
+      cell: cellOfFinding(sandbox, addedFirstMs),
+    },
+    {
+      what: 'start to tools/list of ten servers with twins, of without',
+      sign: '≤',
+      bound: 1.05,
+      unit: '×',
+      cell: cellOfFinding(sandbox, startOfTwins),
     },
     {
       what: 'calls/s of a REST tool, of a call through the ceiling (100 B, c=64)',
