@@ -7,6 +7,7 @@ export interface Workload {
 }
 
 export interface Plan {
+  /** Many and short: a shared machine may change its speed from one second to the next, and a round is compared within. */
   readonly rounds: number;
   readonly firstWarmUpMs: number;
   readonly warmUpMs: number;
@@ -21,10 +22,10 @@ export interface Plan {
 }
 
 export const FULL: Plan = {
-  rounds: 5,
+  rounds: 24,
   firstWarmUpMs: 2_000,
-  warmUpMs: 200,
-  cellMs: 1_200,
+  warmUpMs: 60,
+  cellMs: 250,
   listPasses: 12,
   startRounds: 15,
   lockRounds: 15,

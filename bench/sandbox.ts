@@ -8,6 +8,7 @@ import { echoCommand, type Place, waitFor } from './targets.ts';
 
 const TWINS = 10;
 const TOOL = 'echo';
+const ROUNDS = 5;
 
 export interface SandboxCost {
   /** With one client at a time: calls that the twin answers, of calls that the server itself answers. */
@@ -50,19 +51,19 @@ export async function measureSandbox(place: Place, calling: Calling): Promise<Sa
   const starts: GatewayStart[] = [];
   let twinMb: number | undefined;
   let pair = await gateways.pair(1);
-  for (let round = 1; round <= calling.plan.rounds; round += 1) {
+  for (let round = 1; round <= ROUNDS; round += 1) {
     const before = new Set(treeOf(pair.twin.pid));
     firstCalls.push({ twinMs: await firstCallMs(pair.twin), plainMs: await firstCallMs(pair.plain) });
     const added = treeOf(pair.twin.pid).filter((pid) => !before.has(pid));
     twinMb ??= added.reduce((sum, pid) => sum + (rssMbOf(pid) ?? NaN), 0);
     if (added.length === 0) throw new Error('the call started no twin');
-    if (round === calling.plan.rounds) break;
+    if (round === ROUNDS) break;
     gateways.end(pair);
     pair = await gateways.pair(1);
   }
   const rounds = await callsInPairs(pair.twin.endpoint, pair.plain.endpoint, { ...calling, concurrency: 1 });
   gateways.end(pair);
-  for (let round = 1; round <= calling.plan.rounds; round += 1) {
+  for (let round = 1; round <= ROUNDS; round += 1) {
     const many = await gateways.pair(TWINS);
     starts.push({ twinsMs: many.twin.startedMs, plainMs: many.plain.startedMs });
     gateways.end(many);

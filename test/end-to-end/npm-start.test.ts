@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanEnv, watch } from '../support/assay.ts';
 import { endLater, isAlive, kill, killLater, until } from '../support/endings.ts';
@@ -84,4 +85,27 @@ describe.concurrent.each([
     // npm passes these two on and waits: Assay ended in good order, and not at once as at a second signal.
     if (signal === 'Ctrl+C' || (!isExec && signal === 'SIGTERM')) expect(code).toBe(0);
   });
+});
+
+it('npm start without bubblewrap says what to install, and serves the file server all the same', async () => {
+  // Made by `prestart`.
+  mkdirSync(join(ROOT, 'examples', 'scratch'), { recursive: true });
+  const npm = spawn(process.execPath, ['examples/start.mjs', '--port', '0', '--home', tempDir()], {
+    cwd: ROOT,
+    env: { ...cleanEnv(), PATH: dirname(process.execPath) },
+    stdio: 'pipe',
+  });
+  const watched = watch(npm);
+  endLater(async () => {
+    await watched.stop();
+  });
+  await until(
+    () => `it serves; stderr: ${watched.stderr()}`,
+    () => watched.stdout().includes('To use it') || undefined,
+    30_000,
+  );
+  expect(watched.stderr()).toMatch(
+    /^"filesystem" runs without the sandbox of examples\/mcp\.json: .+\. (Install bubblewrap|Run Assay on)/m,
+  );
+  expect(watched.stdout()).toMatch(/filesystem +ready/);
 });

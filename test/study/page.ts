@@ -1,10 +1,12 @@
 import { contradictionsOf, coverageOf, type VerifyReport } from '../../src/core/verification/report.ts';
 import type { ToolReport } from '../../src/core/verification/verdict.ts';
 import type { StudyServer } from './servers.ts';
+import type { TwinReport } from './twins.ts';
 
 export interface StudyResult {
   readonly server: StudyServer;
   readonly report: VerifyReport;
+  readonly twin: TwinReport | undefined;
 }
 
 /** What an explanation of a contradiction begins with. */
@@ -41,6 +43,7 @@ export function pageOf(results: readonly StudyResult[]): string {
     '',
     ...(found.length === 0 ? ['None.'] : found.flatMap(contradictionLines)),
     '',
+    ...twinLines(results),
     '## Tools without a successful call',
     '',
     'Of those that need nothing that a sandbox lacks:',
@@ -61,6 +64,22 @@ export function pageOf(results: readonly StudyResult[]): string {
     ),
     '',
   ].join('\n');
+}
+
+function twinLines(results: readonly StudyResult[]): readonly string[] {
+  const called = results.flatMap(({ server, twin }) =>
+    (twin?.tools ?? []).map((tool) => ({ ...tool, server: server.name })),
+  );
+  const failed = called.filter(({ failure }) => failure !== undefined);
+  return [
+    '## Read-only tools on a twin',
+    '',
+    'Each tool that declares `readOnlyHint: true` was called with and without `"sandbox": "twin"`, with the same arguments.',
+    `Of ${called.length} that answered without it, ${called.length - failed.length} answered with it, too.`,
+    '',
+    ...failed.map(({ server, name, failure = '' }) => `- ${server}: \`${name}\`: ${plain(failure)}`),
+    ...(failed.length === 0 ? [] : ['']),
+  ];
 }
 
 function rowOf({ server, report }: StudyResult): string {

@@ -1,4 +1,4 @@
-// `npm run study`: verifies published servers, and writes what was found to docs/verified-servers.md.
+// `npm run study`: verifies published servers, calls their read-only tools in a sandbox, and writes what was found to docs/verified-servers.md.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,17 @@ import { MAIN, ROOT } from '../support/place.ts';
 import { contradictionsOf, type VerifyReport } from '../../src/core/verification/report.ts';
 import { pageOf, type StudyResult } from './page.ts';
 import { SERVERS, type StudyServer } from './servers.ts';
+import { compareTwin, type TwinReport } from './twins.ts';
 
 const HELP = `npm run study -- [NAME...] [--page]
 
 Installs the servers of test/study/servers.ts from npm into .study/, verifies them with the fixtures and the baselines of
-test/study/fixtures/, and writes docs/verified-servers.md. The reports are kept in .study/.
+test/study/fixtures/, calls each read-only tool with and without "sandbox": "twin", and writes docs/verified-servers.md.
+The reports are kept in .study/.
 
-  NAME    only these servers; the others stay in the page as they were last verified
-  --page  writes the page again from the kept reports
+  NAME     only these servers; the others stay in the page as they were last verified
+  --twins  calls the read-only tools, and verifies nothing
+  --page   writes the page again from the kept reports
 
 Ends with 1 if a contradiction has no explanation in its baseline or a server did not start; with 2 on a bad option.
 `;
@@ -27,12 +30,12 @@ const PAGE = join(ROOT, 'docs', 'verified-servers.md');
 /** A browser or a cluster that is missing answers late. */
 const LIMIT_MS = 600_000;
 
-process.exitCode = main();
+process.exitCode = await main();
 
-function main(): number {
+async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' }, page: { type: 'boolean' } },
+    options: { help: { type: 'boolean', short: 'h' }, page: { type: 'boolean' }, twins: { type: 'boolean' } },
   });
   if (values.help === true) {
     process.stdout.write(HELP);
@@ -47,7 +50,9 @@ function main(): number {
   }
   const chosen = SERVERS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   if (values.page !== true) install(chosen);
-  const failed = values.page === true ? [] : chosen.filter((server) => !verified(server));
+  const failed =
+    values.page === true || values.twins === true ? [] : chosen.filter((server) => !verified(server));
+  if (values.page !== true) for (const server of chosen) await compareAndKeep(server);
   const results = SERVERS.flatMap(keptResult);
   writeFileSync(PAGE, pageOf(results));
   const unexplained = results.flatMap(({ server, report }) =>
@@ -57,6 +62,22 @@ function main(): number {
   );
   for (const line of unexplained) console.error(line);
   return failed.length + unexplained.length === 0 ? 0 : 1;
+}
+
+async function compareAndKeep(server: StudyServer): Promise<void> {
+  const files = mkdtempSync(join(tmpdir(), 'assay-study-'));
+  try {
+    filesOf(server, files);
+    const program = join(FOLDER, 'node_modules', server.package, server.main);
+    const report = await compareTwin(server, { program, files });
+    writeFileSync(twinPath(server), JSON.stringify(report));
+    const failed = report.tools.filter(({ failure }) => failure !== undefined);
+    console.error(
+      `${server.name}: ${report.tools.length - failed.length} of ${report.tools.length} on its twin`,
+    );
+  } finally {
+    rmSync(files, { recursive: true, force: true });
+  }
 }
 
 /** Verifies a server; whether there is a report. */
@@ -145,7 +166,14 @@ function writeRepository(fixtures: string): void {
 function keptResult(server: StudyServer): readonly StudyResult[] {
   const path = reportPath(server);
   if (!existsSync(path)) return [];
-  return [{ server, report: parseJson(readFileSync(path, 'utf8')) as unknown as VerifyReport }];
+  const [report, twin] = [path, twinPath(server)].map((file) =>
+    existsSync(file) ? (parseJson(readFileSync(file, 'utf8')) as unknown) : undefined,
+  );
+  return [{ server, report: report as VerifyReport, twin: twin as TwinReport | undefined }];
+}
+
+function twinPath({ name }: StudyServer): string {
+  return join(FOLDER, `${name}.twin.json`);
 }
 
 function reportPath({ name }: StudyServer): string {
