@@ -128,6 +128,27 @@ it('the first load of a page is at most 200 kB of JavaScript, compressed', () =>
   }
 });
 
+it('without servers, each page says how to import, add and connect', async () => {
+  const { page, complaints } = await openSignedIn(browser, await startGateway());
+  const steps = page.getByRole('region', { name: 'First steps' });
+  const findings: string[] = [];
+  for (const name of ['Tools', 'Servers', 'Overview']) {
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: new RegExp(`^${name}\\b`) })
+      .click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    expect(await steps.getByLabel('Command to import servers').innerText()).toBe('assay setup');
+    expect(parseJson(await steps.getByLabel('Snippet').innerText())).toMatchObject({
+      mcpServers: { assay: {} },
+    });
+    findings.push(...(await accessibilityFindings(page)));
+  }
+  await steps.getByRole('button', { name: 'Add a server' }).click();
+  await page.getByRole('dialog', { name: 'Add a server' }).waitFor();
+  expect([...findings, ...complaints]).toEqual([]);
+});
+
 it('overview, approvals, activity and sign-in have no accessibility fault, also at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];

@@ -1,19 +1,23 @@
 import { Skeleton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
+import type { RecordedCall } from '../../../src/edges/rest/contract/calls.ts';
 import { CallChart, sentenceOf } from '../parts/call-chart.tsx';
 import { CallRow } from '../parts/call-row.tsx';
 import { ContradictedAlarm } from '../parts/contradicted-alarm.tsx';
 import { Page } from '../parts/page.tsx';
 import { RiskBadge } from '../parts/risk-badge.tsx';
 import { ServerRow } from '../parts/server-row.tsx';
-import { Empty, Failed, LoadingRows } from '../parts/states.tsx';
+import { Failed, LoadingRows } from '../parts/states.tsx';
 import { pendingQuery } from '../state/approvals.ts';
 import { callCountsQuery, callsQuery } from '../state/calls.ts';
 import { gatewaysQuery } from '../state/lists.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { isComplete, toolsQuery, type Risk } from '../state/tools.ts';
+
+// Loaded while there are no servers.
+const FirstSteps = lazy(async () => ({ default: (await import('../parts/first-steps.tsx')).FirstSteps }));
 
 const RISKS: readonly Risk[] = ['read_only', 'write', 'destructive', 'unannotated'];
 
@@ -26,6 +30,15 @@ export function OverviewPage(): ReactNode {
   const isCounted = isComplete(tools.data);
   const review = rows.filter(({ drift }) => drift !== 'none').length;
   const calls = latest.data?.pages[0]?.calls.slice(0, 8) ?? [];
+  if (gateways.data?.length === 0)
+    return (
+      <Page title="Overview">
+        <Suspense fallback={<LoadingRows count={3} />}>
+          <FirstSteps />
+        </Suspense>
+        {calls.length > 0 && <LatestCalls calls={calls} />}
+      </Page>
+    );
   return (
     <Page title="Overview">
       <ContradictedAlarm rows={rows} />
@@ -47,30 +60,39 @@ export function OverviewPage(): ReactNode {
       <h2>Servers</h2>
       {gateways.isPending && <LoadingRows count={3} />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
-      {gateways.data?.length === 0 && (
-        <Empty title="No servers yet">
-          Run <code>assay import</code> to take over the servers of your MCP clients, or{' '}
-          <code>assay add</code> for one.
-        </Empty>
-      )}
       <div className="rows">
         {gateways.data?.map((gateway) => (
           <ServerRow key={gateway.id} gateway={gateway} />
         ))}
       </div>
+      <LatestCalls calls={calls}>
+        {latest.isError && <Failed error={latest.error} onRetry={() => void latest.refetch()} />}
+        {latest.isSuccess && calls.length === 0 && (
+          <p className="quiet">
+            No calls yet. Connect a client with <code>assay connect</code> and its name.
+          </p>
+        )}
+      </LatestCalls>
+    </Page>
+  );
+}
+
+interface LatestCallsProps {
+  readonly calls: readonly RecordedCall[];
+  readonly children?: ReactNode;
+}
+
+function LatestCalls({ calls, children }: LatestCallsProps): ReactNode {
+  return (
+    <>
       <h2>Latest calls</h2>
-      {latest.isError && <Failed error={latest.error} onRetry={() => void latest.refetch()} />}
-      {latest.isSuccess && calls.length === 0 && (
-        <p className="quiet">
-          No calls yet. Connect a client with <code>assay connect</code>.
-        </p>
-      )}
+      {children}
       <div className="rows">
         {calls.map((call) => (
           <CallRow key={call.id} call={call} />
         ))}
       </div>
-    </Page>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Plus, Server } from 'lucide-react';
+import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
 import { useKeys } from '../parts/keys.ts';
@@ -18,6 +18,8 @@ import '../servers.css';
 // What opens over the list is loaded when it is first opened.
 const AddServer = lazy(async () => ({ default: (await import('../parts/add-server.tsx')).AddServer }));
 const ServerPanel = lazy(async () => ({ default: (await import('../parts/server-panel.tsx')).ServerPanel }));
+
+const FirstSteps = lazy(async () => ({ default: (await import('../parts/first-steps.tsx')).FirstSteps }));
 
 type SetSearch = (change: { readonly [K in keyof ServerSearch]?: ServerSearch[K] | undefined }) => void;
 
@@ -48,9 +50,13 @@ export function ServersPage(): ReactNode {
     >
       {gateways.isPending && <LoadingRows />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
-      {gateways.isSuccess && list.length === 0 && <NoServers isAdmin={isAdmin} set={set} />}
       {list.length > 0 && rows.length === 0 && <Empty title="No server fits the search" />}
       <ServerList rows={rows} current={at} reviews={useReviews()} onOpen={open} />
+      {gateways.isSuccess && list.length === 0 && (
+        <Suspense fallback={<LoadingRows />}>
+          <FirstSteps />
+        </Suspense>
+      )}
       <Suspense>
         {search.add !== undefined && (
           <AddServer
@@ -105,18 +111,6 @@ function Tools({ search, set, isAdmin, hasSearch }: ToolsProps): ReactNode {
         </Button>
       )}
     </>
-  );
-}
-
-function NoServers({ isAdmin, set }: Pick<ToolsProps, 'isAdmin' | 'set'>): ReactNode {
-  return (
-    <Empty icon={<Server size={32} aria-hidden />} title="No servers yet">
-      <p>
-        Run <code>assay import</code> to take over the servers of your MCP clients
-        {isAdmin ? ', or add one here.' : ', or ask an operator to add one.'}
-      </p>
-      {isAdmin && <Button onClick={() => set({ add: 'command' })}>Add a server</Button>}
-    </Empty>
   );
 }
 

@@ -10,6 +10,7 @@ import { ToolList } from '../parts/tool-list.tsx';
 import type { ToolSearch } from '../state/tool-search.ts';
 import { isComplete, toolsQuery, type Risk, type ToolRow } from '../state/tools.ts';
 
+const NoTools = lazy(async () => ({ default: (await import('../parts/no-tools.tsx')).NoTools }));
 // Loaded when a tool is first opened.
 const ToolPanel = lazy(async () => ({ default: (await import('../parts/tool-panel.tsx')).ToolPanel }));
 
@@ -32,15 +33,12 @@ export function ToolsPage(): ReactNode {
     >
       {tools.isPending && <LoadingRows count={12} />}
       {tools.isError && <Failed error={tools.error} onRetry={() => void tools.refetch()} />}
-      {tools.isSuccess && rows.length === 0 && (
-        <Empty icon={<Wrench size={32} aria-hidden />} title="No tools">
-          {tools.data.length === 0
-            ? 'Add a server first, with assay add or assay import.'
-            : 'No tool fits these filters.'}
-        </Empty>
+      {tools.isSuccess && tools.data.length > 0 && rows.length === 0 && (
+        <Empty icon={<Wrench size={32} aria-hidden />} title="No tool fits these filters" />
       )}
       {rows.length > 0 && <ToolList key={shown} rows={rows} onOpen={(tool) => set({ tool })} />}
       <Suspense>
+        {tools.data?.length === 0 && <NoTools />}
         {search.tool !== undefined && <ToolPanel id={search.tool} onClose={() => set({ tool: undefined })} />}
       </Suspense>
     </Page>

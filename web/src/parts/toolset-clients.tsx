@@ -6,8 +6,8 @@ import type { ClientSnippetView } from '../../../src/edges/rest/contract/toolset
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
 
-/** What `assay connect` would write, to copy. */
-export function ToolsetClients({ name }: { readonly name: string }): ReactNode {
+/** What `assay connect` would write, to copy; without a name, for whatever is equipped. */
+export function ToolsetClients({ name }: { readonly name?: string }): ReactNode {
   const snippets = useQuery(snippetsQuery(name));
   const [id, setId] = useState('claude-code');
   const [way, setWay] = useState('stdio');
@@ -41,7 +41,8 @@ export function ToolsetClients({ name }: { readonly name: string }): ReactNode {
       <p className="wrap">
         Put this into <code>{client.path}</code>, or run{' '}
         <code>
-          assay connect {client.id} --toolset {name}
+          assay connect {client.id}
+          {name !== undefined && ` --toolset ${name}`}
           {isHttp && ` --http ${url.replace(/\/toolsets\/[^/]+$/, '')}`}
         </code>
         , which keeps the rest of the file.

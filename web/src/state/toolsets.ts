@@ -68,11 +68,15 @@ export const foundQuery = (query: string) =>
     enabled: query !== '',
   });
 
-export const snippetsQuery = (toolset: string) =>
+/** Without a toolset: for whatever is equipped. */
+export const snippetsQuery = (toolset: string | undefined) =>
   queryOptions({
-    queryKey: ['toolsets', 'snippets', toolset],
+    queryKey: ['toolsets', 'snippets', toolset ?? null],
     queryFn: ({ signal }) =>
-      read<ClientSnippetList>(`/snippets?toolset=${encodeURIComponent(toolset)}`, signal),
+      read<ClientSnippetList>(
+        toolset === undefined ? '/snippets' : `/snippets?toolset=${encodeURIComponent(toolset)}`,
+        signal,
+      ),
   });
 
 export function createToolset(body: Readonly<Record<string, unknown>>): Promise<Toolset> {
