@@ -27,9 +27,14 @@ export type SandboxSupport =
  * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
  * claim that only takes rights away is held to, whoever makes it and whatever was observed.
  */
-export function twinRightsOf({ readOnlyHint, openWorldHint }: ResolvedHints): TwinRights | undefined {
-  if (!claims(readOnlyHint, true)) return undefined;
-  return claims(openWorldHint, false) ? 'read' : 'read_network';
+export function twinRightsOf(hints: ResolvedHints): TwinRights | undefined {
+  if (!isHeldToReading(hints)) return undefined;
+  return claims(hints.openWorldHint, false) ? 'read' : 'read_network';
+}
+
+/** Whether calls of a tool must not write, because it is read-only by what it claims. */
+export function isHeldToReading({ readOnlyHint }: ResolvedHints): boolean {
+  return claims(readOnlyHint, true);
 }
 
 /** What was observed aside, since it would give a tool more rights. */
@@ -66,6 +71,12 @@ function rightsOf(mode: SandboxMode | undefined, hints: ResolvedHints): SandboxR
   if (mode === undefined) return undefined;
   return twinRightsOf(hints) ?? (mode === 'strict' ? 'write_roots' : undefined);
 }
+
+/** Of a read-only function. */
+export const READING_FUNCTION: GuaranteeView = {
+  kind: 'none',
+  text: 'No sandbox, but Node keeps its process from writing files.',
+};
 
 const NO_SANDBOX = 'No sandbox: its server runs with all rights of the user who runs Assay.';
 const NOT_READ_ONLY =

@@ -80,7 +80,7 @@ function forbidden(error: Error): string {
     case 'FileSystemRead':
       return `It may not read ${path}: only its own folder, and what the settings of the module list under "reads"`;
     case 'FileSystemWrite':
-      return `It may not write ${path}: only what the settings of the module list under "writes"`;
+      return `It may not write ${path}: only what the settings of the module list under "writes", and nothing in a read-only tool`;
     case 'ChildProcess':
       return 'It may not start processes';
     case 'WorkerThreads':

@@ -1,5 +1,5 @@
 // Modules of functions as operators have them: by the config file, the REST API and the command line, and while they are edited.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
@@ -10,6 +10,7 @@ import { until } from '../support/endings.ts';
 import { claimsIn, toolIn } from '../support/hints.ts';
 import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { serveFunctions, type Functions } from '../support/served-functions.ts';
+import { tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 
@@ -370,4 +371,33 @@ describe('assay function', () => {
     await until('they are gone', async () => ((await model.tools()).includes('word') ? undefined : true));
     expect(await model.tools()).toEqual(['fixed']);
   });
+});
+
+it('a read-only function writes nothing, whoever says that it is read-only', async () => {
+  const out = tempDir();
+  const write = (name: string, more: JsonObject = {}): string =>
+    `export const ${name} = defineTool({ name: '${name}', run: () => fs.writeFileSync(${JSON.stringify(join(out, name))}, ''), ...${JSON.stringify(more)} });`;
+  const file = [
+    `import fs from 'node:fs';\nimport { defineTool } from 'assay-mcp';`,
+    write('declared', { annotations: { readOnlyHint: true } }),
+    write('overridden'),
+    write('free'),
+  ].join('\n');
+  const served = await serveFunctions({
+    files: { 'write.mjs': file },
+    functions: [{ module: './write.mjs', writes: [out] }],
+  });
+  const tool = `/tools/${textAt(await toolIn(served.admin, 'local', 'overridden'), 'id')}`;
+  await served.admin.put(tool, { annotations: { readOnlyHint: true } });
+  const { call } = await served.meet('modern');
+  const answers = [(await call('declared')).text, (await call('overridden')).text, (await call('free')).text];
+  expect(answers).toEqual([
+    expect.stringContaining('nothing in a read-only tool'),
+    expect.stringContaining('nothing in a read-only tool'),
+    'Done.',
+  ]);
+  expect(readdirSync(out)).toEqual(['free']);
+  expect(textAt((await served.admin.get(tool)).json(), 'guarantee', 'text')).toBe(
+    'No sandbox, but Node keeps its process from writing files.',
+  );
 });

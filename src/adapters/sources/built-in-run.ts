@@ -1,6 +1,7 @@
 import { isSevereEnough } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { isHeldToReading } from '../../core/sandbox.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import type { UpstreamRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
@@ -76,8 +77,10 @@ export class BuiltInRun {
   }
 
   #call(): BuiltInCall {
+    const { tool } = this.#options.request;
     return {
       signal: this.#ending.signal,
+      isReadOnly: tool !== undefined && isHeldToReading(tool.hints),
       progress: (progress, total, message) => {
         if (this.#isOver) return;
         this.#isOverdue ||= performance.now() >= this.#progressEndsMs;

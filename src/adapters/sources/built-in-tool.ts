@@ -36,6 +36,8 @@ export interface BuiltInArguments {
 
 export interface BuiltInCall {
   readonly signal: AbortSignal;
+  /** Whether the tool is read-only by its effective hints. */
+  readonly isReadOnly?: boolean;
   /** Reports progress to the client and restarts the time limit. */
   progress(progress: number, total?: number, message?: string): void;
   /** Logs to the client if it wants this level (2025-11-25, server/utilities/logging). */

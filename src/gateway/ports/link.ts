@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { ResolvedHints } from '../../core/hints/resolve.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
 import type { TwinRights } from '../../core/sandbox.ts';
@@ -23,6 +24,8 @@ export interface UpstreamRequest extends RequestEdits {
   readonly timeoutMs: number;
   /** Cancelled when the answer is no longer wanted. */
   readonly cancellation: Cancellation | undefined;
+  /** The tool that is called, with its effective hints. Undefined for other requests, and for Assay's own. */
+  readonly tool?: { readonly hints: ResolvedHints } | undefined;
   /** Undefined: the server is told that its client cannot answer requests. */
   readonly onServerRequest: ServerRequestHandler | undefined;
   /** Receives progress (with the client's own token) and log messages of this request. Absent: they are not wanted. */

@@ -43,6 +43,8 @@ class ModuleSource implements BuiltInSource {
   readonly #deps: ModuleDeps;
   readonly #watch: FileWatch;
   readonly #nowMs: () => number;
+  /** The module in a process that may not write. Undefined until a read-only tool is called. */
+  #reader: ModuleSource | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #drains = new Set<() => void>();
   /** All processes that have not ended. */
@@ -80,7 +82,8 @@ class ModuleSource implements BuiltInSource {
   }
 
   get untakenBytes(): number {
-    return [...this.#processes].reduce((sum, { untakenBytes }) => sum + untakenBytes, 0);
+    const own = [...this.#processes].reduce((sum, { untakenBytes }) => sum + untakenBytes, 0);
+    return own + (this.#reader?.untakenBytes ?? 0);
   }
 
   onDrain(listener: () => void): () => void {
@@ -92,7 +95,7 @@ class ModuleSource implements BuiltInSource {
     this.#isClosed = true;
     this.#listeners.clear();
     this.#drains.clear();
-    await Promise.all([this.#watch.close(), this.#closeAll()]);
+    await Promise.all([this.#watch.close(), this.#closeAll(), this.#reader?.close()]);
     await this.#starting;
     await this.#reloading;
     await this.#closeAll();
@@ -112,10 +115,21 @@ class ModuleSource implements BuiltInSource {
   }
 
   async #run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
+    if (call.isReadOnly === true && this.#spec.writes.length > 0)
+      return this.#readerOf().#run(tool, args, call);
     const ready = await orAborted(this.#ready(), call.signal);
     call.signal.throwIfAborted();
     if (!ready.ok) return refused(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
     return ready.value.process.run(tool, args, call);
+  }
+
+  #readerOf(): ModuleSource {
+    if (this.#reader !== undefined) return this.#reader;
+    const { reads, writes } = this.#spec;
+    this.#reader = new ModuleSource({ ...this.#spec, reads: [...reads, ...writes], writes: [] }, this.#deps);
+    this.#reader.onDrain(() => this.#drained());
+    if (this.#isClosed) this.#reader.#isClosed = true;
+    return this.#reader;
   }
 
   /** The serving process; starts one if there is none. */

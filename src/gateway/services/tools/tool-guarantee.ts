@@ -1,4 +1,10 @@
-import { guaranteeOf, type GuaranteeView, type SandboxSupport } from '../../../core/sandbox.ts';
+import {
+  guaranteeOf,
+  type GuaranteeView,
+  isHeldToReading,
+  READING_FUNCTION,
+  type SandboxSupport,
+} from '../../../core/sandbox.ts';
 import { sourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
@@ -14,7 +20,9 @@ export async function toolGuarantee(
   { server: { spec }, definition }: Entry,
   { claims, sandboxSupport }: GuaranteeBasis,
 ): Promise<GuaranteeView> {
+  const hints = claims.resolvedOf(spec, definition);
+  if (definition.facts?.kind === 'function' && isHeldToReading(hints)) return READING_FUNCTION;
   const mode = sourceKind(spec.transport).command(spec.transport)?.sandbox;
   const support: SandboxSupport = mode === undefined ? { canEnforce: true } : await sandboxSupport();
-  return guaranteeOf(mode, claims.resolvedOf(spec, definition), support);
+  return guaranteeOf(mode, hints, support);
 }

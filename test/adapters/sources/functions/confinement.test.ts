@@ -24,7 +24,7 @@ endLater(() => new Promise((resolve) => program.close(() => resolve())));
 const unread = (path: string): string =>
   `It may not read "${path}": only its own folder, and what the settings of the module list under "reads"`;
 const unwritten = (path: string): string =>
-  `It may not write "${path}": only what the settings of the module list under "writes"`;
+  `It may not write "${path}": only what the settings of the module list under "writes", and nothing in a read-only tool`;
 
 const module = openedModule(
   {
@@ -34,6 +34,7 @@ const module = openedModule(
         env: '() => process.env',
         own: `() => fs.readFileSync('beside.txt', 'utf8')`,
         given: `() => fs.readFileSync(${JSON.stringify(join(readable, 'given.txt'))}, 'utf8')`,
+        kept: `() => fs.readFileSync(${JSON.stringify(join(writable, 'a.txt'))}, 'utf8')`,
         put: `() => fs.writeFileSync(${JSON.stringify(join(writable, 'a.txt'))}, 'put')`,
         read: `() => fs.readFileSync('/etc/passwd', 'utf8')`,
         write: `() => fs.writeFileSync('here.txt', 'x')`,
@@ -123,12 +124,26 @@ describe('the process of a module', () => {
     expect(await module.say('ownSocket')).toBe('heard');
   });
 
+  it('writes nothing for a read-only tool, and reads the same', async () => {
+    const reading = { isReadOnly: true };
+    const { content } = await module.call('put', {}, reading);
+    expect(content[0]?.['text']).toContain(
+      `It may not write "${join(writable, 'a.txt')}": only what the settings of the module list under "writes", and nothing in a read-only tool`,
+    );
+    expect((await module.call('given', {}, reading)).content[0]?.['text']).toBe('given');
+    await module.call('put');
+    expect((await module.call('kept', {}, reading)).content[0]?.['text']).toBe('put');
+  });
+
   it.each<[tool: string, error: string]>([
     [
       'read',
       'It may not read "/etc/passwd": only its own folder, and what the settings of the module list under "reads"',
     ],
-    ['write', 'It may not write "here.txt": only what the settings of the module list under "writes"'],
+    [
+      'write',
+      'It may not write "here.txt": only what the settings of the module list under "writes", and nothing in a read-only tool',
+    ],
     ['spawn', 'It may not start processes'],
     ['fork', 'It may not start processes'],
     ['execve', 'A function may not use process.execve.'],
@@ -153,7 +168,7 @@ describe('the process of a module', () => {
     ['loaded', 'A function may not use node:sqlite, as it could write any file with it.'],
     [
       'heap',
-      `It may not write "${join(outside, 'heap')}": only what the settings of the module list under "writes"`,
+      `It may not write "${join(outside, 'heap')}": only what the settings of the module list under "writes", and nothing in a read-only tool`,
     ],
     ['report', 'A function may not use process.report.writeReport.'],
     ['fatal', 'A function may not use process.report.writeReport.'],
