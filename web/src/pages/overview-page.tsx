@@ -16,7 +16,7 @@ import { gatewaysQuery } from '../state/lists.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { isComplete, toolsQuery, type Risk } from '../state/tools.ts';
 
-// Loaded while there are no servers.
+// Loaded only if there are no servers.
 const FirstSteps = lazy(async () => ({ default: (await import('../parts/first-steps.tsx')).FirstSteps }));
 
 const RISKS: readonly Risk[] = ['read_only', 'write', 'destructive', 'unannotated'];

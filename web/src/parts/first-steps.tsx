@@ -8,7 +8,7 @@ import { useIsAdmin } from '../state/session.ts';
 import { CopyText } from './copy-text.tsx';
 import { ToolsetClients } from './toolset-clients.tsx';
 
-/** In the place of what a page would list, while there are no servers. */
+/** Shown instead of a list if there are no servers. */
 export function FirstSteps(): ReactNode {
   const isAdmin = useIsAdmin();
   const navigate = useNavigate();
