@@ -7,7 +7,7 @@ export interface Workload {
 }
 
 export interface Plan {
-  /** Many and short: a shared machine may change its speed from one second to the next, and a round is compared within. */
+  /** Many and short: a shared machine may change its speed from one second to the next, so ratios are taken within a round. */
   readonly rounds: number;
   readonly firstWarmUpMs: number;
   readonly warmUpMs: number;

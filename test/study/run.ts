@@ -11,7 +11,7 @@ import { pageOf, type StudyResult } from './page.ts';
 import { SERVERS, type StudyServer } from './servers.ts';
 import { compareTwin, type TwinReport } from './twins.ts';
 
-const HELP = `npm run study -- [NAME...] [--page]
+const HELP = `npm run study -- [NAME...] [--twins | --page]
 
 Installs the servers of test/study/servers.ts from npm into .study/, verifies them with the fixtures and the baselines of
 test/study/fixtures/, calls each read-only tool with and without "sandbox": "twin", and writes docs/verified-servers.md.
