@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { useIsAdmin } from '../state/session.ts';
 import { setEnabled, toolsQuery, type ToolRow } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { useKeys } from './keys.ts';
 import { Marks, RiskBadge } from './risk-badge.tsx';
+import { useRowWindow } from './row-window.ts';
 import { Failed } from './states.tsx';
 
 type Item =
   | { readonly kind: 'group'; readonly server: string; readonly count: number }
   | { readonly kind: 'tool'; readonly row: ToolRow };
 
-const ROW_HEIGHT = 40;
+const ROW_HEIGHT_PX = 40;
 
 interface ToolListProps {
   readonly rows: readonly ToolRow[];
@@ -22,22 +22,16 @@ interface ToolListProps {
 /** Grouped by server. Only the rows that are seen are in the page, whatever their number. */
 export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
   const items = useMemo(() => grouped(rows), [rows]);
-  const box = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(-1);
   const isAdmin = useIsAdmin();
   const switching = useSwitch();
-  const list = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 6,
-  });
+  const { box, shown, reveal } = useRowWindow(items.length, ROW_HEIGHT_PX);
   const move = (step: 1 | -1): void => {
     let next = current + step;
     while (items[next]?.kind === 'group') next += step;
     if (items[next] === undefined) return;
     setCurrent(next);
-    list.scrollToIndex(next);
+    reveal(next);
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-at="${next}"] a`)?.focus());
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
@@ -45,8 +39,13 @@ export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
     <>
       {switching.isError && <Failed error={switching.error} />}
       <div className="tool-list" ref={box} tabIndex={-1}>
-        <div className="inner" role="list" aria-label="Tools" style={{ height: list.getTotalSize() }}>
-          {list.getVirtualItems().map(({ index, start }) => {
+        <div
+          className="inner"
+          role="list"
+          aria-label="Tools"
+          style={{ height: items.length * ROW_HEIGHT_PX }}
+        >
+          {shown.map((index) => {
             const item = items[index];
             if (item === undefined) return null;
             return (
@@ -57,7 +56,7 @@ export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
                 aria-posinset={index + 1}
                 data-at={index}
                 className="item"
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ transform: `translateY(${index * ROW_HEIGHT_PX}px)` }}
                 onFocus={() => setCurrent(index)}
               >
                 {item.kind === 'group' ? (

@@ -1,13 +1,13 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
 import { isIn, wholeOf, withServer, withTool } from '../state/members.ts';
 import type { Risk, ToolRow } from '../state/tools.ts';
 import { costsQuery, foundQuery } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';
 import { RISK_LABELS, RiskBadge } from './risk-badge.tsx';
+import { useRowWindow } from './row-window.ts';
 import { SearchBox } from './search-box.tsx';
 import { Failed } from './states.tsx';
 
@@ -95,28 +95,26 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
   );
 }
 
-const ROW_HEIGHT = 36;
+const ROW_HEIGHT_PX = 36;
 
 /** Only the rows that are seen are in the page, whatever their number. */
 function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
-  const box = useRef<HTMLDivElement>(null);
   const costs = useQuery(costsQuery);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 8,
-  });
+  const { box, shown } = useRowWindow(rows.length, ROW_HEIGHT_PX);
   return (
     <div className="picker-list" ref={box} role="group" aria-label="Tools" tabIndex={0}>
       {rows.length === 0 && <p className="quiet">No tool fits.</p>}
-      <div className="inner" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
+      <div className="inner" style={{ height: rows.length * ROW_HEIGHT_PX }}>
+        {shown.map((index) => {
           const row = rows[index];
           if (row === undefined) return null;
           const cost = costs.data?.[row.namespacedName];
           return (
-            <label key={row.id} className="pick" style={{ transform: `translateY(${start}px)` }}>
+            <label
+              key={row.id}
+              className="pick"
+              style={{ transform: `translateY(${index * ROW_HEIGHT_PX}px)` }}
+            >
               <input
                 type="checkbox"
                 disabled={isFixed}
