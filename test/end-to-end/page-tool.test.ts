@@ -43,7 +43,7 @@ it('each combination of hints has its badge', async () => {
     const row = page
       .locator('.tool-list .row')
       .filter({ has: page.getByRole('link', { name: title, exact: true }) });
-    badges[title] = await row.locator('.badge').first().innerText();
+    badges[title] = await row.locator('button.badge').innerText();
   }
   expect(badges).toEqual({
     'Read note': 'Read-only',
@@ -53,6 +53,68 @@ it('each combination of hints has its badge', async () => {
     'Both at once': 'Destructive',
     show_silent: 'Unannotated',
   });
+});
+
+it('tools are grouped by risk under headings with counts that collapse', async () => {
+  await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
+  await page.getByLabel('Group by').selectOption('risk');
+  const headings = page.locator('.tool-list').getByRole('button', { expanded: true });
+  await expect
+    .poll(async () => (await headings.allInnerTexts()).map((text) => text.replace(/\s+/, ' ')))
+    .toEqual(['Safe 4', 'Modifying 2', 'Destructive 2', 'Unannotated 1']);
+  const readNote = page.getByRole('link', { name: 'Read note' });
+  await page.getByRole('button', { name: 'Safe' }).press('Enter');
+  await readNote.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Delete note' }).waitFor();
+  await page.getByRole('button', { name: 'Safe' }).click();
+  await readNote.waitFor();
+});
+
+it('tools are filtered by effective hint, finding and toolset; the filters are in the address', async () => {
+  const tools = [{ namespacedName: 'show.set_note' }, { namespacedName: 'show.read_note' }];
+  await admin.ask('POST', '/toolsets', { body: { name: 'notes', tools } });
+  await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
+  const titles = () => page.locator('.tool-list .row a').allInnerTexts();
+  await page.getByLabel('Hint', { exact: true }).selectOption({ label: 'Idempotent: yes' });
+  await page.getByLabel('Toolset', { exact: true }).selectOption('notes');
+  await expect.poll(titles).toEqual(['Read note', 'Set note']);
+  await page.getByLabel('Hint', { exact: true }).selectOption({ label: 'Read-only: no' });
+  await expect.poll(titles).toEqual(['Set note']);
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    hint: 'readOnlyHint:no',
+    toolset: 'notes',
+  });
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Findings').selectOption({ label: 'Finding: contradiction' });
+  await expect.poll(titles).toEqual(['Both at once']);
+  await page.getByLabel('Findings').selectOption('');
+  await page.getByLabel('Review').selectOption('any');
+  await page.getByText('No tool fits these filters').waitFor();
+});
+
+it('the badge of a row tells all annotations with their origin, on hover and on focus', async () => {
+  await page.goto(`http://127.0.0.1:${assay.port}/admin/tools`);
+  const row = page.locator('.tool-list .row').filter({ hasText: 'Set note' });
+  await row.getByText('Idempotent').waitFor();
+  expect(await page.locator('.tool-list .row').filter({ hasText: 'Read note' }).innerText()).not.toContain(
+    'Idempotent',
+  );
+  const badge = row.getByRole('button', { name: 'Write' });
+  const card = page.getByRole('tooltip');
+  await badge.hover();
+  await card.getByText('yes, declared by its server').waitFor();
+  // The pointer may go on to what is shown.
+  await card.getByText('yes, default of the specification').hover();
+  await card.getByText('Open world').hover();
+  await page.locator('h1').hover();
+  await card.waitFor({ state: 'detached' });
+  await row.getByRole('link').focus();
+  await page.keyboard.press('Tab');
+  await card.getByText('yes, declared by its server').waitFor();
+  expect(await badge.getAttribute('aria-describedby')).toBe(await card.getAttribute('id'));
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await card.waitFor({ state: 'detached' });
 });
 
 it('an edit of a hint reaches a connected client, is inherited again, and can be undone', async () => {

@@ -50,7 +50,7 @@ export function OverviewPage(): ReactNode {
           </Link>
         ))}
         {isAdmin && <WaitingCard />}
-        <Link className="card" to="/tools" search={{ review: true }}>
+        <Link className="card" to="/tools" search={{ drift: 'any' }}>
           <strong>{!isCounted ? '…' : review}</strong>
           To review
         </Link>

@@ -1,31 +1,38 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState, type ReactNode } from 'react';
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useIsAdmin } from '../state/session.ts';
+import type { ToolItem } from '../state/tool-filter.ts';
 import { setEnabled, toolsQuery, type ToolRow } from '../state/tools.ts';
+import { HintCard } from './hint-card.tsx';
 import { HostileText } from './hostile-text.tsx';
 import { useKeys } from './keys.ts';
-import { Marks, RiskBadge } from './risk-badge.tsx';
 import { useRowWindow } from './row-window.ts';
 import { Failed } from './states.tsx';
-
-type Item =
-  | { readonly kind: 'group'; readonly server: string; readonly count: number }
-  | { readonly kind: 'tool'; readonly row: ToolRow };
+import { ToolRowView, type RowActions } from './tool-row.tsx';
 
 const ROW_HEIGHT_PX = 40;
 
 interface ToolListProps {
-  readonly rows: readonly ToolRow[];
+  readonly items: readonly ToolItem[];
+  readonly collapsed: ReadonlySet<string>;
+  /** Collapses a group, or expands it again. */
+  readonly onToggle: (group: string) => void;
   readonly onOpen: (id: string) => void;
 }
 
-/** Grouped by server. Only the rows that are seen are in the page, whatever their number. */
-export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
-  const items = useMemo(() => grouped(rows), [rows]);
+/** Only the rows that are seen are in the page, whatever their number. */
+export function ToolList({ items, collapsed, onToggle, onOpen }: ToolListProps): ReactNode {
   const [current, setCurrent] = useState(-1);
+  const [explained, setExplained] = useState<{ readonly row: ToolRow; readonly badge: HTMLElement }>();
   const isAdmin = useIsAdmin();
   const switching = useSwitch();
   const { box, shown, reveal } = useRowWindow(items.length, ROW_HEIGHT_PX);
+  const actions = useActions({
+    onOpen,
+    onSwitch: (id, enabled) => switching.mutate({ id, enabled }),
+    onBadge: (row, badge) => setExplained(badge && { row, badge }),
+  });
   const move = (step: 1 | -1): void => {
     let next = current + step;
     while (items[next]?.kind === 'group') next += step;
@@ -34,7 +41,7 @@ export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
     reveal(next);
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-at="${next}"] a`)?.focus());
   };
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useKeys({ j: () => move(1), k: () => move(-1), Escape: () => setExplained(undefined) });
   return (
     <>
       {switching.isError && <Failed error={switching.error} />}
@@ -60,16 +67,17 @@ export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
                 onFocus={() => setCurrent(index)}
               >
                 {item.kind === 'group' ? (
-                  <div className="group">
-                    <HostileText text={item.server} />
-                    <span className="count">{item.count.toLocaleString('en')}</span>
-                  </div>
+                  <GroupHeading
+                    group={item}
+                    isCollapsed={collapsed.has(item.name)}
+                    onToggle={() => onToggle(item.name)}
+                  />
                 ) : (
-                  <Row
+                  <ToolRowView
                     row={item.row}
                     mayChange={isAdmin}
-                    onOpen={() => onOpen(item.row.id)}
-                    onSwitch={(enabled) => switching.mutate({ id: item.row.id, enabled })}
+                    isExplained={explained?.row.id === item.row.id}
+                    actions={actions}
                   />
                 )}
               </div>
@@ -77,57 +85,41 @@ export function ToolList({ rows, onOpen }: ToolListProps): ReactNode {
           })}
         </div>
       </div>
+      {explained !== undefined && <HintCard {...explained} onClose={() => setExplained(undefined)} />}
     </>
   );
 }
 
-interface RowProps {
-  readonly row: ToolRow;
-  readonly mayChange: boolean;
-  readonly onOpen: () => void;
-  readonly onSwitch: (enabled: boolean) => void;
+interface GroupHeadingProps {
+  readonly group: Extract<ToolItem, { readonly kind: 'group' }>;
+  readonly isCollapsed: boolean;
+  readonly onToggle: () => void;
 }
 
-function Row({ row, mayChange, onOpen, onSwitch }: RowProps): ReactNode {
+function GroupHeading({ group: { label, count }, isCollapsed, onToggle }: GroupHeadingProps): ReactNode {
+  const Chevron = isCollapsed ? ChevronRight : ChevronDown;
   return (
-    <div className="row" data-off={row.state !== 'enabled'}>
-      <span className="grow name">
-        <a
-          href={`?tool=${encodeURIComponent(row.id)}`}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            onOpen();
-          }}
-        >
-          <HostileText text={row.title} />
-        </a>{' '}
-        <code className="quiet wide">
-          <HostileText text={row.name} />
-        </code>
-      </span>
-      {row.drift !== 'none' && (
-        <span className={row.drift === 'dangerous' ? 'badge risk-destructive' : 'badge risk-write'}>
-          Changed
-        </span>
-      )}
-      <Marks row={row} />
-      <RiskBadge risk={row.risk} />
-      {row.state === 'withheld' ? (
-        <span className="badge">Withheld</span>
-      ) : (
-        // One element each: rows are made anew while a person scrolls.
-        <input
-          type="checkbox"
-          role="switch"
-          className="switch"
-          aria-label={`${row.name} is on`}
-          checked={row.state === 'enabled'}
-          disabled={!mayChange}
-          onChange={(event) => onSwitch(event.currentTarget.checked)}
-        />
-      )}
-    </div>
+    <button type="button" className="group" aria-expanded={!isCollapsed} onClick={onToggle}>
+      <Chevron size={14} aria-hidden />
+      <HostileText text={label} />
+      <span className="count">{count.toLocaleString('en')}</span>
+    </button>
+  );
+}
+
+/** The same object at each render, which does what the latest one says. */
+function useActions(now: RowActions): RowActions {
+  const latest = useRef(now);
+  useEffect(() => {
+    latest.current = now;
+  });
+  return useMemo(
+    () => ({
+      onOpen: (id) => latest.current.onOpen(id),
+      onSwitch: (id, enabled) => latest.current.onSwitch(id, enabled),
+      onBadge: (row, badge) => latest.current.onBadge(row, badge),
+    }),
+    [],
   );
 }
 
@@ -149,12 +141,4 @@ function useSwitch() {
     onError: (_error, { id, enabled }) => show({ id, enabled: !enabled }),
     onSettled: () => client.invalidateQueries({ queryKey: ['tools'] }),
   });
-}
-
-function grouped(rows: readonly ToolRow[]): readonly Item[] {
-  const groups = Map.groupBy(rows, ({ server }) => server);
-  return [...groups].flatMap(([server, tools]): readonly Item[] => [
-    { kind: 'group', server, count: tools.length },
-    ...tools.map((row) => ({ kind: 'tool', row }) as const),
-  ]);
 }

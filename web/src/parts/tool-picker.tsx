@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
-import { isIn, wholeOf, withServer, withTool } from '../state/members.ts';
+import { membership, wholeOf, withServer, withTool } from '../state/members.ts';
 import type { Risk, ToolRow } from '../state/tools.ts';
 import { costsQuery, foundQuery } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';
@@ -28,16 +28,17 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
   const query = useDeferredValue(text.trim());
   const found = useQuery(foundQuery(query));
   const servers = useMemo(() => [...new Set(rows.map((row) => row.server))], [rows]);
+  const isMember = useMemo(() => membership(members), [members]);
   const shown = useMemo(() => {
     const names = new Map(rows.map((row) => [row.namespacedName, row]));
     const ranked = query === '' ? rows : (found.data ?? []).flatMap((name) => names.get(name) ?? []);
     return ranked.filter(
       (row) =>
         (server === '' || row.server === server) &&
-        (risk === '' || (risk === CHOSEN ? isIn(members, row) : row.risk === risk)),
+        (risk === '' || (risk === CHOSEN ? isMember(row) : row.risk === risk)),
     );
-  }, [rows, query, found.data, server, risk, members]);
-  const missing = shown.filter((row) => !isIn(members, row));
+  }, [rows, query, found.data, server, risk, isMember]);
+  const missing = shown.filter((row) => !isMember(row));
   return (
     <>
       <div className="picker-tools">
@@ -100,6 +101,7 @@ const ROW_HEIGHT_PX = 36;
 /** Only the rows that are seen are in the page, whatever their number. */
 function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
   const costs = useQuery(costsQuery);
+  const isMember = useMemo(() => membership(members), [members]);
   const { box, shown } = useRowWindow(rows.length, ROW_HEIGHT_PX);
   return (
     <div className="picker-list" ref={box} role="group" aria-label="Tools" tabIndex={0}>
@@ -118,7 +120,7 @@ function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode 
               <input
                 type="checkbox"
                 disabled={isFixed}
-                checked={isIn(members, row)}
+                checked={isMember(row)}
                 onChange={(event) => onChange(withTool(members, row, event.currentTarget.checked))}
               />
               <span className="grow">

@@ -17,15 +17,18 @@ export function wholeOf(members: Members, server: string): ToolsetMember | undef
 }
 
 /** By name, or because all of its server are. */
-export function isIn(members: Members, tool: PickedTool): boolean {
-  if (members.some(({ namespacedName }) => namespacedName === tool.namespacedName)) return true;
-  const whole = wholeOf(members, tool.server);
-  return whole !== undefined && whole.except?.includes(ownName(tool)) !== true;
+export function membership(members: Members): (tool: PickedTool) => boolean {
+  const named = new Map(members.map((member) => [member.namespacedName, member]));
+  return (tool) => {
+    if (named.has(tool.namespacedName)) return true;
+    const whole = named.get(`${tool.server}.*`);
+    return whole !== undefined && whole.except?.includes(ownName(tool)) !== true;
+  };
 }
 
 /** With or without a tool. Of a whole server it becomes an exception, or stops being one. */
 export function withTool(members: Members, tool: PickedTool, isWanted: boolean): Members {
-  if (isIn(members, tool) === isWanted) return members;
+  if (membership(members)(tool) === isWanted) return members;
   const whole = wholeOf(members, tool.server);
   const others = members.filter(({ namespacedName }) => namespacedName !== tool.namespacedName);
   if (whole === undefined) return isWanted ? [...others, { namespacedName: tool.namespacedName }] : others;

@@ -1,29 +1,52 @@
+import type { HintName } from '../../../src/edges/rest/contract/hint-name.ts';
 import type { Risk } from './tools.ts';
+
+/** An effective value, such as `openWorldHint:no`. */
+export type HintFilter = `${HintName}:${'yes' | 'no'}`;
 
 /** The filters of the list are in the address, so that a link shows the same. */
 export interface ToolSearch {
   readonly q?: string;
+  /** Absent: by server. */
+  readonly group?: 'risk';
   readonly risk?: Risk;
+  readonly hint?: HintFilter;
+  /** `any`, `none` or a rule. */
+  readonly lint?: string;
+  readonly drift?: DriftFilter;
   readonly server?: string;
-  readonly review?: true;
+  readonly toolset?: string;
   /** The tool in the side panel. */
   readonly tool?: string;
 }
 
+export const DRIFTS = ['any', 'dangerous', 'none'] as const;
+type DriftFilter = (typeof DRIFTS)[number];
+
 const RISKS: readonly Risk[] = ['read_only', 'write', 'destructive', 'unannotated'];
+const HINT = /^(readOnly|destructive|idempotent|openWorld)Hint:(yes|no)$/;
 
 export function readToolSearch(given: Record<string, unknown>): ToolSearch {
   const text = (name: string): string | undefined => {
     const value = given[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const risk = RISKS.find((one) => one === given['risk']);
-  const [q, server, tool] = [text('q'), text('server'), text('tool')];
-  return {
-    ...(q !== undefined && { q }),
-    ...(risk !== undefined && { risk }),
-    ...(server !== undefined && { server }),
-    ...(given['review'] === true && { review: true as const }),
-    ...(tool !== undefined && { tool }),
-  };
+  const hint = text('hint');
+  return withoutEmpty({
+    q: text('q'),
+    group: given['group'] === 'risk' ? 'risk' : undefined,
+    risk: RISKS.find((one) => one === given['risk']),
+    hint: hint !== undefined && HINT.test(hint) ? hint : undefined,
+    lint: text('lint'),
+    drift: DRIFTS.find((one) => one === given['drift']),
+    server: text('server'),
+    toolset: text('toolset'),
+    tool: text('tool'),
+  });
+}
+
+export function withoutEmpty(search: Readonly<Partial<Record<keyof ToolSearch, unknown>>>): ToolSearch {
+  return Object.fromEntries(
+    Object.entries(search).filter(([, value]) => value !== undefined && value !== ''),
+  );
 }

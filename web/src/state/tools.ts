@@ -13,12 +13,11 @@ export interface ToolRow {
   readonly title: string;
   readonly server: string;
   readonly risk: Risk;
-  readonly isIdempotent: boolean;
-  readonly isOpenWorld: boolean;
+  readonly hints: ToolSummary['hints'];
   readonly isContradicted: boolean;
   readonly state: Tool['state'];
   readonly drift: 'none' | 'review' | 'dangerous';
-  readonly lintCount: number;
+  readonly lint: ToolSummary['lint'];
   /** For the search, in lower case. */
   readonly text: string;
 }
@@ -118,7 +117,7 @@ export const toolHistoryQuery = (id: string) =>
   });
 
 function rowOf(tool: ToolSummary): ToolRow {
-  const { id, name, namespacedName, serverName, hints, drift } = tool;
+  const { id, name, namespacedName, serverName, hints, drift, lint } = tool;
   const title = tool.title ?? name;
   const risk = riskOf(tool);
   return {
@@ -128,12 +127,11 @@ function rowOf(tool: ToolSummary): ToolRow {
     title,
     server: serverName,
     risk,
-    isIdempotent: risk !== 'read_only' && hints.idempotentHint.effective,
-    isOpenWorld: hints.openWorldHint.effective,
+    hints,
     isContradicted: Object.values(hints).some((hint) => hint.isContradicted),
     state: tool.state,
     drift: drift === undefined ? 'none' : drift.isDangerous ? 'dangerous' : 'review',
-    lintCount: tool.lint.length,
+    lint,
     text: `${title} ${name} ${tool.description ?? ''}`.slice(0, 2_000).toLowerCase(),
   };
 }

@@ -1,0 +1,101 @@
+import { Globe, TriangleAlert } from 'lucide-react';
+import { memo, type ReactNode } from 'react';
+import type { ToolRow } from '../state/tools.ts';
+import { HINT_CARD_ID, isInHintCard } from './hint-card.tsx';
+import { HostileText } from './hostile-text.tsx';
+import { RISK_LABELS } from './risk-badge.tsx';
+
+export interface RowActions {
+  readonly onOpen: (id: string) => void;
+  readonly onSwitch: (id: string, enabled: boolean) => void;
+  /** Undefined: none is pointed at or focused any more. */
+  readonly onBadge: (row: ToolRow, badge: HTMLElement | undefined) => void;
+}
+
+interface ToolRowProps {
+  readonly row: ToolRow;
+  readonly mayChange: boolean;
+  /** Whether its annotations are shown. */
+  readonly isExplained: boolean;
+  /** The same at each render, so that an unchanged row is not rendered again. */
+  readonly actions: RowActions;
+}
+
+export const ToolRowView = memo(function ToolRowView(props: ToolRowProps): ReactNode {
+  const { row, mayChange, actions } = props;
+  return (
+    <div className="row" data-off={row.state !== 'enabled'}>
+      <span className="grow name">
+        <a
+          href={`?tool=${encodeURIComponent(row.id)}`}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            actions.onOpen(row.id);
+          }}
+        >
+          <HostileText text={row.title} />
+        </a>{' '}
+        <code className="quiet wide">
+          <HostileText text={row.name} />
+        </code>
+      </span>
+      {row.drift !== 'none' && (
+        <span className={row.drift === 'dangerous' ? 'badge risk-destructive' : 'badge risk-write'}>
+          Changed
+        </span>
+      )}
+      <Badges {...props} />
+      {row.state === 'withheld' ? (
+        <span className="badge">Withheld</span>
+      ) : (
+        // One element each: rows are made anew while a person scrolls.
+        <input
+          type="checkbox"
+          role="switch"
+          className="switch"
+          aria-label={`${row.name} is on`}
+          checked={row.state === 'enabled'}
+          disabled={!mayChange}
+          onChange={(event) => actions.onSwitch(row.id, event.currentTarget.checked)}
+        />
+      )}
+    </div>
+  );
+});
+
+/** What an icon alone would say is also in its label. */
+function Badges({ row, isExplained, actions }: ToolRowProps): ReactNode {
+  const explain = (badge: HTMLElement | undefined) => actions.onBadge(row, badge);
+  return (
+    <>
+      {row.isContradicted && (
+        <span className="mark warn" title="Its hints are contradicted">
+          <TriangleAlert size={14} aria-label="Contradicted" />
+        </span>
+      )}
+      {row.hints.openWorldHint.effective && (
+        <span className="mark" title="Open world: it may reach outside">
+          <Globe size={14} aria-label="Open world" />
+        </span>
+      )}
+      {row.risk !== 'read_only' && row.hints.idempotentHint.effective && (
+        <span className="badge wide" title="Calling it again with the same arguments changes nothing more">
+          Idempotent
+        </span>
+      )}
+      <button
+        type="button"
+        className={`badge risk-${row.risk}`}
+        aria-describedby={isExplained ? HINT_CARD_ID : undefined}
+        onClick={() => actions.onOpen(row.id)}
+        onPointerEnter={({ currentTarget }) => explain(currentTarget)}
+        onPointerLeave={({ relatedTarget }) => isInHintCard(relatedTarget) || explain(undefined)}
+        onFocus={({ currentTarget }) => currentTarget.matches(':focus-visible') && explain(currentTarget)}
+        onBlur={() => explain(undefined)}
+      >
+        {RISK_LABELS[row.risk]}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import type { HintName } from '../../../src/edges/rest/contract/hint-name.ts';
+import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
+import { membership } from './members.ts';
+import type { ToolSearch } from './tool-search.ts';
+import type { Risk, ToolRow } from './tools.ts';
+
+/** Undefined members: the toolset is not known yet, or there is none of this name. */
+export function filteredTools(
+  rows: readonly ToolRow[],
+  search: ToolSearch,
+  members: readonly ToolsetMember[] | undefined,
+): readonly ToolRow[] {
+  const { q = '', risk, hint, lint, drift, server, toolset } = search;
+  const words = q
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const [hintName, wanted] = hint?.split(':') ?? [];
+  const isMember = toolset === undefined ? undefined : membership(members ?? []);
+  return rows.filter(
+    (row) =>
+      (risk === undefined || row.risk === risk) &&
+      (hintName === undefined || row.hints[hintName as HintName].effective === (wanted === 'yes')) &&
+      (lint === undefined || fitsLint(row, lint)) &&
+      (drift === undefined || fitsDrift(row, drift)) &&
+      (server === undefined || row.server === server) &&
+      (isMember === undefined || isMember(row)) &&
+      words.every((word) => row.text.includes(word)),
+  );
+}
+
+function fitsLint({ lint }: ToolRow, wanted: string): boolean {
+  if (wanted === 'any') return lint.length > 0;
+  return wanted === 'none' ? lint.length === 0 : lint.some(({ rule }) => rule === wanted);
+}
+
+function fitsDrift({ drift }: ToolRow, wanted: 'any' | 'dangerous' | 'none'): boolean {
+  return wanted === 'any' ? drift !== 'none' : drift === wanted;
+}
+
+export type ToolItem =
+  | { readonly kind: 'group'; readonly name: string; readonly label: string; readonly count: number }
+  | { readonly kind: 'tool'; readonly row: ToolRow };
+
+const RISK_GROUPS: Readonly<Record<Risk, string>> = {
+  read_only: 'Safe',
+  write: 'Modifying',
+  destructive: 'Destructive',
+  unannotated: 'Unannotated',
+};
+
+/** Groups with their tools; of a collapsed one, the heading alone. */
+export function groupedTools(
+  rows: readonly ToolRow[],
+  by: 'server' | 'risk',
+  collapsed: ReadonlySet<string>,
+): readonly ToolItem[] {
+  const groups = Map.groupBy(rows, (row) => row[by]);
+  const names = by === 'risk' ? Object.keys(RISK_GROUPS).filter((risk) => groups.has(risk)) : groups.keys();
+  const items: ToolItem[] = [];
+  for (const name of names) {
+    const tools = groups.get(name) ?? [];
+    const label = by === 'risk' ? RISK_GROUPS[name as Risk] : name;
+    items.push({ kind: 'group', name, label, count: tools.length });
+    if (!collapsed.has(name)) for (const row of tools) items.push({ kind: 'tool', row });
+  }
+  return items;
+}
