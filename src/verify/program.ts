@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
 import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
-import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
+import { type Examined, examineServer, openSettled, type Setting } from './experiment/examine-server.ts';
 import { runTool, type ToolTrials } from './experiment/run-tool.ts';
 import type { ListedTool } from './experiment/world.ts';
 import { runTools } from './experiment/run-tools.ts';
@@ -254,7 +254,12 @@ function trialsOf(
   const sets = chooseArguments({ name, inputSchema, fixtures: own, limit }, examined.scene);
   const pace = { ...PACE, callLimitMs: limits.callMs, repeats: limits.repeats };
   const seed = setting.seedPath;
-  return runTool({ tool: name, sets, pace, seed, openWorld: () => openWorld(setting), signal });
+  const { settleMs, background } = examined;
+  const { startTargets } = background;
+  return runTool({
+    ...{ tool: name, sets, pace, seed, startTargets, signal },
+    openWorld: () => openSettled(setting, settleMs),
+  });
 }
 
 function withPlaceholder(calls: readonly JsonObject[], folder: string): readonly JsonObject[] {

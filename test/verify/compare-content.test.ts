@@ -46,6 +46,12 @@ describe('what a file lost', () => {
       { isAdditive: true, isTimestamps: true },
     ],
     [
+      'how long something took',
+      '{"ended_at":"2026-01-01T00:00:00Z","duration_seconds":2}',
+      '{"ended_at":"2026-01-02T00:00:00Z","duration_seconds":1}',
+      { isAdditive: true, isTimestamps: true },
+    ],
+    [
       'a counter of ids',
       '{"nextId":1,"items":[]}',
       '{"nextId":2,"items":[1]}',
@@ -67,5 +73,33 @@ describe('what a file lost', () => {
       isAdditive: false,
     });
     expect(compared(one, database('delete from t where id = 2', one))).toMatchObject({ isAdditive: false });
+  });
+
+  it('rows of a full-text index, whatever happens to its own tables', () => {
+    const one = database(
+      `create virtual table t using fts5 (body); create virtual table v using fts5vocab (t, 'row');
+      insert into t values ('one two'), ('three')`,
+    );
+    expect(compared(one, database("insert into t values ('one four')", one))).toMatchObject({
+      isAdditive: true,
+    });
+    expect(compared(one, database('delete from t where rowid = 1', one))).toMatchObject({
+      isAdditive: false,
+    });
+  });
+
+  it('JSON in a column by its structure', () => {
+    const one = database(`create table t (v text); insert into t values ('{"a":1,"ended_at":"2026-01-01"}')`);
+    const updated = (json: string): unknown => compared(one, database(`update t set v = '${json}'`, one));
+    expect(updated('{"a":1,"ended_at":"2026-01-02"}')).toMatchObject({
+      isAdditive: true,
+      isTimestamps: true,
+    });
+    expect(updated('{"a":1,"ended_at":"2026-01-02","b":2}')).toMatchObject({
+      isAdditive: true,
+      isTimestamps: false,
+    });
+    expect(updated('{"a":2,"ended_at":"2026-01-02"}')).toMatchObject({ isAdditive: false });
+    expect(updated('gone')).toMatchObject({ isAdditive: false });
   });
 });

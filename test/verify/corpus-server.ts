@@ -73,6 +73,7 @@ const BODIES: Readonly<Record<string, (args: Record<string, unknown>) => unknown
   writes_if_forced: ({ force }) => {
     if (force === true) writeFileSync(at('forced.txt'), 'x');
   },
+  appends_to_its_state: () => appendFileSync(at('state.txt'), 'A call.\n'),
   writes_a_log: () => {
     mkdirSync(join(homedir(), '.local', 'state', 'corpus', 'logs'), { recursive: true });
     appendFileSync(join(homedir(), '.local', 'state', 'corpus', 'logs', 'calls.log'), 'A call.\n');
@@ -100,4 +101,5 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
   const text = String((await BODIES[params.name]?.(params.arguments ?? {})) ?? 'done');
   return { content: [{ type: 'text', text }] };
 });
+appendFileSync(at('state.txt'), 'A start.\n');
 await server.connect(new StdioServerTransport());

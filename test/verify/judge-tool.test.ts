@@ -22,7 +22,7 @@ function given(trials: readonly Trial[], part: Partial<Trials> = {}): Trials {
   return {
     ...{
       trials,
-      background: { targets: new Set<string>() },
+      background: { targets: new Set<string>(), startTargets: new Set<string>() },
       mechanisms: ALL,
       seed: SEED,
       stopped: undefined,
@@ -226,8 +226,17 @@ describe('attribution', () => {
       readOnlyHint: 'consistent',
       openWorldHint: 'consistent',
     });
-    const background = { targets: new Set(['/seed/a', 'example.com']) };
+    const background = { targets: new Set(['/seed/a', 'example.com']), startTargets: new Set<string>() };
     expect(kinds(promising, given([trial([busy, {}])], { background })).readOnlyHint).toBe('consistent');
+  });
+
+  it('what the start of the server had yet to change is not attributed once, and then it is', () => {
+    const again = { changes: [modified('/seed/a', 'x', 'xy')] };
+    const pending = new Set(['/seed/a']);
+    const kindOf = (calls: readonly Partial<Observation>[]): VerdictKind =>
+      kinds(promising, given([trial(calls, { pending })])).readOnlyHint;
+    expect(kindOf([{ changes: busy.changes }, {}])).toBe('consistent');
+    expect(kindOf([{ changes: busy.changes }, again])).toBe('contradicted');
   });
 
   it('a change after the answer is evidence against read-only, and leaves repetition open', () => {

@@ -69,6 +69,7 @@ export function trial(calls: readonly Partial<Observation>[], part: Partial<Tria
     origin: 'fixture',
     shape: '{"a":number}',
     control: observation(),
+    pending: new Set(),
     calls: calls.map((one, at) => ({
       number: at + 1,
       atMs: 1,

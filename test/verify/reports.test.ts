@@ -15,7 +15,7 @@ const ACCEPTED = { tool: LIAR.name, hint: 'readOnlyHint', reason: 'a known <bug>
 function liar(name: string): VerifyReport['tools'][number] {
   const declared = { readOnlyHint: true, openWorldHint: false };
   const trials = [trial([{ changes: [deleted('/seed/a <b>')] }, {}])];
-  const background = { targets: new Set<string>() };
+  const background = { targets: new Set<string>(), startTargets: new Set<string>() };
   const given = { trials, background, mechanisms: MECHANISMS, seed: SEED, stopped: undefined };
   return judgeTool({ name, digest: 'd', declared }, given);
 }

@@ -15,7 +15,7 @@ type Original = (path: string) => Promise<StateEntry | undefined>;
 
 /**
  * The state with the content of SQLite databases as a reader of them sees it: what is only in a write-ahead log has been
- * committed all the same.
+ * committed all the same. Such logs are left out.
  */
 export async function withDatabaseLogs(state: State, original: Original): Promise<State> {
   const whole = new Map(state);
@@ -24,7 +24,9 @@ export async function withDatabaseLogs(state: State, original: Original): Promis
     const database = path.slice(0, -SUFFIX.length);
     const entry = state.has(database) ? state.get(database) : await original(database);
     const merged = mergedEntry(entry, log);
-    if (merged !== undefined) whole.set(database, merged);
+    if (merged === undefined) continue;
+    whole.set(database, merged);
+    whole.delete(path);
   }
   return whole;
 }

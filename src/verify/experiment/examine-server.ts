@@ -4,8 +4,14 @@ import type { ChildOptions } from '../../platform/child.ts';
 import { pause } from '../../platform/turns.ts';
 import { isListLike, valuesIn } from '../arguments/choose-arguments.ts';
 import type { Scene } from '../arguments/heuristics.ts';
-import { type Background, backgroundOf } from '../judge/effects.ts';
-import type { Mechanism, MissingMechanism, OpenSandbox, SandboxOptions } from '../observation.ts';
+import { type Background, backgroundOf, isQuiet } from '../judge/effects.ts';
+import type {
+  Mechanism,
+  MissingMechanism,
+  Observation,
+  OpenSandbox,
+  SandboxOptions,
+} from '../observation.ts';
 import type { Seed } from '../seed.ts';
 import { type ListedTool, type WorldFault, World } from './world.ts';
 
@@ -29,17 +35,29 @@ export interface Examined {
   readonly tools: readonly ListedTool[];
   readonly scene: Scene;
   readonly background: Background;
+  /** How long after its first list it is still busy with its start. */
+  readonly settleMs: number;
   readonly mechanisms: readonly Mechanism[];
   readonly missing: readonly MissingMechanism[];
 }
 
 /** A first start may compile, migrate or wait for a slow machine. */
 const START_LIMIT_MS = 30_000;
+const SETTLE_MS = 1_500;
+const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
 const MAX_LIST_CALLS = 10;
 
-export function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
+function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
   return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS });
+}
+
+/** A world in which the server has had the time that it needs to start. */
+export async function openSettled(setting: Setting, settleMs: number): Promise<Result<World, WorldFault>> {
+  const opened = await openWorld(setting);
+  // Others that start at the same time make it slower.
+  if (opened.ok) await pause(2 * settleMs);
+  return opened;
 }
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
@@ -48,8 +66,8 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   if (!opened.ok) return opened;
   const world = opened.value;
   try {
-    const tools = await world.listTools(START_LIMIT_MS);
-    const starting = await world.observe();
+    const { tools } = world;
+    const { starting, settleMs } = await settled(world, setting);
     await pause(IDLE_MS);
     const idle = await world.observe();
     const { mechanisms, missing } = world.sandbox;
@@ -57,7 +75,8 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
       ...world.serverVersion,
       tools,
       scene: { ...placeOf(setting), seen: await seenValues(world, tools, setting) },
-      background: backgroundOf([starting, idle]),
+      background: backgroundOf(starting, idle),
+      settleMs,
       mechanisms,
       missing,
     });
@@ -66,6 +85,21 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   } finally {
     await world.close();
   }
+}
+
+async function settled(
+  world: World,
+  { seedPath }: Setting,
+): Promise<{ readonly starting: readonly Observation[]; readonly settleMs: number }> {
+  const starting = [await world.observe()];
+  let settleMs = 0;
+  for (let passedMs = SETTLE_STEP_MS; passedMs <= SETTLE_MS; passedMs += SETTLE_STEP_MS) {
+    await pause(SETTLE_STEP_MS);
+    const observation = await world.observe();
+    starting.push(observation);
+    if (!isQuiet(observation, { seed: seedPath })) settleMs = passedMs;
+  }
+  return { starting, settleMs };
 }
 
 function placeOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {

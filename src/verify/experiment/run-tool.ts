@@ -2,9 +2,10 @@ import type { UnobservedReason } from '../../core/verification/verdict.ts';
 import type { Result } from '../../core/result.ts';
 import { pause } from '../../platform/turns.ts';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
-import { effectsOf } from '../judge/effects.ts';
+import { effectsOf, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';
 import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
+import type { Observation } from '../observation.ts';
 import type { WorldFault, World } from './world.ts';
 
 /** How long things take and how often they are done. */
@@ -26,6 +27,8 @@ export interface ToolRun {
   readonly sets: readonly ArgumentSet[];
   readonly pace: Pace;
   readonly seed: string;
+  /** What the server changes when it starts. */
+  readonly startTargets: ReadonlySet<string>;
   readonly openWorld: () => Promise<Result<World, WorldFault>>;
   readonly signal: AbortSignal;
 }
@@ -43,6 +46,7 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
   let world: World | undefined;
   let isFresh = true;
+  let pending = new Set(run.startTargets);
   try {
     for (const set of run.sets) {
       if (run.signal.aborted) return { trials, stopped: 'time_limit' };
@@ -53,8 +57,9 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
         if (!opened.ok) return { trials, stopped: 'server_failed' };
         world = opened.value;
         isFresh = true;
+        pending = new Set(run.startTargets);
       }
-      const trial = await runTrial(world, set, { ...run, isLast: set === run.sets.at(-1) });
+      const trial = await runTrial(world, set, { ...run, pending, isLast: set === run.sets.at(-1) });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
       trials.push(again || seemsToRepeat(trial, run) ? await inFreshWorld(set, run, trial) : trial);
       isFresh = false;
@@ -80,13 +85,16 @@ async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Prom
   if (!opened.ok) return former;
   try {
     const pace = { ...run.pace, settleMs: run.pace.lateMs };
-    return await runTrial(opened.value, set, { ...run, pace, isLast: true });
+    const pending = new Set(run.startTargets);
+    return await runTrial(opened.value, set, { ...run, pace, pending, isLast: true });
   } finally {
     await opened.value.close();
   }
 }
 
 interface TrialRun extends ToolRun {
+  /** What this process has yet to change when it starts. Updated by what happens. */
+  readonly pending: Set<string>;
   /** Whether nothing follows in this sandbox, so that late effects are waited for. */
   readonly isLast: boolean;
 }
@@ -94,22 +102,43 @@ interface TrialRun extends ToolRun {
 async function runTrial(world: World, set: ArgumentSet, run: TrialRun): Promise<Trial> {
   const { tool, pace, isLast } = run;
   const { args, origin, shape } = set;
-  await world.observe();
-  await pause(pace.controlMs);
-  const control = await world.observe();
+  const observe = (): Promise<Observation> => observed(world, run);
+  const control = await controlWindow(observe, run);
+  const pending = new Set(run.pending);
   const calls: TrialCall[] = [];
   for (let number = 1; number <= pace.repeats; number += 1) {
     const atMs = Date.now();
     const { answer } = await world.call(tool, args, pace.callLimitMs);
     await pause(pace.settleMs);
-    calls.push({ number, atMs, answer, observation: await world.observe() });
+    calls.push({ number, atMs, answer, observation: await observe() });
     // A call that failed with these arguments fails again.
     if (number === 1 && !isSuccess(answer)) break;
     if (world.hasEnded) break;
   }
   if (isLast) await pause(pace.lateMs);
-  const late = await world.observe();
-  return { args, origin, shape, control, calls, late, replay: undefined };
+  const late = await observe();
+  return { args, origin, shape, control, pending, calls, late, replay: undefined };
+}
+
+const MAX_WINDOWS = 10;
+
+/** What happens without a call. Waits for the end of what the server does when it starts. */
+async function controlWindow(
+  observe: () => Promise<Observation>,
+  { pace, seed }: TrialRun,
+): Promise<Observation> {
+  await observe();
+  for (let window = 1; ; window += 1) {
+    await pause(pace.controlMs);
+    const control = await observe();
+    if (window === MAX_WINDOWS || isQuiet(control, { seed })) return control;
+  }
+}
+
+async function observed(world: World, { seed, pending }: TrialRun): Promise<Observation> {
+  const observation = await world.observe();
+  for (const { target } of effectsOf(observation, { seed })) pending.delete(target);
+  return observation;
 }
 
 /** Adds the first answer of a new process, for one trial whose equal calls were answered differently. */

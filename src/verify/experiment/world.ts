@@ -35,16 +35,25 @@ export interface WorldPlan {
 const MAX_TEXT = 500;
 const MAX_PAGES = 100;
 
-/** A server in a sandbox of its own, and a connected client. */
+interface WorldParts {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  readonly transport: ChildTransport;
+  readonly tools: readonly ListedTool[];
+}
+
+/** A server in a sandbox of its own, and a connected client that has listed its tools. */
 export class World {
   readonly #sandbox: Sandbox;
   readonly #client: Client;
   readonly #transport: ChildTransport;
+  readonly tools: readonly ListedTool[];
 
-  private constructor(sandbox: Sandbox, client: Client, transport: ChildTransport) {
+  private constructor({ sandbox, client, transport, tools }: WorldParts) {
     this.#sandbox = sandbox;
     this.#client = client;
     this.#transport = transport;
+    this.tools = tools;
   }
 
   /** Starts the server in a new sandbox. SERVER_FAILED, SANDBOX_UNAVAILABLE */
@@ -66,7 +75,8 @@ export class World {
       );
       try {
         await client.connect(transport, { timeout: startLimitMs });
-        return ok(new World(opened.value, client, transport));
+        const tools = await listTools(client, transport, startLimitMs);
+        return ok(new World({ sandbox: opened.value, client, transport, tools }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         says ??= lastLines(transport.stderr) || reason;
@@ -88,23 +98,6 @@ export class World {
 
   get hasEnded(): boolean {
     return this.#transport.end !== undefined;
-  }
-
-  async listTools(limitMs: number): Promise<readonly ListedTool[]> {
-    const tools: ListedTool[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const answer = await this.#client.listTools(cursor === undefined ? { cursor: undefined } : { cursor }, {
-        timeout: limitMs,
-      });
-      for (const { name, description = '', inputSchema, annotations = {} } of answer.tools) {
-        const digest = this.#transport.digests.get(name) ?? '';
-        tools.push({ name, description, inputSchema, annotations: { ...annotations }, digest });
-      }
-      if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
-      cursor = answer.nextCursor;
-    }
-    return tools;
   }
 
   /** The result also for values that other tools may take. */
@@ -144,6 +137,28 @@ export class World {
     await this.#client.close();
     await this.#sandbox.close();
   }
+}
+
+async function listTools(
+  client: Client,
+  { digests }: ChildTransport,
+  limitMs: number,
+): Promise<readonly ListedTool[]> {
+  const tools: ListedTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await client.listTools(cursor === undefined ? { cursor: undefined } : { cursor }, {
+      timeout: limitMs,
+    });
+    for (const { name, description = '', inputSchema, annotations = {} } of answer.tools)
+      tools.push({
+        ...{ name, description, inputSchema, annotations: { ...annotations } },
+        digest: digests.get(name) ?? '',
+      });
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
+    cursor = answer.nextCursor;
+  }
+  return tools;
 }
 
 function isTimeout(error: unknown): boolean {

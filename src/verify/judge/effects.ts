@@ -25,12 +25,22 @@ export interface Effect {
 
 /** What happens without any call, so that it says nothing about a tool. */
 export interface Background {
+  /** What happens at any time. */
   readonly targets: ReadonlySet<string>;
+  /** What happens when the server starts. Its tools may do more with it, as with a database that is opened then. */
+  readonly startTargets: ReadonlySet<string>;
 }
 
-export function backgroundOf(observations: readonly Observation[]): Background {
-  const effects = observations.flatMap((observation) => effectsOf(observation, { seed: undefined }));
-  return { targets: new Set(effects.map(({ target }) => target)) };
+export function backgroundOf(starting: readonly Observation[], idle: Observation): Background {
+  const effects = (observation: Observation): readonly Effect[] =>
+    effectsOf(observation, { seed: undefined });
+  const first = starting.flatMap(effects);
+  // A host that could not be reached is contacted again, whenever a retry is due.
+  const contacts = first.filter(({ kind }) => kind === 'network');
+  return {
+    targets: new Set([...contacts, ...effects(idle)].map(({ target }) => target)),
+    startTargets: new Set(first.map(({ target }) => target)),
+  };
 }
 
 interface Place {
@@ -45,6 +55,11 @@ export function effectsOf(observation: Observation, place: Place): readonly Effe
   return [...changes, ...transient(observation, changed, place), ...network(observation)].sort(
     (one, other) => one.atMs - other.atMs,
   );
+}
+
+/** Whether nothing happened but what decides nothing. */
+export function isQuiet(observation: Observation, place: Place): boolean {
+  return effectsOf(observation, place).every(({ noise }) => noise !== undefined);
 }
 
 function withMoves(

@@ -38,7 +38,9 @@ function attributed({ trials, background, seed }: Trials): readonly CallEffect[]
   return trials.flatMap((trial) => {
     const place = { seed };
     const control = new Set(effectsOf(trial.control, place).map(({ target }) => target));
-    const isOwn = ({ target }: Effect): boolean => !background.targets.has(target) && !control.has(target);
+    const pending = new Set(trial.pending);
+    const isOwn = ({ target }: Effect): boolean =>
+      !background.targets.has(target) && !control.has(target) && !pending.delete(target);
     const during = trial.calls.flatMap(({ number, observation }) =>
       effectsOf(observation, place).map((effect) => ({ ...effect, trial, call: number, isLate: false })),
     );

@@ -18,6 +18,8 @@ export interface Trial {
   readonly shape: string;
   /** What happened while nothing was called. */
   readonly control: Observation;
+  /** What the start of its process changes and had not yet changed before the first call. */
+  readonly pending: ReadonlySet<string>;
   readonly calls: readonly TrialCall[];
   /** What happened after the last call had settled. */
   readonly late: Observation;

@@ -28,7 +28,7 @@ function isKept(before: unknown, after: unknown, key: string): boolean {
       ([name, value]) => Object.hasOwn(after, name) && isKept(value, after[name], name),
     );
   }
-  return before === after || isTimestampUpdate(before, after, key) || isGrowingCounter(before, after, key);
+  return before === after || isTimeUpdate(before, after, key) || isGrowingCounter(before, after, key);
 }
 
 function elementsKept(before: readonly unknown[], after: readonly unknown[]): boolean {
@@ -53,7 +53,7 @@ function sameButTimestamps(before: unknown, after: unknown, key: string): boolea
       before.every((one, at) => sameButTimestamps(one, after[at], key))
     );
   if (isJsonObject(before)) return isJsonObject(after) && sameMembers(before, after);
-  return before === after || isTimestampUpdate(before, after, key);
+  return before === after || isTimeUpdate(before, after, key);
 }
 
 function sameMembers(before: JsonObject, after: JsonObject): boolean {
@@ -70,8 +70,12 @@ const TIME_NAME =
 const COUNTER_NAME =
   /(?:^|[_-])(?:next|count|counter|total|size|length|version|revision|rev|sequence|seq|last|max)(?:$|[_-])|^(?:next|last|max|total|num)[A-Z]|(?:Count|Counter|Total|Size|Version|Revision)$/;
 
-/** A time that advanced, under a name that says that it is one. */
-export function isTimestampUpdate(before: unknown, after: unknown, key: string): boolean {
+const DURATION_NAME =
+  /(?:^|_)(?:duration|elapsed|latency|took)(?:$|_)|(?:Duration|Elapsed|Latency)(?:$|[A-Z])|^took[A-Z]|^(?:duration|elapsed|latency)[A-Z]/;
+
+/** A time that advanced, or how long something took, under a name that says so. */
+export function isTimeUpdate(before: unknown, after: unknown, key: string): boolean {
+  if (DURATION_NAME.test(key)) return typeof before === 'number' && typeof after === 'number';
   if (!TIME_NAME.test(key)) return false;
   if (typeof before === 'number' && typeof after === 'number') return after >= before && before > 1e9;
   return (
@@ -83,6 +87,6 @@ export function isTimestampUpdate(before: unknown, after: unknown, key: string):
   );
 }
 
-function isGrowingCounter(before: unknown, after: unknown, key: string): boolean {
+export function isGrowingCounter(before: unknown, after: unknown, key: string): boolean {
   return typeof before === 'number' && typeof after === 'number' && after > before && COUNTER_NAME.test(key);
 }

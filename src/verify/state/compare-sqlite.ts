@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
-import { isTimestampUpdate, type JsonComparison } from './compare-json.ts';
+import { parsedJson } from '../../core/json-object.ts';
+import { compareJson, isGrowingCounter, isTimeUpdate, type JsonComparison } from './compare-json.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
 const MAX_ROWS = 50_000;
@@ -21,19 +22,36 @@ export function compareSqlite(before: Buffer, after: Buffer): JsonComparison | u
   let isTimestamps = sizeOf(old) === sizeOf(now);
   for (const [table, rows] of old)
     for (const [id, row] of rows) {
-      const found = now.get(table)?.get(id);
-      const kept = found !== undefined && isRowKept(row, found);
-      isAdditive &&= kept;
-      isTimestamps &&= kept;
+      const compared = compareRows(row, now.get(table)?.get(id));
+      isAdditive &&= compared.isAdditive;
+      isTimestamps &&= compared.isTimestamps;
     }
   return { isAdditive, isTimestamps };
 }
 
-function isRowKept(before: Row, after: Row): boolean {
-  return Object.entries(before).every(
-    ([column, value]) =>
-      value === null || isSame(value, after[column]) || isTimestampUpdate(value, after[column], column),
-  );
+const LOST: JsonComparison = { isAdditive: false, isTimestamps: false };
+const KEPT: JsonComparison = { isAdditive: true, isTimestamps: true };
+
+function compareRows(before: Row, after: Row | undefined): JsonComparison {
+  if (after === undefined) return LOST;
+  const columns = Object.entries(before).map(([name, value]) => compareValues(value, after[name], name));
+  return {
+    isAdditive: columns.every(({ isAdditive }) => isAdditive),
+    isTimestamps: columns.every(({ isTimestamps }) => isTimestamps),
+  };
+}
+
+function compareValues(before: unknown, after: unknown, column: string): JsonComparison {
+  if (before === null || isSame(before, after) || isTimeUpdate(before, after, column)) return KEPT;
+  if (isGrowingCounter(before, after, column)) return { isAdditive: true, isTimestamps: false };
+  const [old, now] = [documentOf(before), documentOf(after)];
+  return old === undefined || now === undefined ? LOST : compareJson(old, now);
+}
+
+/** The JSON object or array in a text. */
+function documentOf(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return undefined;
+  return parsedJson(value);
 }
 
 function isSame(one: unknown, other: unknown): boolean {
@@ -44,6 +62,7 @@ function sizeOf(tables: Tables): number {
   return [...tables.values()].reduce((sum, rows) => sum + rows.size, tables.size);
 }
 
+/** Without what a full-text index keeps for itself or derives. */
 function tablesOf(content: Buffer): Tables | undefined {
   const copy = Buffer.from(content);
   for (const offset of VERSION_OFFSETS) copy[offset] = 1;
@@ -52,7 +71,9 @@ function tablesOf(content: Buffer): Tables | undefined {
     database = new Database(copy);
     const names = database
       .prepare<[], string>(
-        `select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!'`,
+        `select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
+         and name not like 'sqlite!_%' escape '!'
+         and name not in (select name from sqlite_schema where sql like '% using fts5vocab%')`,
       )
       .pluck()
       .all();
