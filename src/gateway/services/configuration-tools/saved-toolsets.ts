@@ -89,7 +89,9 @@ export function equipTool(context: ConfigurationContext): OwnToolSpec {
     },
     output: { properties: ACTIVE },
     run: async ({ name }, subject) => {
-      const equipped = await context.toolsets.equip(String(name), subject);
+      const { toolsets } = context;
+      const isSame = toolsets.isKnown && toolsets.equipped?.name === name;
+      const equipped = isSame ? ok(undefined) : await toolsets.equip(String(name), subject);
       if (!equipped.ok) return equipped;
       context.mode.set('normal');
       const { text, structured } = await activeToolset(context);

@@ -1,0 +1,128 @@
+// The servers of Assay itself, verified as any other.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
+import { contradictionsOf } from '../../src/core/verification/report.ts';
+import { openVerifier } from '../../src/verify/program.ts';
+import { runAssay } from '../support/commands.ts';
+import { fixture, MAIN, ROOT, tempDir } from '../support/place.ts';
+
+interface Own {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly tools: Readonly<Record<string, object>>;
+}
+
+const CODE_SEARCH: Own = {
+  args: ['codebase', '--home', '{seed}/home'],
+  env: {},
+  tools: {
+    index_repository: { repo_path: '{seed}/repo', project_id: 'p' },
+    search_code: { query: 'bookRefund', project_id: 'p' },
+    set_working_directory: { directory: '{seed}/repo' },
+    index_status: {},
+  },
+};
+
+const ECHO = { namespacedName: 'plain.echo' };
+
+const CONFIGURATION: Own = {
+  args: ['stdio', '--home', '{seed}/home', '--config', '{seed}/mcp.json'],
+  env: {
+    ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false',
+    ASSAY_TOOLSETS_MODELS_MAY_CHANGE: 'all',
+    // The record of calls is a log in the store.
+    ASSAY_ACTIVITY_CALLS: 'false',
+  },
+  tools: {
+    'list-available-tools': {},
+    'build-toolset': { name: 'new', tools: [ECHO] },
+    'list-saved-toolsets': {},
+    'equip-toolset': { name: 'other' },
+    'delete-toolset': { name: 'other', confirm: true },
+    'unequip-toolset': {},
+    'get-active-toolset': {},
+    'add-tool-annotation': { toolRef: ECHO, notes: [{ name: 'how-to', note: 'Say what.' }] },
+  },
+};
+
+const SELECTION = 'which toolset is equipped is a selection, and no toolset is lost by another one';
+const ACCEPTED = ['equip-toolset', 'unequip-toolset'].map((tool) => ({
+  ...{ tool, hint: 'destructiveHint', reason: SELECTION },
+}));
+
+const place = tempDir();
+const [baseline, home] = [join(place, 'baseline.json'), join(place, 'seed', 'home')];
+
+beforeAll(async () => {
+  const seed = join(place, 'seed');
+  mkdirSync(join(seed, 'repo'), { recursive: true });
+  writeFileSync(join(seed, 'repo', 'refunds.ts'), 'export function bookRefund() {}\n');
+  writeFileSync(join(seed, 'mcp.json'), JSON.stringify({ mcpServers: { plain: fixture('plain') } }));
+  writeFileSync(baseline, JSON.stringify({ accepted: ACCEPTED }));
+  const config = ['--config', join(seed, 'mcp.json')];
+  for (const args of [
+    ['codebase', 'index', join(seed, 'repo'), '--project', 'p'],
+    ['toolset', 'create', 'equipped', 'plain.echo', ...config],
+    ['toolset', 'create', 'other', 'plain.echo', ...config],
+    ['toolset', 'equip', 'equipped'],
+  ])
+    expect(await runAssay([...args, '--home', home])).toMatchObject({ code: 0 });
+});
+
+/** Names of tools, each with a hint that was contradicted and is not accepted. */
+async function contradictions(
+  { args, env, tools }: Own,
+  flips: readonly string[],
+): Promise<readonly string[]> {
+  const fixtures = join(place, 'fixtures.json');
+  const calls = Object.entries(tools).map(([name, one]) => [name, { calls: [one] }]);
+  writeFileSync(fixtures, JSON.stringify({ seed: './seed', tools: Object.fromEntries(calls) as object }));
+  const flipping =
+    flips.length === 0 ? [] : [process.execPath, join(import.meta.dirname, 'flip-hints.ts'), flips.join(',')];
+  const touched = Object.keys(tools).filter(
+    (tool) => flips.length === 0 || flips.some((flip) => flip.startsWith(`${tool}.`)),
+  );
+  const verified = await openVerifier(sandboxes()).verify({
+    command: [...flipping, process.execPath, MAIN, ...args],
+    ...{ cwd: ROOT, env, ownEnv: process.env, fixtures, baseline, tools: touched },
+    limits: { timeMs: 300_000, callMs: 30_000, sets: 1, repeats: 2 },
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  if (!verified.ok) throw new Error(JSON.stringify(verified.error));
+  // Otherwise a tool that cannot be called would pass for honest.
+  expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
+  return contradictionsOf(verified.value)
+    .filter(({ accepted }) => accepted === undefined)
+    .map(({ tool, hint }) => `${tool.name}.${hint}`)
+    .toSorted();
+}
+
+describe.each([
+  {
+    name: 'code search',
+    own: CODE_SEARCH,
+    flips: ['index_repository.readOnlyHint'],
+  },
+  {
+    name: 'the configuration tools',
+    own: CONFIGURATION,
+    flips: [
+      'add-tool-annotation.readOnlyHint',
+      'build-toolset.readOnlyHint',
+      'delete-toolset.destructiveHint',
+      'equip-toolset.readOnlyHint',
+      'unequip-toolset.readOnlyHint',
+    ],
+  },
+])('$name', ({ own, flips }) => {
+  it('verifies without a contradiction', async () => {
+    expect(await contradictions(own, [])).toEqual([]);
+  });
+
+  it('is contradicted in each hint that is flipped to a promise', async () => {
+    expect(await contradictions(own, flips)).toEqual(flips);
+  });
+});
