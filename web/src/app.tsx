@@ -1,5 +1,5 @@
 import { RouterProvider } from '@tanstack/react-router';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { SignInPage } from './pages/sign-in-page.tsx';
 import { Failed, LoadingRows } from './parts/states.tsx';
@@ -13,7 +13,6 @@ interface AppProps {
 
 export function App({ code }: AppProps): ReactNode {
   const session = useQuery(sessionQuery);
-  const client = useQueryClient();
   // A link signs in once; after signing out the page asks for another.
   const [isTried, setTried] = useState(code === undefined);
   if (session.data === null || !isTried)
@@ -25,5 +24,5 @@ export function App({ code }: AppProps): ReactNode {
         <Failed error={session.error} onRetry={() => void session.refetch()} />
       </main>
     );
-  return <RouterProvider router={router} context={{ client }} />;
+  return <RouterProvider router={router} />;
 }

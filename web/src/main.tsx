@@ -19,17 +19,17 @@ import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Modal.css';
 import '@mantine/core/styles/SegmentedControl.css';
 import '@mantine/core/styles/FloatingIndicator.css';
-import '@mantine/core/styles/Skeleton.css';
 import '@mantine/core/styles/PasswordInput.css';
 import '@mantine/core/styles/Text.css';
 import './app.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { StrictMode } from 'react';
+import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { ApiError } from './state/api.ts';
-import { takeCode } from './state/session.ts';
+import { router } from './router.tsx';
+import { sessionQuery, takeCode } from './state/session.ts';
 import { theme } from './theme.ts';
 
 const client = new QueryClient({
@@ -44,20 +44,31 @@ const client = new QueryClient({
 
 const code = takeCode();
 const root = document.getElementById('root');
-if (root !== null)
-  createRoot(root).render(
-    <StrictMode>
-      {/* Its variables and classes are in the stylesheets: a style element would break the content-security policy. */}
-      <MantineProvider
-        theme={theme}
-        defaultColorScheme="auto"
-        withCssVariables={false}
-        withGlobalClasses={false}
-        deduplicateInlineStyles={false}
-      >
-        <QueryClientProvider client={client}>
-          <App code={code} />
-        </QueryClientProvider>
-      </MantineProvider>
-    </StrictMode>,
+if (root !== null) {
+  router.update({ ...router.options, context: { client } });
+  // At once, what would otherwise follow one after another: who is signed in, and the program and data of the page.
+  if (code === undefined)
+    await Promise.all([
+      client.query(sessionQuery).catch(() => undefined),
+      router.load().catch(() => undefined),
+    ]);
+  // A transition renders in small tasks.
+  startTransition(() =>
+    createRoot(root).render(
+      <StrictMode>
+        {/* Its variables and classes are in the stylesheets: a style element would break the content-security policy. */}
+        <MantineProvider
+          theme={theme}
+          defaultColorScheme="auto"
+          withCssVariables={false}
+          withGlobalClasses={false}
+          deduplicateInlineStyles={false}
+        >
+          <QueryClientProvider client={client}>
+            <App code={code} />
+          </QueryClientProvider>
+        </MantineProvider>
+      </StrictMode>,
+    ),
   );
+}

@@ -12,6 +12,7 @@ import { readSettingsSearch } from './state/settings-search.ts';
 import { readServerSearch } from './state/server-search.ts';
 import { readToolsetSearch } from './state/toolset-search.ts';
 import { readToolSearch } from './state/tool-search.ts';
+import { toolsQuery } from './state/tools.ts';
 
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
   component: Shell,
@@ -51,6 +52,7 @@ const tools = createRoute({
   getParentRoute: () => root,
   path: '/tools',
   validateSearch: readToolSearch,
+  loader: ({ context }) => void context.client.query(toolsQuery).catch(() => undefined),
   component: lazyRouteComponent(() => import('./pages/tools-page.tsx'), 'ToolsPage'),
 });
 
@@ -71,7 +73,7 @@ export const router = createRouter({
   routeTree: root.addChildren([overview, approvals, tools, run, toolsets, servers, activity, settings]),
   basepath: '/admin',
   defaultPreload: 'intent',
-  context: { client: undefined as unknown as QueryClient }, // `App` gives it
+  context: { client: undefined as unknown as QueryClient }, // `main` gives it
 });
 
 declare module '@tanstack/react-router' {

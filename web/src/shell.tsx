@@ -1,11 +1,4 @@
-import {
-  ActionIcon,
-  Burger,
-  Menu,
-  Modal,
-  useMantineColorScheme,
-  useComputedColorScheme,
-} from '@mantine/core';
+import { ActionIcon, Burger, useMantineColorScheme, useComputedColorScheme } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import {
@@ -21,15 +14,20 @@ import {
   WifiOff,
   Wrench,
 } from 'lucide-react';
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import icon from './icon.svg';
 import { useKeys } from './parts/keys.ts';
 import { Notices } from './parts/notices.tsx';
-import { HostileText } from './parts/hostile-text.tsx';
 import { pendingQuery } from './state/approvals.ts';
 import { gatewaysQuery } from './state/lists.ts';
 import { follow, liveState, onLive } from './state/live.ts';
-import { ended, sessionQuery, signOut, useIsAdmin } from './state/session.ts';
+import { ended, sessionQuery, useIsAdmin } from './state/session.ts';
+
+// Loaded when they are first opened.
+const Help = lazy(async () => ({ default: (await import('./parts/help.tsx')).Help }));
+const SignOutMenu = lazy(async () => ({
+  default: (await import('./parts/sign-out-menu.tsx')).SignOutMenu,
+}));
 
 const LIVE_LABELS = { connecting: 'Connecting', live: 'Live', lost: 'Connection lost' } as const;
 
@@ -80,7 +78,11 @@ export function Shell(): ReactNode {
         <Outlet />
       </main>
       <Notices />
-      <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      {isHelpOpen && (
+        <Suspense>
+          <Help onClose={() => setHelpOpen(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }
@@ -156,11 +158,16 @@ function Links({
 }
 
 function Footer({ subject, onHelp }: { readonly subject: string; readonly onHelp: () => void }): ReactNode {
-  const client = useQueryClient();
   const state = useSyncExternalStore(onLive, liveState);
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
   const other = scheme === 'dark' ? 'light' : 'dark';
+  const [isLeaving, setLeaving] = useState(false);
+  const leave = (
+    <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => setLeaving(true)}>
+      <LogOut size={16} />
+    </ActionIcon>
+  );
   return (
     <footer>
       <span className="live" data-state={state} role="status">
@@ -177,50 +184,13 @@ function Footer({ subject, onHelp }: { readonly subject: string; readonly onHelp
       <ActionIcon variant="subtle" color="gray" onClick={onHelp} aria-label="Keyboard shortcuts">
         <kbd>?</kbd>
       </ActionIcon>
-      <Menu position="top-end" withinPortal>
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label="Sign out">
-            <LogOut size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>
-            Signed in as <HostileText text={subject} />
-          </Menu.Label>
-          <Menu.Item onClick={() => void signOut(client, false).catch(() => undefined)}>Sign out</Menu.Item>
-          <Menu.Item onClick={() => void signOut(client, true).catch(() => undefined)}>
-            Sign out everywhere
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      {isLeaving ? (
+        <Suspense fallback={leave}>
+          <SignOutMenu subject={subject} />
+        </Suspense>
+      ) : (
+        leave
+      )}
     </footer>
-  );
-}
-
-const SHORTCUTS = [
-  ['/', 'Search on this page'],
-  ['j  k', 'Next and previous'],
-  ['a', 'Approve the selected call, this time'],
-  ['d', 'Deny the selected call'],
-  ['1 – 7', 'Overview, Approvals, Tools, Servers, Activity, Settings, Toolsets'],
-  ['?', 'This help'],
-] as const;
-
-function Help({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title="Keyboard shortcuts"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <div className="rows">
-        {SHORTCUTS.map(([key, meaning]) => (
-          <div className="row" key={key}>
-            <kbd>{key}</kbd> {meaning}
-          </div>
-        ))}
-      </div>
-    </Modal>
   );
 }

@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
@@ -104,7 +103,7 @@ function CallsChart(): ReactNode {
         Calls
         {counts.data !== undefined && <span className="count">{sentenceOf(counts.data)}</span>}
       </h2>
-      {counts.isPending && <Skeleton height={120} />}
+      {counts.isPending && <div className="skeleton chart-skeleton" />}
       {counts.isError && <Failed error={counts.error} onRetry={() => void counts.refetch()} />}
       {counts.data !== undefined && <CallChart counts={counts.data} />}
     </section>

@@ -8,6 +8,7 @@ const UNSEEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]|(?!\ufe0f)\p
  * point.
  */
 export function HostileText({ text }: { readonly text: string }): ReactNode {
+  if (text.search(UNSEEN) === -1) return <bdi>{text}</bdi>;
   const parts: ReactNode[] = [];
   let from = 0;
   for (const { 0: found, index } of text.matchAll(UNSEEN)) {

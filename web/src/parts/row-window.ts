@@ -17,7 +17,11 @@ interface RowWindow {
 /** Which rows of a long list are rendered; all have the same height. */
 export function useRowWindow(count: number, rowHeightPx: number): RowWindow {
   const box = useRef<HTMLDivElement>(null);
-  const [{ from, to }, setRange] = useState({ from: 0, to: 0 });
+  const [{ from, to }, setRange] = useState(() => ({
+    from: 0,
+    // Until the box is measured: to measure it here would lay out the page once more.
+    to: Math.ceil(window.innerHeight / rowHeightPx),
+  }));
   const look = useRef<() => void>(undefined);
   useLayoutEffect(() => {
     const element = box.current;
@@ -29,7 +33,6 @@ export function useRowWindow(count: number, rowHeightPx: number): RowWindow {
       setRange((now) => (now.from === first && now.to === last ? now : { from: first, to: last }));
     };
     look.current = measure;
-    measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     element.addEventListener('scroll', measure, { passive: true });

@@ -1,4 +1,4 @@
-import { Button, Skeleton, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { reasonOf } from '../state/api.ts';
@@ -9,7 +9,7 @@ export function LoadingRows({ count = 6 }: { readonly count?: number }): ReactNo
     <div role="status" aria-label="Loading" className="rows">
       {Array.from({ length: count }, (_, at) => (
         <div key={at} className="row">
-          <Skeleton height={14} width={`${55 - at * 4}%`} />
+          <span className="skeleton" style={{ width: `${Math.max(12, 55 - at * 4)}%` }} />
         </div>
       ))}
     </div>

@@ -47,13 +47,13 @@ export function ToolFilters({ search, servers, toolsets, onChange }: ToolFilters
         ]),
       ])}
       {select('lint', 'Findings', [
-        choice('', 'Findings or not'),
+        choice('', 'Any finding'),
         choice('any', 'With findings'),
         choice('none', 'Without findings'),
         ...Object.entries(RULES).map(([rule, label]) => choice(rule, label)),
       ])}
       {select('drift', 'Review', [
-        choice('', 'Changed or not'),
+        choice('', 'Any change'),
         choice('any', 'Changed, to review'),
         choice('dangerous', 'Changed dangerously'),
         choice('none', 'Not changed'),
@@ -69,9 +69,10 @@ export function ToolFilters({ search, servers, toolsets, onChange }: ToolFilters
       {FILTERS.some((name) => search[name] !== undefined) && (
         <Button
           variant="subtle"
+          aria-label="Clear filters"
           onClick={() => onChange(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
         >
-          Clear filters
+          Clear
         </Button>
       )}
     </div>

@@ -37,6 +37,9 @@ export function riskOf({ hints }: Pick<ToolSummary, 'hints'>): Risk {
   return destructiveHint.effective || isContradicted ? 'destructive' : 'write';
 }
 
+/** A page of a long list is parsed within a few milliseconds; the first fills any screen. */
+const [FIRST_PAGE, PAGE] = [100, 500];
+
 const TOOL_ROWS = ['tools', 'rows'] as const;
 
 /** Rows of which more are on their way. */
@@ -55,17 +58,22 @@ export const toolsQuery = queryOptions({
   queryKey: TOOL_ROWS,
   queryFn: async ({ signal, client }): Promise<readonly ToolRow[]> => {
     const rows: ToolRow[] = [];
+    const isAnew = client.getQueryData(TOOL_ROWS) === undefined;
     let cursor: string | undefined;
     do {
-      const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const page = await read<ToolSummaryPage>(`/tools?summary=true&limit=500${after}`, signal);
+      const place =
+        cursor === undefined
+          ? `limit=${isAnew ? FIRST_PAGE : PAGE}`
+          : `limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`;
+      const page = await read<ToolSummaryPage>(`/tools?summary=true&${place}`, signal);
       for (const tool of page.tools) rows.push(rowOf(tool));
       const isFirst = cursor === undefined;
       cursor = page.nextCursor;
-      if (isFirst && cursor !== undefined && client.getQueryData(TOOL_ROWS) === undefined) {
+      if (isFirst && isAnew && cursor !== undefined) {
         const first = [...rows];
         partial.add(first);
         client.setQueryData(TOOL_ROWS, first);
+        await isIdle();
       }
     } while (cursor !== undefined);
     return rows;
@@ -73,6 +81,14 @@ export const toolsQuery = queryOptions({
   // To compare 10,000 rows with those before would block the page for longer than to show them anew.
   structuralSharing: false,
 });
+
+/** Once what is there has been shown. Safari cannot tell. */
+function isIdle(): Promise<void> {
+  return new Promise((resolve) => {
+    if ('requestIdleCallback' in window) requestIdleCallback(() => resolve(), { timeout: 500 });
+    else setTimeout(resolve, 50);
+  });
+}
 
 export const toolQuery = (id: string) =>
   queryOptions({
