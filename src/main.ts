@@ -3,11 +3,6 @@
 const NEEDED = [22, 19];
 /** The commands that live long under load. */
 const RELAYS: ReadonlySet<string | undefined> = new Set(['serve', 'stdio']);
-/** By command. */
-const FLAGS: ReadonlyMap<string, string> = new Map([
-  ['serve', '--max-semi-space-size=16'],
-  ['codebase', '--liftoff-only'],
-]);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const [neededMajor = 0, neededMinor = 0] = NEEDED;
 
@@ -18,7 +13,7 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   );
   process.exitCode = 1;
 } else {
-  restartWithFlag();
+  boundYoungGeneration();
   if (RELAYS.has(process.argv[2])) (await import('./platform/pretenuring.ts')).disablePretenuring();
   await keepCompiled();
   const { startEarly, stdioOptions } = await import('./app/early-start.ts');
@@ -56,20 +51,15 @@ async function keepCompiled(): Promise<void> {
 }
 
 /**
- * V8 takes some flags at the start only, so a command that lives long becomes itself again with its flag: same process,
- * 40 ms later.
- *
- * `serve`: calls leave nothing behind, so a large young generation costs memory and wins nothing: under load V8 lets it
- * grow until the process holds 213 MB, with this bound 137 MB (docs/adr/0009). `codebase`: V8's optimizing compiler takes
- * 500 MB for the large functions of some grammars; without it, an index of 9,600 files takes 408 MB in place of 940, and a
- * quarter more time.
+ * Calls leave nothing behind, so a large young generation costs memory and wins nothing: under load V8 lets it grow until
+ * the process holds 213 MB, with this bound 137 MB (docs/adr/0009). V8 takes it at the start only, so `serve`, the one
+ * command that lives long under load, becomes itself again with the flag: same process, 40 ms later.
  */
-function restartWithFlag(): void {
-  const { execPath, execArgv, argv, env } = process;
-  const flag = FLAGS.get(argv[2] ?? '');
-  const given = [...execArgv, env['NODE_OPTIONS'] ?? ''];
-  const [name = ''] = flag?.split('=') ?? [];
-  if (flag === undefined || given.some((option) => option.includes(name))) return;
+function boundYoungGeneration(): void {
+  const flag = '--max-semi-space-size';
+  const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
+  if (process.argv[2] !== 'serve' || given.some((option) => option.includes(flag))) return;
   if (process.platform === 'win32' || process.execve === undefined) return;
-  process.execve(execPath, [execPath, flag, ...execArgv, ...argv.slice(1)], env);
+  const { execPath, execArgv, argv, env } = process;
+  process.execve(execPath, [execPath, `${flag}=16`, ...execArgv, ...argv.slice(1)], env);
 }

@@ -124,13 +124,13 @@ const MAX_CACHED_TOKENS = 50_000;
 function bodyTerms(content: string): string {
   const terms: string[] = [];
   let count = 0;
-  for (const [token] of content.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
+  for (const token of content.slice(0, MAX_TEXT_LENGTH).match(TOKEN) ?? []) {
     if (token.length > MAX_IDENTIFIER_LENGTH) continue;
     let joined = joinedTerms.get(token);
     if (joined === undefined) {
       joined = joinedTermsOf(token);
       if (joinedTerms.size >= MAX_CACHED_TOKENS) joinedTerms.clear();
-      joinedTerms.set(token, joined);
+      joinedTerms.set(copyOf(token), joined);
     }
     if (joined === '') continue;
     terms.push(joined);
@@ -138,6 +138,11 @@ function bodyTerms(content: string): string {
     if (count >= MAX_TERMS.body) break;
   }
   return terms.join(' ');
+}
+
+/** V8 keeps the whole text in memory for a part of it. */
+function copyOf(token: string): string {
+  return Buffer.from(token).toString();
 }
 
 function joinedTermsOf(token: string): string {

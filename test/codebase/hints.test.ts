@@ -7,11 +7,15 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HINTS, type Hint } from '../../src/core/hints/hint.ts';
 import { rounds } from '../support/campaign.ts';
-import { startAssay } from '../support/assay.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
-import { at } from '../support/json.ts';
+import { until } from '../support/endings.ts';
+import { at, listAt, type JsonObject } from '../support/json.ts';
 import { MAIN, tempDir } from '../support/place.ts';
+import { childrenOf } from '../support/processes.ts';
+import { readGauge } from '../support/prometheus.ts';
 import {
+  type Answer,
   call,
   checkHint,
   index,
@@ -56,11 +60,12 @@ describe('over stdio', () => {
 });
 
 describe('over HTTP, mounted in a gateway', () => {
+  let assay: Assay;
   let url: string;
   let session: Peer;
   let stateless: Peer;
   beforeAll(async () => {
-    const assay = await startAssay({ servers: { codebase: { type: 'codebase' } } });
+    assay = await startAssay({ servers: { codebase: { type: 'codebase' } } });
     await assay.settled();
     const { port, home } = assay;
     mkdirSync(join(home, 'codebase'));
@@ -97,6 +102,35 @@ describe('over HTTP, mounted in a gateway', () => {
       'default',
     ]);
   });
+
+  it('a search whose server ends is sent again and counted, an index run is not', async () => {
+    const { project, repo } = await indexedScene(stateless);
+    const again = { server: 'codebase', outcome: 'answered' };
+    const search = await callAndKill('search_code', { query: 'bookRefund', project_id: project });
+    expect(search).toMatchObject({ isError: false });
+    expect(listAt(search.structured, 'results')[0]).toMatchObject({ file_path: 'refunds.ts' });
+    expect(await readGauge(assay, 'assay_retries_total', again)).toBe(1);
+    await expect(
+      callAndKill('index_repository', { repo_path: repo, project_id: project, force_reindex: true }),
+    ).rejects.toThrow('It was not sent again, because the tool is not known to be idempotent');
+    expect(await readGauge(assay, 'assay_retries_total', again)).toBe(1);
+  });
+
+  /** Ends the server once it has been sent the call, and before it can answer. */
+  async function callAndKill(name: ToolName, args: JsonObject): Promise<Answer> {
+    const { pid } = assay;
+    const started = childrenOf(pid).filter(({ command }) => command.includes(' codebase'));
+    for (const server of started) process.kill(server.pid, 'SIGSTOP');
+    const answer = call(stateless, name, args);
+    await until(
+      'the call is under way',
+      async () =>
+        (await readGauge(assay, 'assay_requests_in_flight', { server: 'codebase' })) > 0 ? true : undefined,
+      10_000,
+    );
+    for (const server of started) process.kill(server.pid, 'SIGKILL');
+    return answer;
+  }
 });
 
 // Linux has namespaces; elsewhere the checks above remain.

@@ -98,6 +98,24 @@ test('the files found are those that git would add', async () => {
   );
 });
 
+test('a submodule is part of the repository, with its own ignore files', async () => {
+  const library = repository('library', { '.gitignore': '*.tmp\n', 'src/lib.ts': '' });
+  const root = repository('with-submodule', { 'main.ts': '' });
+  const git = (cwd: string, ...args: readonly string[]): void => {
+    const settings = ['protocol.file.allow=always', 'user.name=a', 'user.email=a@a.example'];
+    execFileSync('git', [...settings.flatMap((one) => ['-c', one]), ...args], { cwd, stdio: 'pipe' });
+  };
+  git(library, 'init', '-q');
+  git(library, 'add', '.');
+  git(library, 'commit', '-q', '-m', 'first');
+  git(root, 'init', '-q');
+  git(root, 'submodule', 'add', '-q', library, 'vendored');
+  writeFileSync(join(root, 'vendored', 'left.tmp'), '');
+  const { paths, skipped } = await found(root);
+  expect(paths).toEqual(['.gitmodules', 'main.ts', 'vendored/.gitignore', 'vendored/src/lib.ts']);
+  expect(skipped).toEqual({ ignored: 1 });
+});
+
 test('a .mcpignore adds to the .gitignore beside it, and takes in what is skipped otherwise', async () => {
   const root = repository('mcpignore', {
     '.gitignore': 'generated/\n*.tmp\n',

@@ -1,6 +1,7 @@
 import type { SkipReason } from '../files/skip-reason.ts';
 import type { Language, SourceChunk } from '../source-chunk.ts';
 import type { IndexTerms } from '../terms.ts';
+import type { ParserModules } from './compile-parsers.ts';
 
 /** A file to be read and cut into chunks. */
 export interface ChunkJob {
@@ -43,6 +44,7 @@ export interface ChunkAnswer {
 
 export interface WorkerGiven {
   readonly maxFileBytes: number;
+  readonly modules: ParserModules;
   /** Its first element is the id of the job that the thread works on, which tells what ended it. */
   readonly current: Int32Array;
 }

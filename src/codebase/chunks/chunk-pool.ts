@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FoundFile } from '../files/walk-repository.ts';
 import type { ChunkAnswer, ChunkJob, FileOutcome, WorkerGiven } from './chunk-messages.ts';
+import { compileOptimized, keepUnoptimized, worthOptimizing, type ParserModules } from './compile-parsers.ts';
 
 export interface ChunkPoolOptions {
   readonly maxFileBytes: number;
@@ -59,11 +60,13 @@ export class ChunkPool {
   readonly #threads = new Set<PoolThread>();
   readonly #waiting: PendingJob[] = [];
   readonly #watch: NodeJS.Timeout;
+  #modules: ParserModules = new Map();
   #lastId = 0;
   #failedStarts = 0;
   #closed: Error | undefined;
 
   constructor({ threads, maxFileMs = MAX_FILE_MS, maxFileBytes, script = SCRIPT }: ChunkPoolOptions) {
+    keepUnoptimized();
     const count = threads ?? Math.min(availableParallelism(), MAX_THREADS);
     this.#options = { maxFileBytes, maxFileMs, threads: count, script };
     this.#watch = setInterval(() => this.#endStuck(), Math.min(maxFileMs / 2, 1_000));
@@ -83,9 +86,10 @@ export class ChunkPool {
 
   /** Processes files in their order, only so far ahead of the caller that memory stays bounded. */
   async *processAll(
-    files: Iterable<FoundFile>,
+    files: readonly FoundFile[],
     { knownHash, signal }: ProcessOptions,
   ): AsyncGenerator<ProcessedFile, void, undefined> {
+    await this.#optimizeFor(files);
     const ahead: { readonly file: FoundFile; readonly outcome: Promise<FileOutcome> }[] = [];
     let bytesAhead = 0;
     const rest = files[Symbol.iterator]();
@@ -114,6 +118,15 @@ export class ChunkPool {
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 
+  /** Threads that parse with slower code are replaced, unless they have jobs. */
+  async #optimizeFor(files: readonly FoundFile[]): Promise<void> {
+    const names = worthOptimizing(files).filter((name) => !this.#modules.has(name));
+    if (names.length === 0) return;
+    const idle = [...this.#threads].filter(({ jobs }) => jobs.size === 0);
+    await Promise.all(idle.map(({ worker }) => worker.terminate()));
+    this.#modules = new Map([...this.#modules, ...(await compileOptimized(names))]);
+  }
+
   #assign(): void {
     while (this.#waiting.length > 0) {
       const thread = this.#threadForJob();
@@ -135,7 +148,8 @@ export class ChunkPool {
 
   #start(): PoolThread {
     const current = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: WorkerGiven = { maxFileBytes: this.#options.maxFileBytes, current };
+    const { maxFileBytes } = this.#options;
+    const workerData: WorkerGiven = { maxFileBytes, modules: this.#modules, current };
     const worker = new Worker(this.#options.script, { workerData, resourceLimits: MEMORY });
     const thread: PoolThread = {
       worker,

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { chunkFile } from './chunk-file.ts';
 import type { ChunkAnswer, ChunkJob, WorkerGiven } from './chunk-messages.ts';
+import { useModules } from './parsers.ts';
 
 /** The thread of a `ChunkPool`: answers its jobs one by one. What is thrown ends it, and the pool starts another one. */
 const port = parentPort;
 if (port === null) throw new Error('This script runs in a thread only.');
-const { maxFileBytes, current } = workerData as WorkerGiven;
+const { maxFileBytes, modules, current } = workerData as WorkerGiven;
+useModules(modules);
 
 let turn = Promise.resolve();
 port.on('message', (job: ChunkJob) => {

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
+import { RUNTIME, wasmPath, type ParserModules } from './compile-parsers.ts';
 import { GRAMMARS, type ParsedLanguage } from './languages.ts';
 
 /**
@@ -13,9 +12,14 @@ const CALLS_PER_CHARACTER = 0.25;
 /** For text made to be hard to parse, where a single step may take milliseconds. Large files take a tenth of a second. */
 const MAX_PARSE_MS = 5_000;
 
-const require = createRequire(import.meta.url);
 const parsers = new Map<string, Promise<Parser>>();
+let modules: ParserModules = new Map();
 let runtime: Promise<void> | undefined;
+
+/** Gives this thread what is compiled already; the rest is compiled when it is needed. Belongs before the first parse. */
+export function useModules(compiled: ParserModules): void {
+  modules = compiled;
+}
 
 /** Parses a text. Returns undefined if that takes too much work. The tree must be deleted. */
 export async function parse(
@@ -45,8 +49,21 @@ function parserOf(language: ParsedLanguage): Promise<Parser> {
 }
 
 async function load(name: string): Promise<Parser> {
-  await (runtime ??= Parser.init());
-  const folder = dirname(require.resolve('@vscode/tree-sitter-wasm/package.json'));
-  const grammar = await Grammar.load(join(folder, 'wasm', `tree-sitter-${name}.wasm`));
+  await (runtime ??= startRuntime(modules.get(RUNTIME)));
+  const compiled = modules.get(name);
+  const grammar = compiled === undefined ? await Grammar.load(wasmPath(name)) : Grammar.loadSync(compiled);
   return new Parser().setLanguage(grammar);
 }
+
+function startRuntime(compiled: WebAssembly.Module | undefined): Promise<void> {
+  if (compiled === undefined) return Parser.init();
+  return Parser.init({
+    instantiateWasm: (imports: object, started: Started) => {
+      const instance = new WebAssembly.Instance(compiled, imports);
+      started(instance, compiled);
+      return instance.exports;
+    },
+  });
+}
+
+type Started = (instance: WebAssembly.Instance, module: WebAssembly.Module) => void;

@@ -15,7 +15,7 @@ import { planRun, type FileToRead, type RunPlan } from './plan-run.ts';
 
 /** Reads files and cuts them into chunks, in their order, and not far ahead of its caller. */
 export interface FileProcessor {
-  processAll(files: Iterable<FoundFile>, options: ProcessOptions): AsyncIterable<ProcessedFile>;
+  processAll(files: readonly FoundFile[], options: ProcessOptions): AsyncIterable<ProcessedFile>;
 }
 
 export interface IndexRunOptions {
