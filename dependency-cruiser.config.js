@@ -122,6 +122,7 @@ const PACKAGES = {
       'stream',
       'timers',
       'util',
+      'v8',
       'worker_threads',
       '@modelcontextprotocol/server',
       '@vscode/tree-sitter-wasm',

@@ -1,17 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
-import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';
-import { Indexer } from '../../src/codebase/indexing/indexer.ts';
-import { searchCode } from '../../src/codebase/search/search-code.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { drawBox } from '../table.ts';
 
 /*
- * How fast a repository is indexed and searched: node bench/codesearch/speed.ts [--from DIR] [--files 10000]
+ * How fast a client's repository is indexed and searched by `assay codebase`, and in how much memory (Linux only):
+ * npm run build && node bench/codesearch/speed.ts [--from DIR] [--files 10000]
  * Copies packages from a node_modules directory until there are enough files.
  */
 const { values } = parseArgs({
@@ -20,6 +29,9 @@ const { values } = parseArgs({
     files: { type: 'string', default: '10000' },
   },
 });
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+/** Linux counts in hundredths of a second. */
+const MS_PER_TICK = 10;
 const WANTED = Number(values.files);
 const MAX_FILE_BYTES = 512 * 1024;
 const QUERIES = 200;
@@ -27,17 +39,29 @@ const QUERIES = 200;
 interface Measured {
   readonly what: string;
   readonly ms: number;
-  readonly report: IndexReport;
+  readonly report: Report;
   readonly cpuMs: number;
   readonly peakMb: number;
-  /** The longest time without progress. */
+  /** The longest time without a notification of progress. */
   readonly silentMs: number;
+}
+
+/** What is read of the tool's result. */
+interface Report {
+  readonly files_indexed: number;
+  readonly chunks_created: number;
 }
 
 const home = mkdtempSync(join(tmpdir(), 'assay-speed-'));
 const root = join(home, 'repository');
-const folder = join(home, 'project');
-const indexer = new Indexer();
+const transport = new StdioClientTransport({
+  command: process.execPath,
+  args: [MAIN, 'codebase'],
+  env: { PATH: process.env['PATH'] ?? '', ASSAY_HOME: home },
+});
+const client = new Client({ name: 'bench', version: '1' });
+await client.connect(transport);
+const pid = transport.pid ?? 0;
 try {
   await copyPackages();
   const { files } = await walkRepository(root, { maxFileBytes: MAX_FILE_BYTES });
@@ -65,9 +89,9 @@ try {
       ]),
     }),
   );
-  console.log(measureSearches());
+  console.log(await measureSearches());
 } finally {
-  await indexer.close();
+  await client.close();
   rmSync(home, { recursive: true });
 }
 
@@ -85,33 +109,44 @@ async function copyPackages(): Promise<void> {
 }
 
 async function measure(what: string, force = false): Promise<Measured> {
-  let peak = 0;
-  const watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
-  const cpu = process.cpuUsage();
+  // Sets the peak back (proc(5), clear_refs).
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const cpuMs = cpuMsOf(pid);
   const startedMs = performance.now();
   let [lastMs, silentMs] = [startedMs, 0];
-  const hear = (): void => {
+  const onprogress = (): void => {
     silentMs = Math.max(silentMs, performance.now() - lastMs);
     lastMs = performance.now();
   };
-  const indexed = await indexer.indexRepository({ folder, path: root, force, onProgress: hear });
-  hear();
-  clearInterval(watching);
-  if (!indexed.ok) throw new Error(indexed.error.code);
-  const { user, system } = process.cpuUsage(cpu);
+  const { structuredContent, isError, content } = await client.callTool(
+    { name: 'index_repository', arguments: { repo_path: root, force_reindex: force } },
+    { onprogress, timeout: 600_000 },
+  );
+  const ms = performance.now() - startedMs;
+  onprogress();
+  if (isError === true) throw new Error(JSON.stringify(content));
+  const peakKib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return {
     what,
-    ms: lastMs - startedMs,
-    report: indexed.value,
-    cpuMs: (user + system) / 1_000,
-    peakMb: Math.max(peak, process.memoryUsage.rss()) / 1e6,
+    ms,
+    report: structuredContent as Report,
+    cpuMs: cpuMsOf(pid) - cpuMs,
+    peakMb: (Number(peakKib) * 1024) / 1e6,
     silentMs,
   };
 }
 
+/** Processor time of a process and its threads. */
+function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*[)] /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+}
+
 /** Queries are the words of symbols, picked evenly. */
-function measureSearches(): string {
-  const reader = new IndexReader(folder);
+async function measureSearches(): Promise<string> {
+  const reader = new IndexReader(join(home, 'codebase', 'default'));
   const picked = reader.read((database) => {
     const symbols = database
       .prepare('SELECT DISTINCT symbol FROM chunks WHERE length(symbol) BETWEEN 6 AND 40 ORDER BY symbol')
@@ -119,16 +154,16 @@ function measureSearches(): string {
       .all() as string[];
     return symbols.filter((_, index) => index % Math.ceil(symbols.length / QUERIES) === 0);
   });
-  if (!picked.ok) throw new Error(picked.error.code);
-  const queries = picked.value.map((symbol, index) =>
-    index % 4 === 0 ? symbol : symbol.replaceAll(/([a-z0-9])([A-Z])|[_$]+/g, '$1 $2').toLowerCase(),
-  );
-  const times = queries.map((query) => {
-    const startedMs = performance.now();
-    reader.read((database) => searchCode(database, { query, limit: 10 }));
-    return performance.now() - startedMs;
-  });
   reader.close();
+  if (!picked.ok) throw new Error(picked.error.code);
+  const times: number[] = [];
+  for (const [index, symbol] of picked.value.entries()) {
+    const words = symbol.replaceAll(/([a-z0-9])([A-Z])|[_$]+/g, '$1 $2').toLowerCase();
+    const startedMs = performance.now();
+    const query = index % 4 === 0 ? symbol : words;
+    await client.callTool({ name: 'search_code', arguments: { query, limit: 10 } });
+    times.push(performance.now() - startedMs);
+  }
   times.sort((a, b) => a - b);
   const at = (part: number): string => (times[Math.floor((times.length - 1) * part)] ?? 0).toFixed(1);
   return `${times.length} searches: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms`;

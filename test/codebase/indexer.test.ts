@@ -85,7 +85,7 @@ it('a cancelled run ends soon and leaves the index as it was', async () => {
   const place = makePlace(FILES);
   await index(place);
   const former = place.dump();
-  place.write({ 'src/module1.ts': 'export const changed = 1;\n' });
+  place.write({ 'src/module1.ts': 'export const changed = 1;\n', ...largeFiles() });
   const stop = new AbortController();
   const cancelled = await index(place, {
     force: true,
@@ -94,8 +94,18 @@ it('a cancelled run ends soon and leaves the index as it was', async () => {
   });
   expect(cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
   expect(place.dump()).toEqual(former);
+  for (const path of Object.keys(largeFiles())) place.remove(path);
   expect(await index(place)).toMatchObject({ ok: true, value: { files_indexed: 1, files_total: 40 } });
 });
+
+/** Their parsing takes long enough for a cancellation to arrive. */
+function largeFiles(): Record<string, string> {
+  const lines = Array.from(
+    { length: 10_000 },
+    (_, line) => `export const v${line} = [${line}, f(${line})];\n`,
+  );
+  return { 'large1.ts': lines.join(''), 'large2.ts': lines.join('') };
+}
 
 it('what is not a directory that can be read is refused, and nothing is created', async () => {
   const folder = join(tempDir(), 'project');
