@@ -49,6 +49,7 @@ export default defineConfig({
         '/status',
         '/preferences',
         '/tokens',
+        '/sessions',
         '/export',
         '/import',
       ].map((path) => [path, { target: SERVE }]),

@@ -12,6 +12,7 @@ import { keepToken } from '../support/tokens.ts';
 const home = tempDir();
 let assay: Gateway;
 let admin: AdminClient;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
 let signedIn: SignedInPage;
 beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
@@ -23,7 +24,8 @@ beforeAll(async () => {
   });
   await assay.settled();
   admin = adminClient(assay, token);
-  signedIn = await openSignedIn(await startBrowser(), assay);
+  browser = await startBrowser();
+  signedIn = await openSignedIn(browser, assay);
 });
 
 async function preference(key: string): Promise<Json | undefined> {
@@ -193,11 +195,27 @@ describe('import', () => {
   });
 });
 
+it('a browser is signed out from another one, and its open page shows the way in', async () => {
+  const { page } = signedIn;
+  const other = await openSignedIn(browser, assay);
+  await openSection('Browsers');
+  await page.getByText('This browser').waitFor();
+  const before = await page.getByRole('group', { name: /^Browser / }).count();
+  await page
+    .getByRole('button', { name: /^Sign out [0-9a-f]{12}$/ })
+    .first()
+    .click();
+  await other.page.getByRole('heading', { name: 'Sign in to Assay' }).waitFor();
+  await expect
+    .poll(() => page.getByRole('group', { name: /^Browser / }).count(), { timeout: 20_000 })
+    .toBe(before - 1);
+});
+
 it('no section has an accessibility fault, in light, in dark or at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];
   for (const width of [1200, 360])
-    for (const section of ['preferences', 'tokens', 'backup']) {
+    for (const section of ['preferences', 'tokens', 'browsers', 'backup']) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto(`http://127.0.0.1:${assay.port}/admin/settings?section=${section}`);
       await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

@@ -5,7 +5,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openStream, send, type Headers } from '../support/http.ts';
-import { listAt, textAt } from '../support/json.ts';
+import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
@@ -116,4 +116,51 @@ it('a session has the scopes of its token; when that is revoked, the open page i
     '401 TOKEN_REQUIRED',
     expect.stringContaining('the session has ended'),
   ]);
+});
+
+it('signed-in browsers are listed, and one of them is signed out', async () => {
+  const boss = await signedIn({ token: await keepToken(home, 'chief', { scopes: ['admin'] }) });
+  const other = await signedIn({ code: await newCode() });
+  const sessions = async (): Promise<readonly Json[]> =>
+    listAt((await browser.get('/sessions', boss)).json(), 'sessions');
+  const isOurs = (one: Json): boolean =>
+    ['chief', 'operator'].includes(textAt(one, 'subject')) && other.cookie.includes(textAt(one, 'id'));
+  expect((await sessions()).find((one) => at(one, 'isCurrent') === true)).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{12}$/),
+    subject: 'chief',
+    scopes: ['admin'],
+    openedBy: 'token',
+    createdAt: expect.any(String),
+    usedAt: expect.any(String),
+    isCurrent: true,
+  });
+  const found = (await sessions()).find(isOurs);
+  expect(found).toMatchObject({ subject: 'operator', openedBy: 'link', isCurrent: false });
+  const events = await openStream(`${origin}/events`, { method: 'GET', headers: other });
+  const id = textAt(found ?? null, 'id');
+  expect(verdictOf(await browser.delete(`/sessions/${id}`, boss))).toBe('204');
+  await events.ended;
+  expect(verdictOf(await browser.get('/tokens', other))).toBe('401 TOKEN_REQUIRED');
+  expect((await sessions()).find(isOurs)).toBeUndefined();
+  expect(verdictOf(await browser.get('/sessions', boss))).toBe('200');
+  const [event] = listAt((await browser.get('/activity', boss)).json(), 'activity');
+  expect(event).toMatchObject({
+    subject: 'chief',
+    action: 'session.close',
+    target: { kind: 'session', id, name: 'operator' },
+  });
+  // Signing it out again changes nothing.
+  expect(verdictOf(await browser.delete(`/sessions/${id}`, boss))).toBe('204');
+});
+
+it('only an admin sees the signed-in browsers, and a sign-in link is not one of them', async () => {
+  const reader = await signedIn({ token: await keepToken(home, 'viewer', { scopes: ['read'] }) });
+  expect(verdictOf(await browser.get('/sessions', reader))).toBe('403 SCOPE_MISSING');
+  expect(verdictOf(await browser.delete('/sessions/0123456789ab', reader))).toBe('403 SCOPE_MISSING');
+  const code = await newCode();
+  const link = code.slice(0, 12);
+  const boss = await signedIn({ token: await keepToken(home, 'head', { scopes: ['admin'] }) });
+  expect((await browser.get('/sessions', boss)).text).not.toContain(link);
+  expect(verdictOf(await browser.delete(`/sessions/${link}`, boss))).toBe('204');
+  await signedIn({ code });
 });

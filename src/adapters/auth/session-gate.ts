@@ -4,7 +4,12 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, OPERATOR, type Holder, type Identity, type Scope } from '../../core/subject.ts';
 import type { Gate, Log } from '../../gateway/ports/link.ts';
-import type { OpenedPageSession, PageSessions, SignInProof } from '../../gateway/ports/page-sessions.ts';
+import type {
+  OpenedPageSession,
+  PageSession,
+  PageSessions,
+  SignInProof,
+} from '../../gateway/ports/page-sessions.ts';
 import type { Store, StoredSession } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/turns.ts';
 import { Failures } from './failures.ts';
@@ -68,20 +73,33 @@ export class SessionGate implements PageSessions {
     return 'code' in proof ? this.#openByLink(proof.code, address) : this.#openByToken(proof.token, address);
   }
 
-  async end(identity: Identity, which: 'this' | 'all'): Promise<Result<undefined, Refusal>> {
-    const { sessionId = '', subject } = identity;
-    const session = this.#known.get(sessionId);
-    if (session === undefined) return ok(undefined);
+  async list(): Promise<readonly PageSession[]> {
+    await this.#read();
+    const nowMs = this.#options.nowMs();
+    return [...this.#known.values()]
+      .filter((session) => session.kind === 'session' && this.#isOpen(session, nowMs))
+      .map(({ id, subject, scopes, credential, createdMs, usedMs }): PageSession => {
+        const openedBy = credential === 'link' ? 'link' : 'token';
+        return { id, subject, scopes, openedBy, createdMs, usedMs };
+      })
+      .sort((one, other) => other.usedMs - one.usedMs);
+  }
+
+  async end(
+    { sessionId = '', subject }: Identity,
+    which: 'this' | 'all' | { readonly id: string },
+  ): Promise<Result<undefined, Refusal>> {
+    const id = typeof which === 'object' ? which.id : sessionId;
+    if (!this.#known.has(id)) await this.#read();
+    const session = this.#known.get(id);
+    if (session?.kind !== 'session') return ok(undefined);
     const { credential } = session;
-    const ended = await this.#options.store.removeSessions(
-      which === 'all' ? { credential } : { id: sessionId },
-      {
-        atMs: this.#options.nowMs(),
-        subject,
-        action: which === 'all' ? 'session.close_all' : 'session.close',
-        target: { kind: 'session', id: sessionId, name: subject },
-      },
-    );
+    const ended = await this.#options.store.removeSessions(which === 'all' ? { credential } : { id }, {
+      atMs: this.#options.nowMs(),
+      subject,
+      action: which === 'all' ? 'session.close_all' : 'session.close',
+      target: { kind: 'session', id, name: session.subject },
+    });
     if (ended.ok) await this.#read();
     return ended;
   }

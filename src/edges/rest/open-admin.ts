@@ -32,6 +32,7 @@ import type { Route } from './route.ts';
 import { runRoutes } from './runs.ts';
 import { decisionRoutes } from './decision.ts';
 import { searchRoutes } from './search.ts';
+import { sessionRoutes } from './sessions.ts';
 import { currentSession, signIn, type SignInRequest, signOut } from './sign-in.ts';
 import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
@@ -62,6 +63,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...tokenRoutes(deps),
     ...tokenPreferenceRoutes(deps),
     ...policyRuleRoutes(deps),
+    ...sessionRoutes(deps),
     ...labelRoutes(deps),
     ...preferenceRoutes(deps),
     ...bundleRoutes(deps),

@@ -13,11 +13,15 @@ import { TokensSection } from './settings/tokens-section.tsx';
 const RulesSection = lazy(async () => ({
   default: (await import('./settings/rules/rules-section.tsx')).RulesSection,
 }));
+const BrowsersSection = lazy(async () => ({
+  default: (await import('./settings/browsers-section.tsx')).BrowsersSection,
+}));
 
 const LABELS: Readonly<Record<SettingsSection, string>> = {
   preferences: 'Preferences',
   rules: 'Rules',
   tokens: 'Tokens',
+  browsers: 'Browsers',
   backup: 'Export and import',
 };
 
@@ -25,7 +29,7 @@ export function SettingsPage(): ReactNode {
   const { section = 'preferences' } = useSearch({ from: '/settings' });
   const isAdmin = useIsAdmin();
   useRowKeys();
-  const sections = SETTINGS_SECTIONS.filter((one) => one !== 'backup' || isAdmin);
+  const sections = SETTINGS_SECTIONS.filter((one) => isAdmin || !['browsers', 'backup'].includes(one));
   return (
     <Page title="Settings">
       <nav className="tabs" aria-label="Settings">
@@ -47,6 +51,11 @@ export function SettingsPage(): ReactNode {
         </Suspense>
       )}
       {section === 'tokens' && <TokensSection />}
+      {section === 'browsers' && isAdmin && (
+        <Suspense fallback={<LoadingRows count={4} />}>
+          <BrowsersSection />
+        </Suspense>
+      )}
       {section === 'backup' && isAdmin && <BackupSection />}
     </Page>
   );

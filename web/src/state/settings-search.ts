@@ -1,4 +1,4 @@
-export const SETTINGS_SECTIONS = ['preferences', 'rules', 'tokens', 'backup'] as const;
+export const SETTINGS_SECTIONS = ['preferences', 'rules', 'tokens', 'browsers', 'backup'] as const;
 
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number];
 

@@ -1,0 +1,17 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { SignedInBrowsers } from '../../../src/edges/rest/contract/session.ts';
+import { read, write } from './api.ts';
+
+/** Under `activity`, as signing in and out are events of it. */
+export const browsersQuery = queryOptions({
+  queryKey: ['activity', 'browsers'],
+  queryFn: async ({ signal }) => (await read<SignedInBrowsers>('/sessions', signal)).sessions,
+});
+
+export function useSignOutBrowser() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => write<undefined>('DELETE', `/sessions/${encodeURIComponent(id)}`),
+    onSettled: () => client.invalidateQueries(browsersQuery),
+  });
+}
