@@ -1,10 +1,9 @@
 // What is used of WebAssembly, which TypeScript declares only together with the types of browsers.
 declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array);
-  }
-  class Instance {
-    constructor(module: Module, imports: object);
+  type Module = object;
+  interface Instance {
     readonly exports: object;
   }
+  const Module: new (bytes: Uint8Array) => Module;
+  const Instance: new (module: Module, imports: object) => Instance;
 }
