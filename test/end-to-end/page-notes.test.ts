@@ -119,6 +119,9 @@ it('a held note of a model is not read before it is accepted, also where its rej
   );
 });
 
+const undo = (text: string): Promise<void> =>
+  page.locator('.notice').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click();
+
 it('the title is an override that an empty field takes away', async () => {
   await open('Settings');
   await panel().getByLabel('Title').fill('Add a line');
@@ -128,6 +131,11 @@ it('the title is an override that an empty field takes away', async () => {
   await panel().getByRole('button', { name: 'Save the title' }).click();
   await expect.poll(() => panel().getByLabel('Title').inputValue(), { timeout: 20_000 }).toBe('Add note');
   await untilClientSees('the title of the server', ({ title }) => title !== 'Add a line');
+  await undo('Title of Add a line changed');
+  await untilClientSees('the title again', ({ title }) => title === 'Add a line');
+  await expect.poll(() => panel().getByLabel('Title').inputValue(), { timeout: 20_000 }).toBe('Add a line');
+  await undo('Title of Add note changed');
+  await untilClientSees('the title of the server again', ({ title }) => title !== 'Add a line');
 });
 
 it('how often it is confirmed is set, and the change is undone', async () => {
@@ -170,6 +178,13 @@ it('annotations as JSON are validated like hints, by name, and taken away again'
   const hint = (tool: Record<string, unknown>): unknown =>
     (tool['annotations'] as Record<string, unknown> | undefined)?.['idempotentHint'];
   await untilClientSees('the override', (tool) => hint(tool) === true);
+  await save.waitFor({ state: 'detached' });
+  await undo('Annotations of Add note changed');
+  await untilClientSees('what was before', (tool) => hint(tool) === undefined);
+  await expect.poll(() => field.inputValue(), { timeout: 20_000 }).toBe(before);
+  await edit({ idempotentHint: true });
+  await save.click();
+  await untilClientSees('the override again', (tool) => hint(tool) === true);
   await save.waitFor({ state: 'detached' });
   await field.fill(before);
   await save.click();

@@ -153,9 +153,28 @@ it('a deleted rule can be put back where it was', async () => {
   await rule('theirs').waitFor({ state: 'detached' });
   const notices = page.getByRole('status', { name: 'Notices' });
   await notices.getByText('Deleted the rule theirs').waitFor();
-  await notices.getByRole('button', { name: 'Undo' }).click();
+  await notices.getByRole('button', { name: 'Undo' }).last().click();
   await rule('theirs').waitFor();
   expect(await stored()).toEqual(before);
+});
+
+it('a rule that was changed or added can be returned to what it was', async () => {
+  const form = page.getByRole('form', { name: /^(Add a|Edit the) rule$/ });
+  const before = await stored();
+  const notices = page.getByRole('status', { name: 'Notices' });
+  await rule('theirs').getByRole('button', { name: 'Edit' }).click();
+  await form.getByLabel('Because').fill('Changed');
+  await form.getByRole('button', { name: 'Save', exact: true }).click();
+  await rule('theirs').getByText('Changed').waitFor();
+  await notices.getByText('Changed the rule theirs').waitFor();
+  await notices.getByRole('button', { name: 'Undo' }).last().click();
+  await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await form.getByLabel('Name').fill('extra');
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  await notices.getByText('Added the rule extra').waitFor();
+  await notices.getByRole('button', { name: 'Undo' }).last().click();
+  await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
 it('has no accessibility fault, wide and narrow, in light and in dark', async () => {

@@ -6,6 +6,7 @@ import type {
 } from '../../../src/edges/rest/contract/policy.ts';
 import { read, readTagged, reasonOf, write, type Tagged } from './api.ts';
 import { notify } from './notices.ts';
+import { isSameRule } from './rule-draft.ts';
 
 type Rules = readonly PolicyRuleView[];
 
@@ -55,18 +56,33 @@ export function useChangeRules() {
   });
 }
 
-/** Offers to put a deleted rule back where it was, among the rules as they are by then. */
-export function offerRestore(client: QueryClient, rule: PolicyRuleView, index: number): void {
-  const restore = async (): Promise<void> => {
+/** A change of one rule. Absent `before`: it was added; absent `after`: deleted, from this index. */
+export interface RuleChange {
+  readonly before?: PolicyRuleView;
+  readonly after?: PolicyRuleView;
+  readonly index: number;
+}
+
+/** Offers to take the change of a rule back, among the rules as they are by then. */
+export function offerUndo(client: QueryClient, { before, after, index }: RuleChange): void {
+  const { name } = before ?? after ?? {};
+  const what = name === undefined ? 'a rule' : `the rule ${name}`;
+  const undo = async (): Promise<void> => {
     const { value, etag } = await readTagged<PolicyRuleList>('/policy/rules');
-    await putRules(value.rules.toSpliced(index, 0, rule), etag);
+    const at = after === undefined ? index : value.rules.findIndex((rule) => isSameRule(rule, after));
+    if (at === -1) throw new Error('it was changed or deleted meanwhile.');
+    await putRules(
+      value.rules.toSpliced(at, after === undefined ? 0 : 1, ...(before === undefined ? [] : [before])),
+      etag,
+    );
     await client.invalidateQueries({ queryKey: ['policy'] });
   };
+  const done = before === undefined ? 'Added' : after === undefined ? 'Deleted' : 'Changed';
   notify({
-    text: `Deleted ${rule.name === undefined ? 'a rule' : `the rule ${rule.name}`}`,
+    text: `${done} ${what}`,
     undo: () =>
-      void restore().catch((error: unknown) =>
-        notify({ text: `The rule could not be put back: ${reasonOf(error)}` }),
+      void undo().catch((error: unknown) =>
+        notify({ text: `The change of the rule could not be taken back: ${reasonOf(error)}` }),
       ),
   });
 }

@@ -8,6 +8,7 @@ import { ApiError, reasonOf } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { notify } from '../../state/notices.ts';
 import { useIsAdmin } from '../../state/session.ts';
+import { changeToolWithUndo } from '../../state/tool-undo.ts';
 import { changeTool, type ToolChange, toolQuery } from '../../state/tools.ts';
 import { Failed } from '../states.tsx';
 
@@ -28,7 +29,7 @@ function useToolChange(tool: Tool) {
   const { queryKey } = toolQuery(tool.id);
   return useMutation({
     mutationFn: ({ change }: { readonly change: ToolChange; readonly shown?: Partial<Tool> }) =>
-      changeTool(tool.id, change),
+      change.confirm === undefined ? changeToolWithUndo(client, tool, change) : changeTool(tool.id, change),
     onMutate: async ({ shown = {} }) => {
       await client.cancelQueries({ queryKey });
       const before = client.getQueryData(queryKey);

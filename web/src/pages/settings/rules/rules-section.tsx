@@ -7,7 +7,7 @@ import type { PolicyRuleList, PolicyRuleView } from '../../../../../src/edges/re
 import { Empty, Failed, LoadingRows } from '../../../parts/states.tsx';
 import type { Tagged } from '../../../state/api.ts';
 import { useDraft } from '../../../state/drafts.ts';
-import { offerRestore, rulesQuery, useChangeRules } from '../../../state/policy.ts';
+import { offerUndo, rulesQuery, useChangeRules } from '../../../state/policy.ts';
 import { draftOf, isSameRule, ruleOf, type RuleDraft } from '../../../state/rule-draft.ts';
 import { useIsAdmin } from '../../../state/session.ts';
 import { DecisionTrial } from './decision-trial.tsx';
@@ -55,10 +55,15 @@ function Editor({ seen }: { readonly seen: Tagged<PolicyRuleList> }): ReactNode 
     const saved = ruleOf(draft);
     const isNew = original === undefined || isGone;
     const next = isNew ? [...rules, saved] : rules.map((rule) => (isEdited(rule) ? saved : rule));
-    change.mutate({ seen, rules: next }, { onSuccess: () => editing.discard() });
+    const onSuccess = (): void => {
+      editing.discard();
+      const index = isNew ? rules.length : rules.findIndex(isEdited);
+      offerUndo(client, { ...(!isNew && { before: original }), after: saved, index });
+    };
+    change.mutate({ seen, rules: next }, { onSuccess });
   };
   const remove = (index: number, rule: PolicyRuleView): void => {
-    const onSuccess = (): void => offerRestore(client, rule, index);
+    const onSuccess = (): void => offerUndo(client, { before: rule, index });
     change.mutate({ seen, rules: rules.toSpliced(index, 1) }, { onSuccess });
   };
   const form = isOpen && (
