@@ -73,7 +73,7 @@ const PACKAGES = {
   'adapters/search': { imports: ADAPTER, uses: ['timers', 'minisearch'] },
   'adapters/sandbox': {
     imports: ['core', 'platform', 'verify/observation'],
-    uses: [...PATHS, 'crypto', 'fs', 'http', 'net', 'process', 'stream'],
+    uses: [...PATHS, 'crypto', 'dgram', 'fs', 'http', 'net', 'process', 'stream'],
   },
   'edges/mcp': {
     imports: ['core', 'protocol', 'platform', 'gateway'],

@@ -17,8 +17,10 @@ export interface ChildOptions {
    * descriptor.
    */
   readonly input3?: Buffer;
-  /** Gets what the child sends over a channel of Node's. The channel is closed after the first message. */
+  /** Gets what the child sends over a channel of Node's. The channel is closed after `handles` messages. */
   readonly onHandle?: (handle: unknown) => void;
+  /** Defaults to 1. */
+  readonly handles?: number;
 }
 
 /** Why a process did not start or has ended. */
@@ -184,7 +186,7 @@ function closed(stream: Readable | null | undefined): Promise<void> {
 
 /** The process, or the error if the system refuses at once. */
 function start(options: ChildOptions): ChildProcess | Error {
-  const { command, args, cwd, env, inherits, input3, onHandle } = options;
+  const { command, args, cwd, env, inherits, input3, onHandle, handles = 1 } = options;
   try {
     const child = spawn(command, args, {
       cwd,
@@ -199,10 +201,13 @@ function start(options: ChildOptions): ChildProcess | Error {
     });
     const third = input3 === undefined ? undefined : (child.stdio as ChildProcess['stdio'] | undefined)?.[3];
     if (third instanceof Writable) third.on('error', () => undefined).end(input3);
+    let received = 0;
     if (onHandle !== undefined)
-      child.once('message', (_, handle) => {
+      child.on('message', (_, handle) => {
+        received += 1;
+        if (received > handles) return;
         onHandle(handle);
-        if (child.connected) child.disconnect();
+        if (received === handles && child.connected) child.disconnect();
       });
     return child;
   } catch (error) {

@@ -121,7 +121,9 @@ export type NetworkRequest =
       readonly kind: 'tcp' | 'udp';
       readonly host: string;
       readonly port: number;
-    };
+    }
+  /** `url`: without its query. */
+  | { readonly atMs: number; readonly kind: 'http'; readonly url: string };
 
 /** What happened between two marks. */
 export interface Observation {

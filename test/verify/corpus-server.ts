@@ -101,5 +101,5 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
   const text = String((await BODIES[params.name]?.(params.arguments ?? {})) ?? 'done');
   return { content: [{ type: 'text', text }] };
 });
-appendFileSync(at('state.txt'), 'A start.\n');
+if (process.env['CORPUS_ANYWHERE'] !== '1') appendFileSync(at('state.txt'), 'A start.\n');
 await server.connect(new StdioServerTransport());

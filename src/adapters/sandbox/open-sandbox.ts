@@ -18,6 +18,7 @@ import { err, ok } from '../../core/result.ts';
 import { PLAIN_LAUNCHER, type Launcher } from '../../platform/launcher.ts';
 import type { OpenSandbox, SandboxOptions } from '../../verify/observation.ts';
 import { canaryFiles } from './canaries.ts';
+import { SINK_COMMAND } from './network-sink.ts';
 import { planLayout, SYSTEM_FOLDERS, TEMPORARY_FOLDERS, type Layout } from './layout.ts';
 import { noIoUringFilter } from './no-io-uring.ts';
 import { probeMachine, type Machine } from './probe.ts';
@@ -92,6 +93,8 @@ async function layoutFor(
     program === undefined
       ? { readable: [], folders: [], projects: [] }
       : await programFiles({ ...program, cwd, home: realHome, path: process.env['PATH'] ?? '' });
+  const [command = '', ...args] = SINK_COMMAND;
+  const ofSink = await programFiles({ command, args, cwd: '/', home: realHome, path: '' });
   const temporary = await Promise.all(
     TEMPORARY_FOLDERS.map(async (path) => ((await isFolder(path)) ? [path] : [])),
   );
@@ -99,7 +102,7 @@ async function layoutFor(
     realHome,
     cwd: resolve(cwd),
     roots: [...[...files.projects, ...files.folders].map((path) => ({ path })), ...roots],
-    readable: [...files.readable, ...readable],
+    readable: [...files.readable, ...ofSink.readable, ...readable],
     systemFolders,
     isPrivileged,
     homeSeed: join(folder, 'seed', 'home'),
@@ -138,7 +141,7 @@ async function topLevel(): Promise<{
   return { folders, links };
 }
 
-/** A resolver that asks the sandbox's own loopback interface, where the question is traced and never answered. */
+/** A resolver that asks the sandbox's own loopback interface, where the question is traced and answered by the sink. */
 async function replacedFiles(folder: string): Promise<Readonly<Record<string, string>>> {
   const replaced: Record<string, string> = {};
   const contents = {

@@ -15,6 +15,7 @@ import type {
 } from '../../verify/observation.ts';
 import { secretAt } from './canaries.ts';
 import { areaOf, isMountPoint, noiseIn, type Layout } from './layout.ts';
+import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
 import type { Machine } from './probe.ts';
 import { bwrapArgs, unshareArgs } from './setup-script.ts';
 import { originalDatabase, withDatabaseLogs } from './sqlite-wal.ts';
@@ -51,6 +52,7 @@ const INHERITED = /^(?:PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ)$/;
 export class RunningSandbox implements Sandbox {
   readonly #parts: SandboxParts;
   readonly #trace: TraceReader;
+  readonly #sink = new NetworkSink();
   #child: Child | undefined;
   #prepared: Promise<Evidence | undefined> = Promise.resolve(undefined);
   #state: State = new Map();
@@ -61,11 +63,12 @@ export class RunningSandbox implements Sandbox {
   constructor(parts: SandboxParts) {
     this.#parts = parts;
     const { layout, canaries } = parts;
-    this.#trace = new TraceReader({
+    const context = {
       cwd: layout.cwd,
-      noiseOf: (path) => noiseIn(layout, path),
-      secretAt: (path) => secretAt(path, layout.home, canaries),
-    });
+      noiseOf: (path: string) => noiseIn(layout, path),
+      secretAt: (path: string) => secretAt(path, layout.home, canaries),
+    };
+    this.#trace = new TraceReader(context, SINK_EXECUTIONS);
   }
 
   get missing(): readonly MissingMechanism[] {
@@ -98,11 +101,13 @@ export class RunningSandbox implements Sandbox {
       command: machine.programs.unshare,
       args: [
         ...unshareArgs(machine.isPrivileged),
-        ...['sh', join(folder, 'setup.sh'), options.command, ...options.args],
+        ...['sh', join(folder, 'setup.sh'), ...SINK_COMMAND, options.command, ...options.args],
       ],
       cwd: '/',
       env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin` },
       inherits: 'language',
+      onHandle: (handle) => this.#sink.serve(handle),
+      handles: SINK_HANDLES,
     });
     this.#child = child;
     this.#prepared = this.#prepare(child);
@@ -131,7 +136,8 @@ export class RunningSandbox implements Sandbox {
       ...{ folder, layout, systemFolders, systemLinks, replaced },
       user: machine.isPrivileged ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
       cwd: cwd === startCwd ? layout.cwd : cwd,
-      env: { ...Object.fromEntries(inherited), ...ownEnv, ...env },
+      // Node's channel is the first descriptor after stderr. The sink does not pass it on.
+      env: { ...Object.fromEntries(inherited), ...ownEnv, ...env, NODE_CHANNEL_FD: '3' },
     });
   }
 
@@ -175,7 +181,8 @@ export class RunningSandbox implements Sandbox {
       return { ...this.#marked(sinceMs), changes: [], events: [], network: [], incomplete: [...incomplete] };
     }
     const isTraced = this.#parts.machine.programs.strace !== undefined;
-    const trace = isTraced ? await this.#trace.read(join(evidence.evidenceFolder, 'trace')) : undefined;
+    const file = join(evidence.evidenceFolder, 'trace');
+    const trace = isTraced ? this.#sink.named(await this.#trace.read(file)) : undefined;
     if (trace?.isComplete === false) incomplete.add('events');
     const { changes, isComplete } = await this.#changes(evidence.overlays);
     if (!isComplete) incomplete.add('changes');
@@ -183,7 +190,7 @@ export class RunningSandbox implements Sandbox {
       ...this.#marked(sinceMs),
       changes,
       events: trace?.events ?? [],
-      network: trace?.network ?? [],
+      network: [...(trace?.network ?? []), ...this.#sink.take()].sort((a, b) => a.atMs - b.atMs),
       incomplete: [...incomplete],
     };
   }
@@ -235,6 +242,7 @@ export class RunningSandbox implements Sandbox {
     if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
     await child?.ended;
     await this.#observing;
+    this.#sink.close();
     if (evidence !== undefined) {
       if (init !== undefined) await ended(init);
       await Promise.all(evidence.handles.map((handle) => handle.close()));

@@ -62,10 +62,15 @@ export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOpt
     'ulimit -c 0',
     'umask "$mask"',
     'exec 7>w/e/info 8<args 9<filter',
-    `exec prlimit --nproc=${MAX_PROCESSES}: ${[...strace, quoted(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
+    `exec prlimit --nproc=${MAX_PROCESSES}: ${quoted(programs.bwrap)} ${IN_OWN_NETWORK} ${[...strace, quoted(programs.bwrap)].join(' ')} --args 8 -- "$@"`,
     '',
   ].join('\n');
 }
+
+/** In a network namespace of its own, in which everyone may take the ports of DNS and HTTP. */
+const IN_OWN_NETWORK =
+  '--unshare-net --dev-bind / / --cap-add ALL --die-with-parent -- ' +
+  `sh -c 'echo 0 2>/dev/null >/proc/sys/net/ipv4/ip_unprivileged_port_start; exec "$@"' sh`;
 
 /** `-I 3`: signals that end the server do not end the trace of it. */
 export const STRACE_ARGS: readonly string[] = [
@@ -130,7 +135,7 @@ export function bwrapArgs(options: ConfinementOptions): readonly string[] {
     ),
     ...['--remount-ro', '/run', '--remount-ro', '/'],
     ...(user === undefined ? [] : ['--unshare-user', '--uid', String(user.uid), '--gid', String(user.gid)]),
-    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--info-fd', '7', '--seccomp', '9'],
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),

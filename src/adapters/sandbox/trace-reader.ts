@@ -28,7 +28,9 @@ export class TraceReader {
   #network: NetworkRequest[] = [];
   #isComplete = true;
 
-  constructor(context: TraceContext) {
+  /** `executions`: of programs that belong to the set-up, besides bubblewrap. */
+  constructor(context: TraceContext, executions = 0) {
+    this.#executions = -executions;
     this.#traced = new TracedEvents(context);
     this.#lines = new StraceLines(
       (call) => this.#add(call),

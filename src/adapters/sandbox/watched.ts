@@ -70,8 +70,13 @@ export function denialsIn({ events, network }: Pick<Trace, 'events' | 'network'>
     return 'path' in event ? [{ kind: 'write', target: event.path, atMs: event.atMs }] : [];
   });
   const connections = network.map((request): ObservedDenial => {
-    const target = request.kind === 'dns' ? request.name : `${request.host}:${request.port}`;
-    return { kind: 'connect', target, atMs: request.atMs };
+    const { kind, atMs } = request;
+    if (kind === 'http') return { kind: 'connect', target: request.url, atMs };
+    return {
+      kind: 'connect',
+      target: kind === 'dns' ? request.name : `${request.host}:${request.port}`,
+      atMs,
+    };
   });
   return [...writes, ...connections];
 }

@@ -228,11 +228,7 @@ function network({ network: requests, events }: Observation): readonly Effect[] 
   };
   for (const request of requests) {
     const target = requestTarget(request);
-    add(
-      target,
-      request.kind === 'dns' ? `asked for the address of ${target}` : `contacted ${target}`,
-      request.atMs,
-    );
+    add(target, `${REQUEST_VERBS[request.kind]} ${target}`, request.atMs);
   }
   const recorded = requests.length > 0;
   for (const event of events)
@@ -241,7 +237,15 @@ function network({ network: requests, events }: Observation): readonly Effect[] 
   return [...found.values()];
 }
 
+const REQUEST_VERBS: Readonly<Record<NetworkRequest['kind'], string>> = {
+  dns: 'asked for the address of',
+  tcp: 'contacted',
+  udp: 'contacted',
+  http: 'requested',
+};
+
 function requestTarget(request: NetworkRequest): string {
+  if (request.kind === 'http') return request.url;
   return request.kind === 'dns' ? (request.name ?? 'an unreadable name') : `${request.host}:${request.port}`;
 }
 

@@ -114,8 +114,7 @@ for call in (425, 426, 427):
       // With an interface to the outside nothing is sent: the isolation does not hold.
       `const outside = Object.keys(require('os').networkInterfaces()).filter((name) => name !== 'lo');
       if (outside.length > 0) throw new Error('there is ' + outside.join(', '));
-      require('dns').lookup('example.test', (error) => {
-        console.log(error.code);
+      require('dns').lookup('example.test', () => {
         const socket = require('net').connect(443, '203.0.113.5', () => console.log('connected'));
         socket.on('error', (error) => console.log(error.code));
         require('net').connect('/var/run/docker.sock').on('error', (error) => console.log(error.code));
@@ -137,6 +136,24 @@ for call in (425, 426, 427):
     expect(observation.events).toContainEqual(
       expect.objectContaining({ kind: 'connect', address: { family: 'unix', path: '/var/run/docker.sock' } }),
     );
+  });
+
+  it('is answered by nothing outside, so that a request names its host, address and path', async () => {
+    const { observation, stdout } = await observed(
+      cwd,
+      `fetch('http://example.test/path?key=1').then(({ status }) => console.log(status))
+        .then(() => fetch('https://secure.test/')).catch((error) => console.log(error.cause.code));`,
+    );
+    expect(stdout).toBe('503\nECONNREFUSED\n');
+    const asked = observation.network.map(({ atMs: _, ...request }) => ({ ...request, pid: 0 }));
+    expect(asked).toEqual([
+      { kind: 'dns', name: 'example.test', pid: 0 },
+      { kind: 'tcp', host: 'example.test', port: 80, pid: 0 },
+      { kind: 'http', url: 'http://example.test/path', pid: 0 },
+      { kind: 'dns', name: 'secure.test', pid: 0 },
+      { kind: 'tcp', host: 'secure.test', port: 443, pid: 0 },
+    ]);
+    expect(observation.events.some(({ kind }) => kind === 'listen')).toBe(false);
   });
 
   it('finds made-up secrets in a private home folder, and reading one is told', async () => {
@@ -258,6 +275,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
       stderr: '',
       mechanisms: ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canaries'],
       changes: ['deleted gone', 'modified kept', 'created new'],
+      network: ['dns', 'tcp', 'http'],
       incomplete: [],
     });
     expect(seen.events).toEqual([
@@ -269,6 +287,7 @@ db.execute('insert into t values (3)'); os._exit(0)`,
       'delete',
       'read_secret',
       'write',
+      ...Array.from({ length: 4 }, () => 'connect'),
     ]);
   });
 });

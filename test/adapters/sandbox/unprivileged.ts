@@ -13,7 +13,7 @@ const { observation, stdout, stderr } = await observed(
   fs.writeFileSync('/tmp/t', 'x'); fs.unlinkSync('/tmp/t');
   fs.readFileSync(process.env.HOME + '/.ssh/id_rsa');
   let failure; try { fs.writeFileSync('/var/tmp/../x', ''); } catch (error) { failure = error.code; }
-  console.log(JSON.stringify([process.getuid(), failure]));`,
+  fetch('http://example.test/path').finally(() => console.log(JSON.stringify([process.getuid(), failure])));`,
 );
 console.log(
   JSON.stringify({
@@ -22,6 +22,7 @@ console.log(
     mechanisms: observation.mechanisms,
     changes: changesIn(cwd, observation),
     events: observation.events.map(({ kind }) => kind),
+    network: observation.network.map(({ kind }) => kind),
     incomplete: observation.incomplete,
   }),
 );

@@ -1,0 +1,148 @@
+import { Socket as Datagrams } from 'node:dgram';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Server as Listener, type Socket } from 'node:net';
+import { execPath } from 'node:process';
+import type { NetworkAddress, NetworkRequest, TracedEvent } from '../../verify/observation.ts';
+import { answerTo, queriedName } from './dns-query.ts';
+import type { Trace } from './trace-reader.ts';
+
+const DNS_PORT = 53;
+const HTTP_PORT = 80;
+
+/**
+ * Runs first in the sandbox: takes the ports of DNS and HTTP on its own addresses, passes the sockets to Assay, and becomes
+ * the server. If it cannot have them, names are asked and not answered.
+ */
+const TAKE_PORTS = `
+const { createServer } = require('node:net');
+const { createSocket } = require('node:dgram');
+const { NODE_CHANNEL_FD, NODE_CHANNEL_SERIALIZATION_MODE, ...env } = process.env;
+process.once('disconnect', () =>
+  process.execve('/bin/sh', ['sh', '-c', 'exec "$@"', 'sh', ...process.argv.slice(1)], env));
+const ready = (socket, event, take) => new Promise((resolve, reject) => {
+  socket.once('error', reject).once(event, () => resolve(socket));
+  take();
+});
+const [names, pages] = [createSocket('udp4'), createServer()];
+Promise.all([
+  ready(names, 'listening', () => names.bind(${DNS_PORT}, '127.0.0.1')),
+  ready(pages, 'listening', () => pages.listen(${HTTP_PORT}, '0.0.0.0')),
+]).then((sockets) => { for (const one of sockets) process.send('socket', one); }, () => process.disconnect());`;
+
+/** What a command line in a sandbox begins with so that its network answers. */
+export const SINK_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', TAKE_PORTS, '--'];
+/** Messages that it sends. */
+export const SINK_HANDLES = 2;
+/** Programs that it becomes, one after the other, before it is the server. */
+export const SINK_EXECUTIONS = 2;
+
+const MAX_NAMES = 10_000;
+const MAX_REQUESTS = 1_000;
+const MAX_URL = 300;
+
+/**
+ * What answers in a network without an outside: each name that is asked for has an address of its own, where HTTP requests
+ * are read and refused.
+ */
+export class NetworkSink {
+  readonly #addresses = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+  readonly #pages: Server;
+  readonly #sockets = new Set<{ readonly destroy: () => void }>();
+  #requests: NetworkRequest[] = [];
+
+  constructor() {
+    this.#pages = createServer((request, answer) => {
+      this.#note(request);
+      answer.writeHead(503, { connection: 'close' }).end();
+    });
+  }
+
+  /** Serves a socket that the sandboxed process has passed on. */
+  serve(handle: unknown): void {
+    if (handle instanceof Datagrams) this.#answerNames(handle);
+    else if (handle instanceof Listener) this.#answerPages(handle);
+  }
+
+  /** HTTP requests since the last time. */
+  take(): readonly NetworkRequest[] {
+    const requests = this.#requests;
+    this.#requests = [];
+    return requests;
+  }
+
+  /** The trace with the hosts that were meant in place of the addresses that they were given here. */
+  named({ events, network, isComplete }: Trace): Trace {
+    const meant = events.map((event) => this.#meant(event));
+    const connections = meant.flatMap((event, at): readonly NetworkRequest[] => {
+      if (event === events[at] || !('address' in event) || event.address.family === 'unix') return [];
+      const { host, port } = event.address;
+      const kind = event.kind === 'send' ? 'udp' : 'tcp';
+      return [{ atMs: event.atMs, pid: event.pid, kind, host, port }];
+    });
+    return {
+      events: meant,
+      network: [...network, ...connections].sort((a, b) => a.atMs - b.atMs),
+      isComplete,
+    };
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #meant(event: TracedEvent): TracedEvent {
+    if (event.kind !== 'connect' && event.kind !== 'send') return event;
+    const { address } = event;
+    const name = address.family === 'inet' ? this.#names.get(address.host) : undefined;
+    if (name === undefined) return event;
+    const meant: NetworkAddress = {
+      ...(address as { family: 'inet'; port: number }),
+      host: name,
+      isLocal: false,
+    };
+    return { ...event, address: meant };
+  }
+
+  #answerNames(socket: Datagrams): void {
+    this.#sockets.add({ destroy: () => socket.close() });
+    socket.unref();
+    socket.on('error', () => undefined);
+    socket.on('message', (query, { port, address }) => {
+      const name = queriedName(query);
+      if (name === undefined) return;
+      socket.send(answerTo(query, name, this.#addressOf(name)), port, address, () => undefined);
+    });
+  }
+
+  #answerPages(listener: Listener): void {
+    this.#sockets.add({ destroy: () => listener.close() });
+    listener.unref();
+    listener.on('error', () => undefined);
+    listener.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.unref();
+      socket.on('error', () => undefined);
+      socket.once('close', () => this.#sockets.delete(socket));
+      this.#pages.emit('connection', socket);
+    });
+  }
+
+  /** Undefined if too many names have been asked for. */
+  #addressOf(name: string): string | undefined {
+    const known = this.#addresses.get(name);
+    if (known !== undefined || this.#addresses.size >= MAX_NAMES) return known;
+    const number = this.#addresses.size + 1;
+    const address = `127.77.${number >> 8}.${number & 255}`;
+    this.#addresses.set(name, address);
+    this.#names.set(address, name);
+    return address;
+  }
+
+  #note({ headers: { host = '' }, url = '' }: IncomingMessage): void {
+    const path = url.replace(/\?.*$/s, '');
+    const requested = (path.startsWith('/') ? `http://${host}${path}` : path).slice(0, MAX_URL);
+    if (this.#requests.length < MAX_REQUESTS)
+      this.#requests.push({ atMs: Date.now(), kind: 'http', url: requested });
+  }
+}
