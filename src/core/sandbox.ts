@@ -25,11 +25,18 @@ export type SandboxSupport =
 
 /**
  * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
- * claim that only takes rights away is held to, whoever makes it and whatever was observed.
+ * claim that only takes rights away is held to, whoever makes it and whatever was observed, and also if a server takes it
+ * back, until that is reviewed: else a server could give itself rights.
  */
-export function twinRightsOf(hints: ResolvedHints): TwinRights | undefined {
-  if (!isHeldToReading(hints)) return undefined;
-  return claims(hints.openWorldHint, false) ? 'read' : 'read_network';
+export function twinRightsOf({ readOnlyHint, openWorldHint }: ResolvedHints): TwinRights | undefined {
+  if (!isHeldTo(readOnlyHint, true)) return undefined;
+  return isHeldTo(openWorldHint, false) ? 'read' : 'read_network';
+}
+
+function isHeldTo(hint: ResolvedHint, value: boolean): boolean {
+  const { by } = hint.effective;
+  const isOperators = by.kind === 'claim' && by.claim.kind === 'override';
+  return claims(hint, value) || (hint.isTakenBack === true && !isOperators);
 }
 
 /** Whether calls of a tool must not write, because it is read-only by what it claims. */

@@ -42,6 +42,16 @@ describe('a call of a tool', () => {
   ])('%s', (_, expected, claims) => {
     expect(twinRightsOf(resolveHints(claims, DIGEST))).toBe(expected);
   });
+
+  it('keeps the rights of the accepted definition until a review, unless an operator overrides the hint', () => {
+    const [writes, open] = [claim('readOnlyHint', false), claim('openWorldHint', true)];
+    const rightsOf = (claims: readonly Claim[], takenBack: readonly Hint[]): unknown =>
+      twinRightsOf(resolveHints(claims, DIGEST, { takenBack }));
+    expect(rightsOf([writes, open], ['readOnlyHint', 'openWorldHint'])).toBe('read');
+    expect(rightsOf([writes, open], ['readOnlyHint'])).toBe('read_network');
+    expect(rightsOf([reads, open], ['openWorldHint'])).toBe('read');
+    expect(rightsOf([writes, claim('readOnlyHint', false, 'override')], ['readOnlyHint'])).toBe(undefined);
+  });
 });
 
 it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>([

@@ -7,9 +7,12 @@ import { adminClient } from '../support/admin.ts';
 import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
 import { kill, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
+import { toolsOf } from '../support/hints.ts';
+import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
 import { CORPUS } from '../verify/corpus.ts';
 
 const isLinux = process.platform === 'linux';
@@ -205,6 +208,31 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     const failed = await hanging;
     expect(at(failed, 'error', 'data')).toMatchObject({ code: 'SERVER_ENDED', causeCode: 'SERVER_GONE' });
     await onlyServer(folder);
+  });
+
+  it('keeps a tool that is read-only no more on the twin until an operator has reviewed the change', async () => {
+    const annotations = { readOnlyHint: true, openWorldHint: false };
+    const server = filedServer([toolNamed('act', { annotations })]);
+    const filed = { ...server.entry, sandbox: 'twin' };
+    const home = tempDir();
+    const token = await keepToken(home, 'boss', { scopes: ['admin'] });
+    const assay = await startGateway({ servers: { filed }, home });
+    await assay.settled();
+    const admin = adminClient(assay, token);
+    const guaranteeIs = (kind: string, drift: string): Promise<JsonObject> =>
+      until(`the guarantee is ${kind}`, async () => {
+        const act = (await toolsOf(admin, `server=filed&drift=${drift}`)).get('act');
+        const view = act && (await admin.get(`/tools/${textAt(act, 'id')}`)).json();
+        return view !== undefined && at(view, 'guarantee', 'kind') === kind
+          ? (view as JsonObject)
+          : undefined;
+      });
+    await guaranteeIs('read', 'none');
+    server.have([toolNamed('act', { annotations: { readOnlyHint: false, openWorldHint: true } })]);
+    await admin.post('/gateways/filed/refresh');
+    const act = await guaranteeIs('read', 'any');
+    await admin.post(`/tools/${textAt(act, 'id')}/review`);
+    await guaranteeIs('none', 'none');
   });
 
   it('ends with Assay, even if that is killed in the middle of a call', async () => {

@@ -129,6 +129,11 @@ export function isLowered({ risks }: Drift, hint: Hint): boolean {
   return risks.some((risk) => UNKNOWN.has(risk.code) || (risk.code === 'hint_lowered' && risk.hint === hint));
 }
 
+/** Hints that the source states more cautiously than in the accepted definition. */
+export function raisedIn({ risks }: Drift): readonly Hint[] {
+  return risks.flatMap((risk) => (risk.code === 'hint_raised' ? [risk.hint] : []));
+}
+
 /** Drift is stored for each tool. Beyond these limits only the changed members are listed, and texts are truncated. */
 const MAX_CHANGES = 100;
 const MAX_TEXT_LENGTH = 4_000;

@@ -26,11 +26,20 @@ export interface ResolvedHint {
   readonly emitted: boolean | undefined;
   /** The observation that contradicts the other claims. */
   readonly contradiction?: Claim | undefined;
+  /** The accepted definition made a promise here that the current one takes back, and nobody has reviewed that. */
+  readonly isTakenBack?: true;
   /** All claims, in order of precedence. */
   readonly claims: readonly Claim[];
 }
 
 export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
+
+interface ResolveOptions {
+  /** Whether Assay builds the tool. */
+  readonly isMade?: boolean;
+  /** Hints whose promise the source has taken back since it was accepted. */
+  readonly takenBack?: readonly Hint[];
+}
 
 /**
  * Resolves all claims on one tool whose definition has this digest. The order of the claims does not matter. A claim
@@ -40,7 +49,7 @@ export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
 export function resolveHints(
   claims: readonly Claim[],
   digest: string,
-  { isMade = false }: { readonly isMade?: boolean } = {},
+  { isMade = false, takenBack = [] }: ResolveOptions = {},
 ): ResolvedHints {
   const counting = claims.filter((claim) => doesCount(claim, digest));
   const effective = settle(counting);
@@ -64,6 +73,7 @@ export function resolveHints(
             ? effective[hint].value
             : (isContradicted ? deciding : claim)?.value,
         ...(isContradicted && { contradiction: deciding }),
+        ...(takenBack.includes(hint) && { isTakenBack: true as const }),
         claims: claims.filter((one) => one.hint === hint).toSorted(byWeight),
       },
     ];

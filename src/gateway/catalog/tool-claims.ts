@@ -2,7 +2,7 @@ import { aspectsOf } from '../../core/hints/aspects.ts';
 import { type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { observedClaims } from '../../core/hints/tool-verification.ts';
-import type { ProsePolicy } from '../../core/hints/drift.ts';
+import { type ProsePolicy, raisedIn } from '../../core/hints/drift.ts';
 import {
   areTagsInForce,
   type Circumstances,
@@ -111,8 +111,10 @@ export class ToolClaims {
       ...overrideClaims(record, this.circumstancesOf(spec, definition)),
       ...observedClaims(record?.verification),
     ];
+    const drift = record?.drift?.digest === digestOf(definition) ? record.drift : undefined;
     const hints = resolveHints(claims, digestOf(definition), {
       isMade: sourceKind(spec.transport).isBuiltIn,
+      ...(drift !== undefined && { takenBack: raisedIn(drift) }),
     });
     this.#resolved.set(definition, { record, isTrusted, hints });
     return hints;
