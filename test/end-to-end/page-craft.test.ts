@@ -149,6 +149,24 @@ it('without servers, each page says how to import, add and connect', async () =>
   expect([...findings, ...complaints]).toEqual([]);
 });
 
+it('without tools, the page of tools leads to the servers that listed none', async () => {
+  const { page } = await openSignedIn(
+    browser,
+    await startGateway({ servers: { wrong: { command: 'no-such-program' } } }),
+  );
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: /^Tools\b/ })
+    .click();
+  await page.getByRole('heading', { name: 'No tools yet' }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Servers' }).click();
+  await page
+    .getByRole('main')
+    .getByText(/no-such-program/)
+    .first()
+    .waitFor();
+});
+
 it('overview, approvals, activity and sign-in have no accessibility fault, also at 360 px', async () => {
   const { page, complaints } = signedIn;
   const findings: string[] = [];

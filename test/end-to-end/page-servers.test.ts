@@ -312,6 +312,46 @@ it('what the config file sets is shown as fixed, and trust is set here', async (
   await close();
 });
 
+it('the sandbox of a server, its roots and its hosts are set, and what holds for each tool is shown', async () => {
+  const kept = async (member: string): Promise<unknown> =>
+    at((await admin.get('/gateways/files')).json(), member);
+  const panel = await open('files', /^Settings/);
+  const choose = (name: string, value: string): Promise<void> =>
+    panel.getByRole('radiogroup', { name }).getByText(value, { exact: true }).click();
+  await choose('Sandbox', 'Strict');
+  await expect.poll(() => kept('sandbox'), PATIENCE).toBe('strict');
+  await choose('Sandbox', 'Twin');
+  await expect.poll(() => kept('sandbox'), PATIENCE).toBe('twin');
+  await panel.getByRole('textbox', { name: 'Roots' }).fill(`${folder}\n`);
+  await panel.getByRole('button', { name: 'Save the roots' }).click();
+  await expect.poll(() => kept('roots'), PATIENCE).toEqual([folder]);
+  await choose('Network', 'Only these');
+  await expect.poll(() => kept('network'), PATIENCE).toEqual([]);
+  await panel.getByRole('textbox', { name: 'Hosts' }).fill('https://api.example.com/');
+  await panel.getByRole('button', { name: 'Save the hosts' }).click();
+  await panel.getByRole('alert').waitFor();
+  expect([await panel.getByRole('textbox', { name: 'Hosts' }).inputValue(), await kept('network')]).toEqual([
+    'https://api.example.com/',
+    [],
+  ]);
+  await panel.getByRole('textbox', { name: 'Hosts' }).fill('api.example.com\n*.example.org');
+  await panel.getByRole('button', { name: 'Save the hosts' }).click();
+  await expect.poll(() => kept('network'), PATIENCE).toEqual(['api.example.com', '*.example.org']);
+  await choose('Network', 'All public hosts');
+  await expect.poll(() => kept('network'), PATIENCE).toBeUndefined();
+  await panel.getByText('What holds for each tool').click();
+  const guarantee = (tool: string): Promise<string> =>
+    panel
+      .getByRole('list', { name: 'Guarantees' })
+      .getByRole('listitem')
+      .filter({ hasText: tool })
+      .innerText();
+  await expect.poll(() => guarantee('Write File'), PATIENCE).toMatch(/Nothing$/);
+  // The second one where this machine has no sandboxes.
+  await expect.poll(() => guarantee('Read Text File'), PATIENCE).toMatch(/Reads, no network$|Refused$/);
+  await close();
+});
+
 it('no part of the page has an accessibility fault, also at 360 pixels', async () => {
   const findings: string[] = [];
   for (const width of [1200, 360]) {

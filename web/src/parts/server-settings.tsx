@@ -1,10 +1,12 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Lock, Trash2 } from 'lucide-react';
+import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
 import { changeServer, removeServer, showEdit, type GatewayEdit } from '../state/servers.ts';
 import { useIsAdmin, useMayExecute } from '../state/session.ts';
+import { ServerSandbox, type ChangeServer } from './server-sandbox.tsx';
+import { SettingRow } from './setting-row.tsx';
 import { Failed } from './states.tsx';
 
 interface ServerSettingsProps {
@@ -35,12 +37,13 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
   // Its entry names a command, so a change of it is one of what runs here.
   const isBarred = gateway.command !== undefined && !mayExecute;
   const mayEdit = isAdmin && !isFixed && !isBarred;
-  const set = (edit: GatewayEdit, shown: Partial<Gateway>): void => changing.mutate({ edit, shown });
+  const set: ChangeServer = (edit, shown, onSuccess) =>
+    changing.mutate({ edit, shown }, { ...(onSuccess !== undefined && { onSuccess }) });
   return (
     <>
       {changing.isError && <Failed error={changing.error} />}
       <Trust gateway={gateway} isDisabled={!isAdmin || changing.isPending} set={set} />
-      <Setting
+      <SettingRow
         label="Processes"
         about="Own: each client session has its own process or connection, so that the server can ask its user. Shared: all clients use one."
         fixed={fixedText({ isFixed, isBarred })}
@@ -58,8 +61,8 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
             { value: 'session', label: 'Own' },
           ]}
         />
-      </Setting>
-      <Setting
+      </SettingRow>
+      <SettingRow
         label="Enabled"
         about="A disabled server is kept, but not connected to; clients do not see its tools."
         fixed={fixedText({ isFixed, isBarred })}
@@ -73,7 +76,16 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
           disabled={!mayEdit || changing.isPending}
           onChange={({ currentTarget: { checked: enabled } }) => set({ enabled }, { enabled })}
         />
-      </Setting>
+      </SettingRow>
+      {gateway.command !== undefined && (
+        <ServerSandbox
+          key={gateway.id}
+          gateway={gateway}
+          isDisabled={!mayEdit || changing.isPending}
+          fixed={fixedText({ isFixed, isBarred })}
+          onChange={set}
+        />
+      )}
       {isAdmin && <Removal gateway={gateway} onRemoved={onRemoved} mayUndo={!isBarred} />}
     </>
   );
@@ -84,42 +96,17 @@ function fixedText({ isFixed, isBarred }: { isFixed: boolean; isBarred: boolean 
   return isBarred ? 'A server with a command is changed with a token that has the scope execute.' : undefined;
 }
 
-interface SettingProps {
-  readonly label: string;
-  readonly about: string;
-  /** Why it cannot be changed here. */
-  readonly fixed?: string | undefined;
-  readonly children: ReactNode;
-}
-
-function Setting({ label, about, fixed, children }: SettingProps): ReactNode {
-  return (
-    <div className="setting">
-      <div className="grow">
-        <strong>{label}</strong>
-        <p className="quiet small">{about}</p>
-        {fixed !== undefined && (
-          <p className="small fixed">
-            <Lock size={12} aria-hidden /> {fixed}
-          </p>
-        )}
-      </div>
-      {children}
-    </div>
-  );
-}
-
 interface TrustProps {
   readonly gateway: Gateway;
   readonly isDisabled: boolean;
-  readonly set: (edit: GatewayEdit, shown: Partial<Gateway>) => void;
+  readonly set: ChangeServer;
 }
 
 function Trust({ gateway: { trust }, isDisabled, set }: TrustProps): ReactNode {
   const isFixed = trust?.origin === 'config_file';
   const value = trust?.origin === 'operator' ? String(trust.value) : 'inherit';
   return (
-    <Setting
+    <SettingRow
       label="Trust"
       about="Whether what it says about its tools may lower caution: fewer questions, safe retries. It may always raise it."
       fixed={
@@ -144,7 +131,7 @@ function Trust({ gateway: { trust }, isDisabled, set }: TrustProps): ReactNode {
           { value: 'false', label: 'No' },
         ]}
       />
-    </Setting>
+    </SettingRow>
   );
 }
 

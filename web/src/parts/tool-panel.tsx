@@ -63,6 +63,7 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
           <HostileText text={`Withheld from clients: ${tool.withheld.reason}`} />
         </p>
       )}
+      {tool.guarantee !== undefined && <p className="quiet small">{tool.guarantee.text}</p>}
       <Tabs label="About this tool" tabs={TABS} value={tab} onChange={setTab}>
         {tab === 'hints' && <ToolHints key={tool.id} tool={tool} />}
         {tab === 'definition' && <Definition tool={tool} />}

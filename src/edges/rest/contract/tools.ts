@@ -42,7 +42,11 @@ export interface Tool {
   readonly drift?: { readonly isDangerous: boolean };
   readonly verification?: ToolVerification;
   readonly inputSchema?: unknown;
+  /** What holds for its calls, whatever its code does. Only where one tool is read. */
+  readonly guarantee?: { readonly kind: GuaranteeKind; readonly text: string };
 }
+
+export type GuaranteeKind = 'none' | 'read' | 'read_network' | 'write_roots' | 'refused';
 
 /** What a list shows. */
 export interface ToolSummary extends Pick<
