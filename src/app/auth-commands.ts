@@ -1,4 +1,4 @@
-import { CredentialShelf } from '../adapters/auth/credential-shelf.ts';
+import { EncryptedCredentials } from '../adapters/auth/encrypted-credentials.ts';
 import { signIn } from '../adapters/auth/sign-in.ts';
 import { forget, shownCredentials } from '../adapters/auth/sign-out.ts';
 import { VERSION } from '../core/version.ts';
@@ -10,7 +10,7 @@ import type { ShownCredential, SignInRequest, SignOutReport } from '../gateway/p
 import { openBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import { withEnvironment } from './environment.ts';
-import { keyPlace } from './keys.ts';
+import { keyLocation } from './keys.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { reachIn } from './sources.ts';
@@ -23,15 +23,15 @@ export function signInAt(
   request: SignInRequest,
   options: AppOptions,
 ): Promise<Result<ShownCredential, Refusal>> {
-  return withShelf(options, async ({ shelf, servers, rules }) => {
+  return withCredentials(options, async ({ credentials, servers, rules }) => {
     const spec = serverIn(servers, request.server);
     if (!spec.ok) return spec;
     const stopped = new AbortController();
     void untilStopped().then(() => stopped.abort());
-    const deps = { shelf, openBrowser, version: VERSION, signal: stopped.signal, rules };
+    const deps = { credentials, openBrowser, version: VERSION, signal: stopped.signal, rules };
     const done = await signIn(spec.value, request, deps);
     if (!done.ok) return done;
-    const shown = shownCredentials(await shelf.all(), servers);
+    const shown = shownCredentials(await credentials.all(), servers);
     if (!shown.ok) return shown;
     const { server, subject, issuer } = done.value;
     const own = shown.value.find(
@@ -43,7 +43,9 @@ export function signInAt(
 
 /** Lists all sign-ins of this home, without secrets. */
 export function listSignIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>> {
-  return withShelf(options, async ({ shelf, servers }) => shownCredentials(await shelf.all(), servers));
+  return withCredentials(options, async ({ credentials, servers }) =>
+    shownCredentials(await credentials.all(), servers),
+  );
 }
 
 /** Deletes a subject's credentials for a server, at any URL, and revokes them at the issuer if it supports that. */
@@ -51,7 +53,9 @@ export function signOutAt(
   { server, subject }: Pick<SignInRequest, 'server' | 'subject'>,
   options: AppOptions,
 ): Promise<Result<SignOutReport, Refusal>> {
-  return withShelf(options, ({ shelf, ...known }) => forget({ server, subject }, shelf, known));
+  return withCredentials(options, ({ credentials, ...known }) =>
+    forget({ server, subject }, credentials, known),
+  );
 }
 
 interface Known {
@@ -60,10 +64,10 @@ interface Known {
 }
 
 interface OpenCredentials extends Known {
-  readonly shelf: CredentialShelf;
+  readonly credentials: EncryptedCredentials;
 }
 
-function withShelf<T>(
+function withCredentials<T>(
   options: AppOptions,
   work: (context: OpenCredentials) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
@@ -75,8 +79,12 @@ function withShelf<T>(
     const store = await environment.store.open();
     if (!store.ok) return store;
     const learn = (secrets: readonly string[]): void => environment.secrets.add(secrets);
-    const shelf = new CredentialShelf({ store: store.value, place: keyPlace(environment), learn });
-    return work({ shelf, servers: config.servers, rules: reachIn(settings) });
+    const credentials = new EncryptedCredentials({
+      store: store.value,
+      place: keyLocation(environment),
+      learn,
+    });
+    return work({ credentials, servers: config.servers, rules: reachIn(settings) });
   });
 }
 

@@ -138,10 +138,10 @@ function commandFacts(
       const { command, cwd, env } = started;
       const path = env['PATH'] ?? around.env['PATH'] ?? '';
       return [
-        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([place, folder]) => ({
+        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([location, folder]) => ({
           server: name,
           command,
-          place,
+          location,
           cwd,
           cwdIs: isFolder(folder?.is),
         })),

@@ -17,7 +17,7 @@ import { createToken, revokeToken } from '../gateway/services/tokens.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 
 /** Assay as a protected resource. Its own URLs may be unknown until it listens. */
-interface Place {
+interface ResourceServer {
   readonly resource: ProtectedResource;
   listensAt(url: string): void;
 }
@@ -28,7 +28,10 @@ interface OpenGate extends Gate {
 }
 
 /** Undefined if no issuer is set. SETTING_INVALID: clients could not be told the URL of Assay. */
-export function placeOf(settings: Settings, host: string): Result<Place | undefined, Refusal> {
+export function resourceServerOf(
+  settings: Settings,
+  host: string,
+): Result<ResourceServer | undefined, Refusal> {
   const issuer = settings['auth.issuer'];
   const publicUrl = settings['auth.publicUrl'];
   if (issuer === '') return ok(undefined);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { KeyPlace } from '../adapters/auth/encryption-key.ts';
+import type { KeyLocation } from '../adapters/auth/encryption-key.ts';
 import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
 import { signedTaskIds } from '../adapters/auth/task-ids.ts';
 import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
@@ -26,7 +26,7 @@ export function openCredentials(
 ): Credentials {
   return new ServerCredentials({
     store,
-    place: keyPlace({ home, around }),
+    place: keyLocation({ home, around }),
     learn: (found) => secrets.add(found),
     isPersonal,
     log,
@@ -35,7 +35,7 @@ export function openCredentials(
 }
 
 /** The location of the key that encrypts sign-ins. */
-export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>): KeyPlace {
+export function keyLocation({ home, around }: Pick<Environment, 'home' | 'around'>): KeyLocation {
   return { home, given: setting(around.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 

@@ -14,7 +14,7 @@ import { LOG_FILE } from './environment.ts';
 /** Opens the log that `serve` keeps in the home, to read it. */
 export async function openLogForCommand(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
   const path = join(locateHome(surroundings(options)), LOG_FILE);
-  const { lines, place } = await readRotating(path);
+  const { lines, position } = await readRotating(path);
   return ok({
     path,
     lines: lines.flatMap(logLine),
@@ -22,7 +22,7 @@ export async function openLogForCommand(options: AppOptions): Promise<Result<Ope
       const stopping = new AbortController();
       void untilStopped().then(() => stopping.abort());
       return followRotating(path, {
-        from: place,
+        from: position,
         onLine: (line) => logLine(line).forEach(onLine),
         signal: stopping.signal,
       });

@@ -19,7 +19,7 @@ import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-vi
 import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
-import { keyPlace } from './keys.ts';
+import { keyLocation } from './keys.ts';
 
 /** The operators' records and the services that read them. */
 export interface Records {
@@ -42,7 +42,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: around.home, assayHome: home });
   const readLocal = localReader({ cwd: home, home: around.home });
-  const seal = entrySeal(keyPlace(environment));
+  const seal = entrySeal(keyLocation(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {
     records,

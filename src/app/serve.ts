@@ -32,7 +32,7 @@ import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
 import { type Environment, openInEnvironment, setting } from './environment.ts';
 import { neighbourhood, OWN_COMMAND, viewOptions } from './own-entry-place.ts';
-import { ensureAdminToken, openGate, placeOf } from './gate.ts';
+import { ensureAdminToken, openGate, resourceServerOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from '../core/command-options.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
@@ -122,9 +122,9 @@ async function openServer(
   const { settings, catalog, rules, environment } = opened;
   const { log, cleanup } = environment;
   const { views, toolsets } = shown;
-  const place = placeOf(settings, host);
-  if (!place.ok) return place;
-  const { resource } = place.value ?? {};
+  const resourceServer = resourceServerOf(settings, host);
+  if (!resourceServer.ok) return resourceServer;
+  const { resource } = resourceServer.value ?? {};
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, environment) : undefined;
   const ownToken = mintToken();
@@ -165,7 +165,7 @@ async function openServer(
   if (!server.ok) return server;
   listening.server = server.value;
   cleanup.defer(() => server.value.close());
-  place.value?.listensAt(server.value.url);
+  resourceServer.value?.listensAt(server.value.url);
   opened.approvals.pageUrl = `${settings['auth.publicUrl'] || server.value.url}/admin/approvals`;
   return ok({ url: server.value.url, ownToken, adminTokenPath });
 }
@@ -197,12 +197,12 @@ const ANNOUNCE_INTERVAL_MS = 5_000;
 /** Publishes the address for other commands of this user until this process stops. */
 async function announce(
   { home, log, cleanup }: Environment,
-  place: Pick<RunningServe, 'url' | 'configPath'>,
+  address: Pick<RunningServe, 'url' | 'configPath'>,
   { text: token }: MintedToken,
 ): Promise<void> {
   const { pid } = process;
   const path = join(home, SERVE_FILE);
-  const announced: RunningServe = { ...place, pid, token, version: VERSION };
+  const announced: RunningServe = { ...address, pid, token, version: VERSION };
   const cause = await announceServe(path, announced);
   if (cause !== undefined) log.warn('other commands of Assay will not find this process', { path, cause });
   // Another `serve` of this home removes its own entry when it stops; then announce this one.

@@ -7,7 +7,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { fixOf } from '../core/resolve-settings.ts';
 import { ok, type Result } from '../core/result.ts';
 import { isSettingKey } from '../core/settings.ts';
-import type { EntryFault } from '../core/json-place.ts';
+import type { EntryFault } from '../core/json-position.ts';
 import type { RestToolSpec } from '../core/sources/custom-tools.ts';
 import type { OpenServices } from '../edges/cli/runtime.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';

@@ -7,7 +7,7 @@ import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/rea
 import { pathFaultPhrase } from '../core/sentences.ts';
 import type { Transport } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
-import type { EntryFault } from '../core/json-place.ts';
+import type { EntryFault } from '../core/json-position.ts';
 import type { ReachFaults } from '../gateway/ports/gateways.ts';
 import type { Connect, Connectors, Log } from '../gateway/ports/link.ts';
 import { reachesOf } from '../platform/addresses.ts';

@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts';
 import { splitCommandRemedy } from './split-command.ts';
 
 /** Where the command of a server was found, if at all. */
-export type CommandPlace =
+export type CommandLocation =
   | { readonly kind: 'found'; readonly path: string }
   | { readonly kind: 'not executable'; readonly path: string }
   | { readonly kind: 'absent' };
@@ -11,7 +11,7 @@ export type CommandPlace =
 export interface CommandFacts {
   readonly server: string;
   readonly command: string;
-  readonly place: CommandPlace;
+  readonly location: CommandLocation;
   readonly cwd: string;
   readonly cwdIs: 'folder' | 'absent' | 'no folder';
 }
@@ -19,15 +19,15 @@ export interface CommandFacts {
 /** Checks that the command of each stdio server exists and is executable, and that its working folder exists. */
 export function checkCommands(all: readonly CommandFacts[]): readonly Finding[] {
   return all.flatMap((facts) => {
-    const cwd = judgeCwd(facts);
-    const command = judgePlace(facts);
+    const cwd = checkCwd(facts);
+    const command = checkLocation(facts);
     if (cwd === undefined) return [command];
     // A relative command is resolved against the folder, so its absence adds nothing.
     return command.level === 'ok' ? [cwd] : [cwd, command];
   });
 }
 
-function judgeCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
+function checkCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
   if (cwdIs === 'folder') return undefined;
   const what = cwdIs === 'absent' ? 'does not exist' : 'is not a folder';
   return {
@@ -39,23 +39,23 @@ function judgeCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
   };
 }
 
-function judgePlace({ server, command, place }: CommandFacts): Finding {
+function checkLocation({ server, command, location }: CommandFacts): Finding {
   const shown = JSON.stringify(command);
-  switch (place.kind) {
+  switch (location.kind) {
     case 'found':
       return {
         check: 'commands',
         level: 'ok',
         about: server,
-        message: place.path === command ? `${shown} is there.` : `${shown} is ${place.path}.`,
+        message: location.path === command ? `${shown} is there.` : `${shown} is ${location.path}.`,
       };
     case 'not executable':
       return {
         check: 'commands',
         level: 'problem',
         about: server,
-        message: `${shown} is ${place.path}, which may not be executed, so the server cannot be started.`,
-        remedy: `Run \`chmod +x ${place.path}\`, or name the program that runs it as "command" and the file in "args".`,
+        message: `${shown} is ${location.path}, which may not be executed, so the server cannot be started.`,
+        remedy: `Run \`chmod +x ${location.path}\`, or name the program that runs it as "command" and the file in "args".`,
       };
     case 'absent':
       return {

@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts';
 
 /** An error or warning at one place in the config file. */
-export interface Complaint {
+export interface ConfigFault {
   readonly level: 'problem' | 'warning';
   readonly line: number;
   readonly column: number;
@@ -21,7 +21,7 @@ export interface ConfigFacts {
     | {
         readonly kind: 'read';
         readonly servers: number;
-        readonly complaints: readonly Complaint[];
+        readonly faults: readonly ConfigFault[];
         /** Permission bits. Undefined if the system has none. */
         readonly mode: number | undefined;
         /** Keys with secrets in clear text: `mcpServers.git.env.TOKEN`. */
@@ -41,7 +41,7 @@ export function checkConfig(facts: ConfigFacts): readonly Finding[] {
       message,
       remedy: 'Correct the variable, or unset it.',
     })),
-    ...judgeReading(facts),
+    ...checkReading(facts),
   ];
 }
 
@@ -52,7 +52,7 @@ const NAMED_BY: Readonly<Record<ConfigFacts['origin'], string>> = {
   default: 'the default config file',
 };
 
-function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[] {
+function checkReading({ path, origin, reading }: ConfigFacts): readonly Finding[] {
   const about = path;
   const namedBy = NAMED_BY[origin];
   if (reading.kind === 'refused')
@@ -67,7 +67,7 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
           : 'Fix the file, or name another one with --config.',
       },
     ];
-  const complaints = reading.complaints.map((complaint) => complained(path, complaint));
+  const faults = reading.faults.map((fault) => complained(path, fault));
   const { servers, mode, clearSecrets, secretArguments } = reading;
   const found: Finding =
     servers === 0
@@ -86,9 +86,9 @@ function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[
         };
   return [
     found,
-    ...complaints,
-    ...judgeSecrets({ path, mode, clearSecrets }),
-    ...judgeArguments(path, secretArguments),
+    ...faults,
+    ...checkSecrets({ path, mode, clearSecrets }),
+    ...checkArguments(path, secretArguments),
   ];
 }
 
@@ -96,7 +96,7 @@ function countedServers(servers: number): string {
   return servers === 1 ? '1 usable server' : `${servers} usable servers`;
 }
 
-function complained(path: string, { level, line, column, key, reason, remedy }: Complaint): Finding {
+function complained(path: string, { level, line, column, key, reason, remedy }: ConfigFault): Finding {
   const effect = level === 'problem' ? '; it is left out' : '';
   return {
     check: 'config',
@@ -110,7 +110,7 @@ function complained(path: string, { level, line, column, key, reason, remedy }: 
 const OTHERS = 0o077;
 const MAX_KEYS = 5;
 
-function judgeSecrets({
+function checkSecrets({
   path,
   mode,
   clearSecrets,
@@ -133,7 +133,7 @@ function judgeSecrets({
 }
 
 /** The file's mode does not matter: running programs show their arguments to all users. */
-function judgeArguments(path: string, secretArguments: readonly string[]): readonly Finding[] {
+function checkArguments(path: string, secretArguments: readonly string[]): readonly Finding[] {
   if (secretArguments.length === 0) return [];
   return [
     {

@@ -65,12 +65,12 @@ const TOO_LITTLE_BYTES = 20 * MB;
 
 /** Checks that the home is usable, private to its owner, and has enough free space. */
 export function checkHome(home: HomeFacts): readonly Finding[] {
-  const place = judgePlace(home);
-  const others = [...judgeMode(home), ...judgeExposed(home), ...judgeSpace(home), ...judgeCatalog(home)];
+  const place = checkLocation(home);
+  const others = [...checkMode(home), ...checkExposed(home), ...checkSpace(home), ...checkCatalogFile(home)];
   return [place, ...others];
 }
 
-function judgePlace({ path, is, isWritable }: HomeFacts): Finding {
+function checkLocation({ path, is, isWritable }: HomeFacts): Finding {
   const finding = { check: 'disk', about: path } as const;
   const remedy = 'Give yourself the right to write there, or name another folder with --home or ASSAY_HOME.';
   if (is === 'no folder')
@@ -98,7 +98,7 @@ function judgePlace({ path, is, isWritable }: HomeFacts): Finding {
     : { ...finding, level: 'problem', message: 'The home does not exist and cannot be made.', remedy };
 }
 
-function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
+function checkMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
   if (unsafe !== undefined) {
     const { at, reason, command } = unsafe;
     const message = `Others could change the home, and with it what Assay runs: of ${at} ${reason}. No command starts with it.`;
@@ -116,7 +116,7 @@ function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
   ];
 }
 
-function judgeExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Finding[] {
+function checkExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Finding[] {
   // Any fault of the home affects everything in it.
   if (home !== undefined) return [];
   return exposed.map(({ path, mode, unsafe }): Finding => {
@@ -135,7 +135,7 @@ function judgeExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Findi
   });
 }
 
-function judgeSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {
+function checkSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {
   if (freeBytes === undefined || freeBytes >= LITTLE_BYTES) return [];
   return [
     {
@@ -148,7 +148,7 @@ function judgeSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {
   ];
 }
 
-function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
+function checkCatalogFile({ path, catalogFault }: HomeFacts): readonly Finding[] {
   if (catalogFault === undefined) return [];
   return [
     {

@@ -61,12 +61,12 @@ export interface ServerFacts {
 export function checkServers(all: readonly ServerFacts[], known: ReadonlySet<string>): readonly Finding[] {
   return all.flatMap((facts) => {
     const { name, warnings } = facts;
-    const found = known.has(name) && facts.condition.kind === 'down' ? [] : [judgeCondition(facts)];
+    const found = known.has(name) && facts.condition.kind === 'down' ? [] : [checkCondition(facts)];
     return [...found, ...warnings.map((warning) => warned(name, warning))];
   });
 }
 
-function judgeCondition({ name, condition }: ServerFacts): Finding {
+function checkCondition({ name, condition }: ServerFacts): Finding {
   if (condition.kind === 'up') {
     const { era, revision, readyAfterMs, tools, listFaults } = condition;
     const [first] = listFaults;

@@ -1,6 +1,6 @@
 import { digestOfDefinition } from './digest.ts';
 import {
-  complainAt,
+  addFault,
   type Fault,
   fitTextAt,
   flagAt,
@@ -8,11 +8,11 @@ import {
   itemsAt,
   memberAt,
   membersAt,
-  type Place,
+  type JsonPosition,
   textAt,
   textIfGiven,
   timeMsAt,
-} from './json-place.ts';
+} from './json-position.ts';
 import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
@@ -55,11 +55,11 @@ export interface LeftOut {
 export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
   const faults: Fault[] = [];
   const leftOut: LeftOut[] = [];
-  const file: Place = { value: parsedJson(text), field: '', faults };
-  const toolsets = toolsetsIn(file).map((place) => readToolset(place, { nowMs, leftOut }));
+  const file: JsonPosition = { value: parsedJson(text), field: '', faults };
+  const toolsets = toolsetsIn(file).map((position) => readToolset(position, { nowMs, leftOut }));
   const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
   if (twice !== undefined)
-    complainAt(memberAt(file, 'toolsets'), `two are called ${JSON.stringify(twice.name)}`);
+    addFault(memberAt(file, 'toolsets'), `two are called ${JSON.stringify(twice.name)}`);
   const equipped = equippedIn(file);
   const isThere = toolsets.some(({ name }) => name === equipped);
   const [wrong] = faults;
@@ -67,26 +67,27 @@ export function readToolsetJson(text: string, nowMs: number): Result<ReadToolset
   return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
 }
 
-export interface ToolsetPlace {
-  readonly place: Place;
-  readonly name: Place;
+export interface ToolsetPosition {
+  readonly position: JsonPosition;
+  readonly name: JsonPosition;
 }
 
-function toolsetsIn(file: Place): readonly ToolsetPlace[] {
+function toolsetsIn(file: JsonPosition): readonly ToolsetPosition[] {
   const toolsets = memberAt(file, 'toolsets');
-  if (!isGiven(file)) complainAt(file, 'it is no JSON');
+  if (!isGiven(file)) addFault(file, 'it is no JSON');
   else if (!isGiven(toolsets) && !isGiven(memberAt(file, 'tools')))
-    complainAt(file, 'it must be an object with "toolsets" or "tools"');
-  else if (!isGiven(toolsets)) return [{ place: file, name: memberAt(file, 'name') }];
+    addFault(file, 'it must be an object with "toolsets" or "tools"');
+  else if (!isGiven(toolsets)) return [{ position: file, name: memberAt(file, 'name') }];
   else if (Array.isArray(toolsets.value))
-    return itemsAt(toolsets).map((place) => ({ place, name: memberAt(place, 'name') }));
+    return itemsAt(toolsets).map((position) => ({ position, name: memberAt(position, 'name') }));
   // HyperTool stores them by name.
-  else return membersAt(toolsets).map(([name, place]) => ({ place, name: { ...place, value: name } }));
+  else
+    return membersAt(toolsets).map(([name, position]) => ({ position, name: { ...position, value: name } }));
   return [];
 }
 
 /** On startup HyperTool equips the toolset that was equipped last, or writes null if there was none. */
-function equippedIn(file: Place): string | undefined {
+function equippedIn(file: JsonPosition): string | undefined {
   const last = memberAt(file, 'lastEquippedToolset');
   return textIfGiven(memberAt(file, 'equipped')) ?? (last.value === null ? undefined : textIfGiven(last));
 }
@@ -98,16 +99,16 @@ export interface ToolsetReader {
 
 /** Reads one toolset; errors are reported at their place. */
 export function readToolset(
-  { place, name: namePlace }: ToolsetPlace,
+  { position, name: namePosition }: ToolsetPosition,
   { nowMs, leftOut }: ToolsetReader,
 ): Toolset {
-  const name = fitTextAt(namePlace, toolsetNameFault);
-  const version = memberAt(place, 'version');
+  const name = fitTextAt(namePosition, toolsetNameFault);
+  const version = memberAt(position, 'version');
   if (isGiven(version)) fitTextAt(version, versionFault);
-  const description = memberAt(place, 'description');
-  const madeBy = memberAt(place, 'madeBy');
-  const createdMs = timeMsAt(memberAt(place, 'createdAt'), nowMs);
-  const changedMs = timeMsAt(memberAt(place, 'lastModified'), createdMs);
+  const description = memberAt(position, 'description');
+  const madeBy = memberAt(position, 'madeBy');
+  const createdMs = timeMsAt(memberAt(position, 'createdAt'), nowMs);
+  const changedMs = timeMsAt(memberAt(position, 'lastModified'), createdMs);
   const within = { toolset: name, changedMs, leftOut };
   return {
     name,
@@ -115,14 +116,14 @@ export function readToolset(
     ...(isGiven(madeBy) && { maker: readMaker(madeBy) }),
     createdMs,
     changedMs,
-    tools: readTools(memberAt(place, 'tools'), within),
-    toolNotes: readToolNotes(memberAt(place, 'toolNotes'), within),
+    tools: readTools(memberAt(position, 'tools'), within),
+    toolNotes: readToolNotes(memberAt(position, 'toolNotes'), within),
   };
 }
 
-function readMaker(place: Place): ToolsetMaker {
-  const by = fitTextAt(memberAt(place, 'by'), writerFault);
-  return { by: by === 'model' ? by : 'operator', subject: textAt(memberAt(place, 'subject')) };
+function readMaker(position: JsonPosition): ToolsetMaker {
+  const by = fitTextAt(memberAt(position, 'by'), writerFault);
+  return { by: by === 'model' ? by : 'operator', subject: textAt(memberAt(position, 'subject')) };
 }
 
 function versionFault(version: string): string | undefined {
@@ -137,56 +138,56 @@ interface Within {
 
 const REF_ID_ALONE = 'it has a refId alone, and the refIds of other programs mean nothing here';
 
-function readTools(place: Place, { toolset, leftOut }: Within): readonly ToolsetTool[] {
+function readTools(position: JsonPosition, { toolset, leftOut }: Within): readonly ToolsetTool[] {
   const tools = new Map<string, ToolsetTool>();
-  for (const item of itemsAt(place)) {
+  for (const item of itemsAt(position)) {
     const name = readName(item);
     if (typeof name !== 'string') leftOut.push({ toolset, tool: name.label, reason: REF_ID_ALONE });
     else if (!tools.has(name)) tools.set(name, readTool(item, name));
   }
   const max = TOOLSET_LIMITS.tools;
-  if (tools.size > max) complainAt(place, `it may have at most ${max} tools`);
+  if (tools.size > max) addFault(position, `it may have at most ${max} tools`);
   return [...tools.values()];
 }
 
 /** The namespaced name of a ref, or a label for a tool without one. */
-function readName(ref: Place): string | { readonly label: string } {
+function readName(ref: JsonPosition): string | { readonly label: string } {
   const name = textIfGiven(memberAt(ref, 'namespacedName'));
   const refId = textIfGiven(memberAt(ref, 'refId'));
-  if (name === undefined && refId === undefined) complainAt(ref, 'it must have namespacedName or refId');
+  if (name === undefined && refId === undefined) addFault(ref, 'it must have namespacedName or refId');
   return name ?? { label: `refId ${refId ?? ''}` };
 }
 
 /** A refId is ignored without its definition: it could not pin the tool to anything. */
-function readTool(place: Place, namespacedName: string): ToolsetTool {
+function readTool(position: JsonPosition, namespacedName: string): ToolsetTool {
   const server = wholeServerIn(namespacedName);
   if (server !== undefined) {
-    const known = memberAt(place, 'known');
+    const known = memberAt(position, 'known');
     const whole = wholeServer(server, isGiven(known) ? readNames(known) : undefined);
-    return { ...whole, except: readNames(memberAt(place, 'except')) };
+    return { ...whole, except: readNames(memberAt(position, 'except')) };
   }
-  const definition = memberAt(place, 'definition');
+  const definition = memberAt(position, 'definition');
   if (!isGiven(definition)) return { namespacedName };
   const text = textAt(definition);
   const digest = digestOfDefinition(text);
-  const refId = fitTextAt(memberAt(place, 'refId'), (given) =>
+  const refId = fitTextAt(memberAt(position, 'refId'), (given) =>
     isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
   );
   return { namespacedName, held: { refId, digest, text } };
 }
 
 /** Names of tools of one server. */
-function readNames(place: Place): readonly string[] {
-  const names = isGiven(place) ? itemsAt(place).map(textAt) : [];
+function readNames(position: JsonPosition): readonly string[] {
+  const names = isGiven(position) ? itemsAt(position).map(textAt) : [];
   const most = WHOLE_SERVER_LIMIT;
-  if (names.length > most) complainAt(place, `it may have at most ${most} names`);
+  if (names.length > most) addFault(position, `it may have at most ${most} names`);
   return [...new Set(names)];
 }
 
 /** Toolsets of older HyperTool versions have none. */
-function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
+function readToolNotes(position: JsonPosition, within: Within): readonly ToolNotes[] {
   const byTool = new Map<string, Note[]>();
-  for (const item of isGiven(place) ? itemsAt(place) : []) {
+  for (const item of isGiven(position) ? itemsAt(position) : []) {
     const name = readName(memberAt(item, 'toolRef'));
     const isNamed = typeof name === 'string';
     const tool = isNamed ? name : name.label;
@@ -212,16 +213,16 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }
 
-function readNote(place: Place, { changedMs }: Within): Note {
-  const by = memberAt(place, 'by');
+function readNote(position: JsonPosition, { changedMs }: Within): Note {
+  const by = memberAt(position, 'by');
   if (isGiven(by)) fitTextAt(by, writerFault);
   return {
-    name: textAt(memberAt(place, 'name')),
-    note: textAt(memberAt(place, 'note')),
-    author: textIfGiven(memberAt(place, 'author')) ?? LOCAL_USER.subject,
+    name: textAt(memberAt(position, 'name')),
+    note: textAt(memberAt(position, 'note')),
+    author: textIfGiven(memberAt(position, 'author')) ?? LOCAL_USER.subject,
     by: by.value === 'model' ? 'model' : 'operator',
-    writtenMs: timeMsAt(memberAt(place, 'writtenAt'), changedMs),
-    isHeld: flagAt(memberAt(place, 'isHeld'), false),
+    writtenMs: timeMsAt(memberAt(position, 'writtenAt'), changedMs),
+    isHeld: flagAt(memberAt(position, 'isHeld'), false),
   };
 }
 

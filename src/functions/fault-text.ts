@@ -22,7 +22,7 @@ export function faultText(thrown: unknown, context: FaultContext): string {
 
 /** The position in the module's files that this was called from. */
 export function placeHere(context: FaultContext): string | undefined {
-  return framesOf(new Error().stack ?? '', context)[0]?.place;
+  return framesOf(new Error().stack ?? '', context)[0]?.position;
 }
 
 /** The result of `get`, or undefined if it throws. */
@@ -45,7 +45,9 @@ function described(thrown: unknown, context: FaultContext, depth: number): strin
   const frames = framesOf(stack, context);
   const lines = [
     `${headOf(thrown, context)}${placeOfSyntax(stack, context)}`,
-    ...frames.map(({ caller, place }) => (caller === '' ? `    at ${place}` : `    at ${caller} (${place})`)),
+    ...frames.map(({ caller, position }) =>
+      caller === '' ? `    at ${position}` : `    at ${caller} (${position})`,
+    ),
   ];
   const cause = depth < MAX_CAUSES ? tryTo(() => thrown.cause) : undefined;
   if (cause !== undefined) lines.push(`Caused by: ${described(cause, context, depth + 1)}`);
@@ -100,7 +102,7 @@ interface Frame {
   /** Empty for code outside of functions. */
   readonly caller: string;
   /** `tools.ts:5:11` */
-  readonly place: string;
+  readonly position: string;
 }
 
 /** The stack frames in the module's files. */
@@ -114,7 +116,7 @@ function framesOf(stack: string, context: FaultContext): readonly Frame[] {
       const inside = insideOf(file, context);
       if (inside === undefined) return [];
       const caller = head.slice(3).trim();
-      return [{ caller: UNNAMED.has(caller) ? '' : caller, place: `${inside}:${line}:${column}` }];
+      return [{ caller: UNNAMED.has(caller) ? '' : caller, position: `${inside}:${line}:${column}` }];
     })
     .slice(0, MAX_FRAMES);
 }

@@ -30,7 +30,7 @@ export async function loadModule(
       return err('it exports no tool: make one with defineTool, and export it');
     return ok(read);
   } catch (error) {
-    return err(faultText(withPlace(error, files), { folder }));
+    return err(faultText(withPosition(error, files), { folder }));
   }
 }
 
@@ -42,7 +42,7 @@ function zodWriter(path: string): WriteZod | undefined {
 }
 
 /** V8 does not report the position of a syntax error in JavaScript; the TypeScript parser does. */
-function withPlace(error: unknown, files: ReadonlySet<string>): unknown {
+function withPosition(error: unknown, files: ReadonlySet<string>): unknown {
   if (!(error instanceof SyntaxError) || /^(?:file:|\/).*:\d+$/m.test(error.stack ?? '')) return error;
   for (const file of [...files].reverse()) {
     const source = tryTo(() => readFileSync(file, 'utf8'));

@@ -6,7 +6,7 @@ import { findCommand } from './machine.ts';
 const PYTHON = /^python[\d.]*$/;
 const LIMIT_MS = 10_000;
 
-export interface CommandPlace {
+export interface SearchPath {
   readonly cwd: string;
   readonly path: string;
 }
@@ -15,12 +15,12 @@ export interface CommandPlace {
  * The Python that a shim of pyenv or asdf starts, by its path: a shim reads the home folder, which a sandbox does not
  * show. Any other command unchanged.
  */
-export async function realInterpreter(command: string, place: CommandPlace): Promise<string> {
+export async function realInterpreter(command: string, search: SearchPath): Promise<string> {
   if (!PYTHON.test(basename(command))) return command;
-  const found = await findCommand(command, place);
+  const found = await findCommand(command, search);
   if (found.kind !== 'found' || basename(dirname(found.path)) !== 'shims') return command;
   const asked = ['-I', '-c', 'import sys; print(sys.executable)'];
-  const options = { cwd: place.cwd, timeout: LIMIT_MS, maxBuffer: 64 * 1024 };
+  const options = { cwd: search.cwd, timeout: LIMIT_MS, maxBuffer: 64 * 1024 };
   const path = await promisify(execFile)(found.path, asked, options).then(
     ({ stdout }) => stdout.trim(),
     () => '',

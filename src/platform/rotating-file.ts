@@ -53,7 +53,7 @@ export class RotatingFile {
 }
 
 /** How far a file has been read. */
-export interface ReadPlace {
+export interface ReadPosition {
   readonly ino: number;
   readonly position: number;
 }
@@ -61,14 +61,14 @@ export interface ReadPlace {
 /** All lines of the file and its predecessor, and where the next one will be. Empty if there are none. */
 export async function readRotating(
   path: string,
-): Promise<{ readonly lines: readonly string[]; readonly place: ReadPlace }> {
+): Promise<{ readonly lines: readonly string[]; readonly position: ReadPosition }> {
   const { ino } = await placeOf(path);
   const [earlier, now] = [await textFrom(before(path), 0), await textFrom(path, 0)];
-  return { lines: linesOf(earlier + now), place: { ino, position: Buffer.byteLength(now) } };
+  return { lines: linesOf(earlier + now), position: { ino, position: Buffer.byteLength(now) } };
 }
 
 interface FollowOptions {
-  readonly from: ReadPlace;
+  readonly from: ReadPosition;
   readonly onLine: (line: string) => void;
   readonly signal: AbortSignal;
 }

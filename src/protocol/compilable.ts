@@ -4,7 +4,7 @@ import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 /** Where a schema is wrong, as object keys and array indexes from the schema down. */
 export interface SchemaFault {
   readonly at: readonly (string | number)[];
-  readonly says: string;
+  readonly message: string;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface SchemaFault {
 export function compileFault(schema: JsonObject): SchemaFault | undefined {
   const { $id } = schema;
   const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
-  if (!isIdFine) return { at: ['$id'], says: 'is no plain URI' };
+  if (!isIdFine) return { at: ['$id'], message: 'is no plain URI' };
   const anchors = new Map<string, JsonObject>();
   const walk: Walk = { root: schema, anchors, circles: new Map(), seen: new Set(), isOnlyReference };
   return (
@@ -51,11 +51,11 @@ function descend(root: JsonObject, step: (schema: unknown, at: At) => Step): Sch
     if (schema !== null && !isJsonObject(schema)) continue;
     const at = [...next.base, ...path];
     if (at.length > MAX_DEPTH)
-      return { at: at.slice(0, SHOWN_DEPTH), says: `leads more than ${MAX_DEPTH} steps down` };
+      return { at: at.slice(0, SHOWN_DEPTH), message: `leads more than ${MAX_DEPTH} steps down` };
     const found = step(schema, at);
     if (found === undefined) continue;
-    if (++looked > MAX_SCHEMAS) return { at: [], says: `holds more than ${MAX_SCHEMAS} schemas` };
-    if ('says' in found) return found;
+    if (++looked > MAX_SCHEMAS) return { at: [], message: `holds more than ${MAX_SCHEMAS} schemas` };
+    if ('message' in found) return found;
     for (const part of found.toReversed()) waiting.push({ base: at, part });
   }
   return undefined;
@@ -85,12 +85,12 @@ function anchorStep(schema: unknown, at: At, anchors: Map<string, JsonObject>): 
 }
 
 function anchorFault(schema: JsonObject, anchors: Map<string, JsonObject>, at: At): SchemaFault | undefined {
-  if (typeof schema['$id'] === 'string') return { at: [...at, '$id'], says: 'is nested' };
+  if (typeof schema['$id'] === 'string') return { at: [...at, '$id'], message: 'is nested' };
   return first(['$anchor', '$dynamicAnchor'], (key) => {
     const anchor = schema[key];
     if (typeof anchor !== 'string') return undefined;
     if (!ANCHOR.test(anchor) || anchors.has(anchor))
-      return { at: [...at, key], says: 'is no name of its own' };
+      return { at: [...at, key], message: 'is no name of its own' };
     anchors.set(anchor, schema);
     return undefined;
   });
@@ -98,14 +98,14 @@ function anchorFault(schema: JsonObject, anchors: Map<string, JsonObject>, at: A
 
 /** A schema in a position where Ajv compiles it. */
 function compileStep(schema: unknown, at: At, walk: Walk): Step {
-  if (schema === null) return { at, says: 'is null' };
+  if (schema === null) return { at, message: 'is null' };
   if (!isJsonObject(schema) || walk.seen.has(schema)) return undefined;
   walk.seen.add(schema);
   if (isAlwaysValid(schema)) return [];
-  if (schema['$async']) return { at: [...at, '$async'], says: 'is set' };
-  if (at.length > 0 && schema['$id']) return { at: [...at, '$id'], says: 'is nested' };
+  if (schema['$async']) return { at: [...at, '$async'], message: 'is set' };
+  if (at.length > 0 && schema['$id']) return { at: [...at, '$id'], message: 'is nested' };
   const target = referenceStep(schema, at, walk);
-  if ('says' in target || isOnlyReference(schema)) return target;
+  if ('message' in target || isOnlyReference(schema)) return target;
   return typeFault(schema, at) ?? keywordFault(schema, at) ?? [...target, ...partsCompiledOf(schema)];
 }
 
@@ -141,11 +141,11 @@ const TYPES: ReadonlySet<unknown> = new Set([
 
 function typeFault({ type, nullable }: JsonObject, at: At): SchemaFault | undefined {
   const types: readonly unknown[] = Array.isArray(type) ? type : type ? [type] : [];
-  if (!types.every((one) => TYPES.has(one))) return { at: [...at, 'type'], says: 'names no JSON type' };
+  if (!types.every((one) => TYPES.has(one))) return { at: [...at, 'type'], message: 'names no JSON type' };
   if (types.includes('null'))
-    return nullable === false ? { at: [...at, 'nullable'], says: 'contradicts the type' } : undefined;
+    return nullable === false ? { at: [...at, 'nullable'], message: 'contradicts the type' } : undefined;
   return types.length === 0 && nullable !== undefined
-    ? { at: [...at, 'nullable'], says: 'stands without a type' }
+    ? { at: [...at, 'nullable'], message: 'stands without a type' }
     : undefined;
 }
 
@@ -215,8 +215,8 @@ function keywordFault(schema: JsonObject, at: At): SchemaFault | undefined {
     const keyword = KEYWORDS.get(name);
     if (keyword === undefined) return undefined;
     const isType = keyword.types?.includes(typeOf(value)) ?? true;
-    const says = isType ? keyword.fault?.(value, schema) : 'has a value of the wrong type';
-    return says === undefined ? undefined : { at: [...at, name], says };
+    const message = isType ? keyword.fault?.(value, schema) : 'has a value of the wrong type';
+    return message === undefined ? undefined : { at: [...at, name], message };
   });
 }
 
@@ -240,8 +240,8 @@ function referenceStep(schema: JsonObject, at: At, walk: Walk): SchemaFault | re
   // Refers to the whole schema; `#/` is Ajv's own spelling.
   if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return [];
   const target = referent($ref, walk);
-  if (target === undefined) return { at: [...at, '$ref'], says: 'names nothing in this schema' };
-  if (leadsNowhere(schema, walk)) return { at: [...at, '$ref'], says: 'leads back to itself' };
+  if (target === undefined) return { at: [...at, '$ref'], message: 'names nothing in this schema' };
+  if (leadsNowhere(schema, walk)) return { at: [...at, '$ref'], message: 'leads back to itself' };
   return [[['$ref'], target]];
 }
 
@@ -271,8 +271,8 @@ function areStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function unless(isFine: boolean, says: string): string | undefined {
-  return isFine ? undefined : says;
+function unless(isFine: boolean, message: string): string | undefined {
+  return isFine ? undefined : message;
 }
 
 function first<T>(

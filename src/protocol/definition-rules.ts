@@ -7,7 +7,7 @@ export type ListedKind = 'tool' | 'prompt' | 'resource' | 'resourceTemplate';
 
 /** What clients that validate a value require of it. */
 export type Rule =
-  | { readonly kind: 'value'; readonly says: string; readonly holds: (value: unknown) => boolean }
+  | { readonly kind: 'value'; readonly message: string; readonly holds: (value: unknown) => boolean }
   | {
       readonly kind: 'object';
       readonly members: Readonly<Record<string, Member>>;
@@ -28,21 +28,21 @@ export interface Member {
   readonly indivisible?: true;
 }
 
-const STRING: Rule = { kind: 'value', says: 'is no string', holds: (value) => typeof value === 'string' };
-const BOOLEAN: Rule = { kind: 'value', says: 'is no boolean', holds: (value) => typeof value === 'boolean' };
-const NUMBER: Rule = { kind: 'value', says: 'is no finite number', holds: (value) => Number.isFinite(value) };
+const STRING: Rule = { kind: 'value', message: 'is no string', holds: (value) => typeof value === 'string' };
+const BOOLEAN: Rule = { kind: 'value', message: 'is no boolean', holds: (value) => typeof value === 'boolean' };
+const NUMBER: Rule = { kind: 'value', message: 'is no finite number', holds: (value) => Number.isFinite(value) };
 const PRIORITY: Rule = {
   kind: 'value',
-  says: 'is no number from 0 to 1',
+  message: 'is no number from 0 to 1',
   holds: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 };
-const DATE_TIME: Rule = { kind: 'value', says: 'is no date and time with an offset', holds: isDateTime };
+const DATE_TIME: Rule = { kind: 'value', message: 'is no date and time with an offset', holds: isDateTime };
 const OBJECT: Rule = { kind: 'object', members: {} };
 const STRINGS: Rule = { kind: 'array', each: STRING };
 /** SDK 1.x accepts arrays here and rejects the schemas `true` and `false`; SDK 2.x rejects numbers such as 1e400. */
 const PROPERTY: Rule = {
   kind: 'value',
-  says: 'is no object of finite JSON values',
+  message: 'is no object of finite JSON values',
   holds: (value) => typeof value === 'object' && value !== null && isFiniteJson(value),
 };
 const PROPERTIES: Rule = { kind: 'record', each: PROPERTY };
@@ -169,8 +169,8 @@ function headerFault(inputSchema: unknown): SchemaFault | undefined {
 }
 
 function oneOf(...names: readonly string[]): Rule {
-  const says = `is not ${names.map((name) => `"${name}"`).join(' or ')}`;
-  return { kind: 'value', says, holds: (value) => names.some((name) => name === value) };
+  const message = `is not ${names.map((name) => `"${name}"`).join(' or ')}`;
+  return { kind: 'value', message, holds: (value) => names.some((name) => name === value) };
 }
 
 /** Without `__proto__`, which the clients' parser skips. */

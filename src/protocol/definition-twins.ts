@@ -1,5 +1,5 @@
 import { DEFINITIONS, type ListedKind, type Rule } from './definition-rules.ts';
-import { phraseAt, type Place } from './listable.ts';
+import { phraseAt, type JsonPath } from './listable.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -20,7 +20,7 @@ import {
  */
 export function twinFault(kind: ListedKind, text: string, value: unknown): string | undefined {
   const twin = exactTwin(text) ?? variant(DEFINITIONS[kind], value, []);
-  return twin && phraseAt(twin.at, twin.says);
+  return twin && phraseAt(twin.at, twin.message);
 }
 
 /** A key as readers that ignore case see it: Unicode simple folding, like Go's encoding/json for ASCII names. */
@@ -30,8 +30,8 @@ export function foldedKey(key: string): string {
 }
 
 interface Twin {
-  readonly at: Place;
-  readonly says: string;
+  readonly at: JsonPath;
+  readonly message: string;
 }
 
 /** An open object or array; `step` is the key or index being read. */
@@ -75,7 +75,7 @@ function exactTwin(text: string): Twin | undefined {
 
 function doubled(open: readonly Open[], key: string): Twin {
   const at = open.slice(0, -1).map(({ step }) => step);
-  return { at, says: `holds the key ${shown(key)} twice` };
+  return { at, message: `holds the key ${shown(key)} twice` };
 }
 
 /** Position of the closing quote of a string. */
@@ -100,7 +100,7 @@ function stringIn(raw: string): string {
 }
 
 /** The first known key that appears in two spellings that differ only in case. */
-function variant(rule: Rule, value: unknown, at: Place): Twin | undefined {
+function variant(rule: Rule, value: unknown, at: JsonPath): Twin | undefined {
   if (rule.kind === 'array' && Array.isArray(value)) return firstOf(value.entries(), () => rule.each, at);
   if (rule.kind !== 'object' || typeof value !== 'object' || value === null || Array.isArray(value))
     return undefined;
@@ -113,7 +113,7 @@ function variant(rule: Rule, value: unknown, at: Place): Twin | undefined {
     if (other !== undefined)
       return {
         at,
-        says: `holds the keys ${shown(other)} and ${shown(key)}, which some readers take for one`,
+        message: `holds the keys ${shown(other)} and ${shown(key)}, which some readers take for one`,
       };
     seen.set(name, key);
   }
@@ -128,7 +128,7 @@ function variant(rule: Rule, value: unknown, at: Place): Twin | undefined {
 function firstOf<Key extends string | number>(
   parts: Iterable<readonly [Key, unknown]>,
   ruleOf: (key: Key) => Rule | undefined,
-  at: Place,
+  at: JsonPath,
 ): Twin | undefined {
   for (const [key, part] of parts) {
     const rule = ruleOf(key);

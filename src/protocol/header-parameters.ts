@@ -79,7 +79,7 @@ const BEYOND_NAMED: readonly string[] = [
   'patternProperties',
 ];
 
-interface Place {
+interface SchemaPosition {
   /** The chain of properties leading there. */
   readonly path: readonly string[];
   /** All keys and indexes leading there. */
@@ -94,15 +94,15 @@ type Found = Map<string, HeaderParameter>;
 /**
  * Visits a schema and its subschemas only: other values, such as a default, may contain the same key without meaning.
  */
-function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undefined {
+function sweep(schema: unknown, position: SchemaPosition, found: Found): SchemaFault | undefined {
   if (!isJsonObject(schema)) return undefined;
-  if (place.at.length > MAX_DEPTH)
-    return { at: place.at.slice(0, SHOWN_DEPTH), says: `leads more than ${MAX_DEPTH} steps down` };
+  if (position.at.length > MAX_DEPTH)
+    return { at: position.at.slice(0, SHOWN_DEPTH), message: `leads more than ${MAX_DEPTH} steps down` };
   if (Object.hasOwn(schema, ANNOTATION)) {
-    const says = annotate(schema, place, found);
-    if (says !== undefined) return { at: [...place.at, ANNOTATION], says };
+    const message = annotate(schema, position, found);
+    if (message !== undefined) return { at: [...position.at, ANNOTATION], message };
   }
-  for (const [inner, next] of partsOf(schema, place)) {
+  for (const [inner, next] of partsOf(schema, position)) {
     const fault = sweep(inner, next, found);
     if (fault !== undefined) return fault;
   }
@@ -110,7 +110,11 @@ function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undef
 }
 
 /** Records one annotation, or returns what is wrong with it. */
-function annotate(schema: JsonObject, { path, isReachable }: Place, found: Found): string | undefined {
+function annotate(
+  schema: JsonObject,
+  { path, isReachable }: SchemaPosition,
+  found: Found,
+): string | undefined {
   const name = schema[ANNOTATION];
   if (!isReachable || path.length === 0) return 'is not on a property that "properties" alone lead to';
   if (typeof name !== 'string' || name === '') return 'is no string with a name in it';
@@ -125,16 +129,18 @@ function annotate(schema: JsonObject, { path, isReachable }: Place, found: Found
 
 function partsOf(
   schema: JsonObject,
-  { path, at, isReachable }: Place,
-): readonly (readonly [unknown, Place])[] {
-  const beyond = (inner: unknown, ...keys: SchemaFault['at']): readonly [unknown, Place] => [
+  { path, at, isReachable }: SchemaPosition,
+): readonly (readonly [unknown, SchemaPosition])[] {
+  const beyond = (inner: unknown, ...keys: SchemaFault['at']): readonly [unknown, SchemaPosition] => [
     inner,
     { path, at: [...at, ...keys], isReachable: false },
   ];
-  const properties = entriesOf(schema['properties']).map(([key, inner]): readonly [unknown, Place] => [
-    inner,
-    { path: [...path, key], at: [...at, 'properties', key], isReachable },
-  ]);
+  const properties = entriesOf(schema['properties']).map(
+    ([key, inner]): readonly [unknown, SchemaPosition] => [
+      inner,
+      { path: [...path, key], at: [...at, 'properties', key], isReachable },
+    ],
+  );
   const plain = BEYOND.filter((key) => Object.hasOwn(schema, key)).flatMap((key) => {
     const value = schema[key];
     return Array.isArray(value)

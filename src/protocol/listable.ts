@@ -22,30 +22,30 @@ export type Listable =
  */
 export function listable(kind: ListedKind, era: Era, definition: unknown): Listable {
   const finding = inspect(DEFINITIONS[kind], definition, era);
-  if (finding.kind === 'broken') return { kind: 'withheld', reason: phraseAt(finding.at, finding.says) };
+  if (finding.kind === 'broken') return { kind: 'withheld', reason: phraseAt(finding.at, finding.message) };
   if (finding.faults.length === 0) return { kind: 'whole' };
   return {
     kind: 'without',
     paths: finding.faults.map((fault) => fault.path),
-    reasons: finding.faults.map((fault) => phraseAt(fault.at, fault.says)),
+    reasons: finding.faults.map((fault) => phraseAt(fault.at, fault.message)),
   };
 }
 
 type ObjectRule = Extract<Rule, { readonly kind: 'object' }>;
 
 /** Object keys and array indexes from the definition down. */
-export type Place = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
 /** `at` is where a value is invalid; `path`, a prefix of it, is what to leave out. */
 interface Fault {
   readonly path: readonly string[];
-  readonly at: Place;
-  readonly says: string;
+  readonly at: JsonPath;
+  readonly message: string;
 }
 
 type Finding =
   | { readonly kind: 'sound'; readonly faults: readonly Fault[] }
-  | { readonly kind: 'broken'; readonly at: Place; readonly says: string };
+  | { readonly kind: 'broken'; readonly at: JsonPath; readonly message: string };
 
 /** With more faults than this, the containing member is left out as a whole. */
 const MAX_FAULTS = 100;
@@ -54,7 +54,7 @@ const SOUND: Finding = { kind: 'sound', faults: [] };
 function inspect(rule: Rule, value: unknown, era: Era): Finding {
   switch (rule.kind) {
     case 'value':
-      return rule.holds(value) ? SOUND : broken(rule.says);
+      return rule.holds(value) ? SOUND : broken(rule.message);
     case 'array':
       return Array.isArray(value) ? inspectElements(rule.each, value, era) : broken('is no array');
     case 'record':
@@ -69,7 +69,7 @@ function inspectElements(each: Rule, elements: readonly unknown[], era: Era): Fi
   for (const [index, element] of elements.entries()) {
     const finding = inspect(each, element, era);
     const worst = finding.kind === 'broken' ? finding : finding.faults[0];
-    if (worst !== undefined) return broken(worst.says, [index, ...worst.at]);
+    if (worst !== undefined) return broken(worst.message, [index, ...worst.at]);
   }
   return SOUND;
 }
@@ -88,7 +88,7 @@ function inspectObject(rule: ObjectRule, value: JsonObject, era: Era): Finding {
   if (finding.kind === 'broken') return finding;
   const isWhole = finding.faults.length === 0;
   const fault = era === 'modern' ? rule.modernFault?.(value) : isWhole && rule.legacyFault?.(value);
-  return fault ? broken(fault.says, fault.at) : finding;
+  return fault ? broken(fault.message, fault.at) : finding;
 }
 
 function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonObject, era: Era): Finding {
@@ -101,7 +101,7 @@ function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonOb
     }
     const found = inspect(member.rule, value[key], era);
     const finding = member.indivisible ? undivided(found) : found;
-    if (finding.kind === 'broken' && member.required) return broken(finding.says, [key, ...finding.at]);
+    if (finding.kind === 'broken' && member.required) return broken(finding.message, [key, ...finding.at]);
     faults.push(...faultsOf(key, finding));
   }
   return { kind: 'sound', faults };
@@ -109,24 +109,24 @@ function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonOb
 
 /** What to leave out below `key`: the whole member if it is broken, else its invalid parts. */
 function faultsOf(key: string, finding: Finding): readonly Fault[] {
-  if (finding.kind === 'broken') return [{ path: [key], at: [key, ...finding.at], says: finding.says }];
-  return finding.faults.map(({ path, at, says }) => ({ path: [key, ...path], at: [key, ...at], says }));
+  if (finding.kind === 'broken') return [{ path: [key], at: [key, ...finding.at], message: finding.message }];
+  return finding.faults.map(({ path, at, message }) => ({ path: [key, ...path], at: [key, ...at], message }));
 }
 
 function undivided(finding: Finding): Finding {
   const first = finding.kind === 'sound' ? finding.faults[0] : undefined;
-  return first === undefined ? finding : broken(first.says, first.at);
+  return first === undefined ? finding : broken(first.message, first.at);
 }
 
-function broken(says: string, at: Place = []): Finding {
-  return { kind: 'broken', at, says };
+function broken(message: string, at: JsonPath = []): Finding {
+  return { kind: 'broken', at, message };
 }
 
 const MAX_PLACE_LENGTH = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
 /** For example `icons[0].src is absent`. Keys chosen by the server are escaped. */
-export function phraseAt(at: Place, says: string): string {
+export function phraseAt(at: JsonPath, message: string): string {
   let place = '';
   for (const step of at) {
     if (typeof step === 'number') place += `[${step}]`;
@@ -134,5 +134,5 @@ export function phraseAt(at: Place, says: string): string {
     else place += place === '' ? step : `.${step}`;
   }
   if (place.length > MAX_PLACE_LENGTH) place = `${place.slice(0, MAX_PLACE_LENGTH)}…`;
-  return place === '' ? `the definition ${says}` : `${place} ${says}`;
+  return place === '' ? `the definition ${message}` : `${place} ${message}`;
 }

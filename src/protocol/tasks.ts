@@ -16,16 +16,16 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
 /** Where a task id is, as a path of keys from the params or the result. */
-type Place = readonly string[];
+type MemberPath = readonly string[];
 
 /** Any message may name its task in `_meta` (2025-11-25, basic/utilities/tasks#associating-task-related-messages). */
-const RELATED: Place = ['_meta', RELATED_TASK, 'taskId'];
+const RELATED: MemberPath = ['_meta', RELATED_TASK, 'taskId'];
 
 /** Requests that name their task in `params.taskId`. */
 const ABOUT_ONE: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
 
 /** In results, except for `tasks/list`, whose tasks are handled one by one, see `tasksIn`. */
-const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, Place>>> = {
+const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, MemberPath>>> = {
   legacy: new Map([
     ['tools/call', ['task', 'taskId']],
     ['tasks/get', ['taskId']],
@@ -36,7 +36,7 @@ const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, Place>>> = {
     ['tasks/get', ['taskId']],
   ]),
 };
-const IN_NOTIFICATIONS: ReadonlyMap<string, Place> = new Map([
+const IN_NOTIFICATIONS: ReadonlyMap<string, MemberPath> = new Map([
   ['notifications/tasks/status', ['taskId']],
   ['notifications/tasks', ['taskId']],
 ]);
@@ -153,7 +153,7 @@ const TASK = planOf({ taskId: {} });
 function found(
   bytes: Buffer,
   object: JsonObject | undefined,
-  [key, ...deeper]: Place,
+  [key, ...deeper]: MemberPath,
 ): readonly FoundTaskId[] {
   const member = key === undefined ? undefined : memberOf(object, key);
   if (deeper.length > 0) return found(bytes, member?.object, deeper);

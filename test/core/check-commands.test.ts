@@ -4,7 +4,7 @@ import { checkCommands, type CommandFacts } from '../../src/core/check-commands.
 const FOUND: CommandFacts = {
   server: 'a',
   command: 'npx',
-  place: { kind: 'found', path: '/usr/bin/npx' },
+  location: { kind: 'found', path: '/usr/bin/npx' },
   cwd: '/work',
   cwdIs: 'folder',
 };
@@ -14,17 +14,17 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   ['found where it is named', { command: '/usr/bin/npx' }, ['ok "/usr/bin/npx" is there.']],
   [
     'absent',
-    { place: { kind: 'absent' } },
+    { location: { kind: 'absent' } },
     ['problem The command "npx" was not found in any folder of PATH, so the server cannot be started.'],
   ],
   [
     'absent, with a path',
-    { command: './run', place: { kind: 'absent' } },
+    { command: './run', location: { kind: 'absent' } },
     ['problem There is no file "./run", so the server cannot be started.'],
   ],
   [
     'not executable',
-    { place: { kind: 'not executable', path: '/usr/bin/npx' } },
+    { location: { kind: 'not executable', path: '/usr/bin/npx' } },
     ['problem "npx" is /usr/bin/npx, which may not be executed, so the server cannot be started.'],
   ],
   [
@@ -34,7 +34,7 @@ it.each<[string, Partial<CommandFacts>, readonly string[]]>([
   ],
   [
     'absent, and its folder is a file',
-    { cwdIs: 'no folder', place: { kind: 'absent' } },
+    { cwdIs: 'no folder', location: { kind: 'absent' } },
     [
       'problem Its working folder "/work" is not a folder, so it cannot be started.',
       'problem The command "npx" was not found in any folder of PATH, so the server cannot be started.',
@@ -52,7 +52,7 @@ it.each([
   ['docker', /Install Docker/],
   ['my-own', /^Install it\. If it is installed/],
 ])('How %s is installed is said', (command, remedy) => {
-  const [found] = checkCommands([{ ...FOUND, command, place: { kind: 'absent' } }]);
+  const [found] = checkCommands([{ ...FOUND, command, location: { kind: 'absent' } }]);
   expect(found?.level === 'problem' && found.remedy).toMatch(remedy);
 });
 
@@ -63,10 +63,10 @@ it.each([
   ['npx --key=s3cret x', 'Write "command": "npx", "args": […].'],
   ['node server.js --token s3cret', 'Write "command": "node", "args": ["server.js", …].'],
 ])('A command line as a command, %j, is split by the remedy', (command, remedy) => {
-  expect(checkCommands([{ ...FOUND, command, place: { kind: 'absent' } }])).toMatchObject([{ remedy }]);
+  expect(checkCommands([{ ...FOUND, command, location: { kind: 'absent' } }])).toMatchObject([{ remedy }]);
 });
 
 it('A path with spaces is not a command line', () => {
-  const facts = { ...FOUND, command: '/opt/My App/run', place: { kind: 'absent' } } as const;
+  const facts = { ...FOUND, command: '/opt/My App/run', location: { kind: 'absent' } } as const;
   expect(checkCommands([facts])).toMatchObject([{ remedy: expect.stringMatching(/^Install it/) as unknown }]);
 });

@@ -6,7 +6,7 @@ type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
 const GOOD: Read = {
   kind: 'read',
   servers: 2,
-  complaints: [],
+  faults: [],
   mode: 0o600,
   clearSecrets: [],
   secretArguments: [],
@@ -66,7 +66,7 @@ describe('the config', () => {
     };
     const reading: Read = {
       ...GOOD,
-      complaints: [
+      faults: [
         { level: 'problem', ...where },
         { level: 'warning', ...where, reason: 'this has no effect' },
       ],

@@ -32,10 +32,10 @@ describe('a rotating file', () => {
     await file.flush();
     const seen: string[] = [];
     const stopping = new AbortController();
-    const { lines, place } = await readRotating(path);
+    const { lines, position } = await readRotating(path);
     expect(lines).toEqual(['before']);
     const following = followRotating(path, {
-      from: place,
+      from: position,
       onLine: (line) => seen.push(line),
       signal: stopping.signal,
     });

@@ -31,7 +31,7 @@ function check(members: Schema, expected: string | undefined): void {
   const schema = { type: 'object', ...members };
   const fault = compileFault(schema);
   expect({
-    fault: fault && `${fault.at.join('.')} ${fault.says}`,
+    fault: fault && `${fault.at.join('.')} ${fault.message}`,
     throws: thrown(schema) !== undefined,
   }).toEqual({
     fault: expected,
@@ -124,7 +124,7 @@ describe('a schema that Ajv cannot compile', () => {
 it('a nested id counts as a fault, although Ajv may take it', () => {
   expect(compileFault({ type: 'object', ...a({ $id: 'x', type: 'string' }) })).toEqual({
     at: ['properties', 'a', '$id'],
-    says: 'is nested',
+    message: 'is nested',
   });
 });
 
@@ -138,8 +138,8 @@ describe('random schemas', () => {
         if (error !== undefined) {
           refused += 1;
           expect(fault, error).toBeDefined();
-        } else if (fault !== undefined && !isKnownStrictness(fault.says, JSON.stringify(schema))) {
-          throw new Error(`Ajv takes it, but ${fault.at.join('.')} ${fault.says}`);
+        } else if (fault !== undefined && !isKnownStrictness(fault.message, JSON.stringify(schema))) {
+          throw new Error(`Ajv takes it, but ${fault.at.join('.')} ${fault.message}`);
         } else compiled += 1;
       }),
       { numRuns: RUNS },
@@ -149,8 +149,8 @@ describe('random schemas', () => {
 });
 
 /** Ids depend on what else a client has seen; the rest is nonsense that Ajv compiles and cannot use. */
-function isKnownStrictness(says: string, text: string): boolean {
-  return STRICTNESS.has(says) || text.includes('$id');
+function isKnownStrictness(message: string, text: string): boolean {
+  return STRICTNESS.has(message) || text.includes('$id');
 }
 
 const STRICTNESS: ReadonlySet<string> = new Set([

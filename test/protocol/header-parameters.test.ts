@@ -114,7 +114,7 @@ describe('the parameters of a tool that headers repeat', () => {
     for (let depth = 0; depth < 5_000; depth += 1) deep = schema({ a: deep });
     expect(readHeaderParameters(deep)).toMatchObject({
       ok: false,
-      error: { says: expect.stringContaining('256') as string },
+      error: { message: expect.stringContaining('256') as string },
     });
   });
 

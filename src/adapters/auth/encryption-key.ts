@@ -17,7 +17,7 @@ export interface EncryptionKey {
   readonly bytes: Buffer;
 }
 
-export interface KeyPlace {
+export interface KeyLocation {
   readonly home: string;
   /** ASSAY_ENCRYPTION_KEY; takes precedence over the file. */
   readonly given: string | undefined;
@@ -29,7 +29,7 @@ const VARIABLE = 'ASSAY_ENCRYPTION_KEY';
 
 /** Undefined if there is none yet. KEY_UNUSABLE if it is invalid. */
 export async function readEncryptionKey(
-  place: KeyPlace,
+  place: KeyLocation,
 ): Promise<Result<EncryptionKey | undefined, Refusal>> {
   if (place.given !== undefined) return keyOf(place.given, VARIABLE);
   const path = join(place.home, KEY_FILE);
@@ -42,7 +42,7 @@ export async function readEncryptionKey(
 }
 
 /** Creates a key in the home if there is none. Concurrent processes get the same one. */
-export async function ensureEncryptionKey(place: KeyPlace): Promise<Result<EncryptionKey, Refusal>> {
+export async function ensureEncryptionKey(place: KeyLocation): Promise<Result<EncryptionKey, Refusal>> {
   const found = await readEncryptionKey(place);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);

@@ -10,7 +10,7 @@ import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
 import type { ServerUrl, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
-import type { CredentialShelf, Shelved } from './credential-shelf.ts';
+import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
 
 export interface HeldOptions {
   readonly server: string;
@@ -19,7 +19,7 @@ export interface HeldOptions {
   readonly subject: string;
   readonly log: Log;
   /** Opens the store on first use. */
-  readonly shelf: () => Promise<Result<CredentialShelf, Refusal>>;
+  readonly credentials: () => Promise<Result<EncryptedCredentials, Refusal>>;
   /** Reads the store again and passes the result to `adopt`. */
   readonly read: () => Promise<void>;
 }
@@ -44,7 +44,7 @@ const AGAIN: Result<'again', never> = ok('again');
 export class HeldCredential implements Authorizer {
   readonly subject: string;
   readonly #options: HeldOptions;
-  #shelved: Shelved | undefined;
+  #shelved: OpenedCredential | undefined;
   #header: string | undefined;
   #renewMs = Infinity;
   #retryAtMs = 0;
@@ -69,9 +69,9 @@ export class HeldCredential implements Authorizer {
   }
 
   /** Takes over the state of the store. */
-  adopt(shelved: Shelved | undefined): void {
-    this.#shelved = shelved;
-    const tokens = shelved?.content?.tokens;
+  adopt(opened: OpenedCredential | undefined): void {
+    this.#shelved = opened;
+    const tokens = opened?.content?.tokens;
     this.#header = tokens && isSendable(tokens.access) ? `Bearer ${tokens.access}` : undefined;
     this.#renewMs = tokens === undefined ? Infinity : renewalOf(tokens);
   }
@@ -136,19 +136,19 @@ export class HeldCredential implements Authorizer {
 
   /** A refresh token may be single-use, so only one of the processes on the store uses it while the others wait. */
   async #renewInTurn(old: string | undefined): Promise<Result<'again', Refusal>> {
-    const shelf = await this.#options.shelf();
-    if (!shelf.ok) return shelf;
+    const credentials = await this.#options.credentials();
+    if (!credentials.ok) return credentials;
     const holder = randomUUID();
     for (const giveUpMs = performance.now() + LEASE_MS; performance.now() < giveUpMs;) {
-      const shelved = this.#shelved;
+      const opened = this.#shelved;
       if (this.#header !== old) return this.#header === undefined ? err(this.#needed()) : AGAIN;
-      if (shelved?.content === undefined) return err(this.#needed());
-      const { stored, content } = shelved;
+      if (opened?.content === undefined) return err(this.#needed());
+      const { stored, content } = opened;
       const nowMs = Date.now();
       const request = { holder, revision: stored.revision, nowMs, untilMs: nowMs + LEASE_MS };
-      const leased = await shelf.value.store.leaseCredential(stored, request);
+      const leased = await credentials.value.store.leaseCredential(stored, request);
       if (!leased.ok) return leased;
-      if (leased.value.kind === 'leased') return this.#renewAlone(content, shelf.value, holder);
+      if (leased.value.kind === 'leased') return this.#renewAlone(content, credentials.value, holder);
       if (leased.value.kind === 'held') await pause(LEASE_POLL_MS);
       await this.#options.read();
     }
@@ -157,7 +157,7 @@ export class HeldCredential implements Authorizer {
 
   async #renewAlone(
     content: CredentialContent,
-    { store }: CredentialShelf,
+    { store }: EncryptedCredentials,
     holder: string,
   ): Promise<Result<'again', Refusal>> {
     const { server, asked, rules, log } = this.#options;
@@ -184,9 +184,9 @@ export class HeldCredential implements Authorizer {
 
   /** Applies locally at once, and elsewhere when stored. If someone signed in meanwhile, the new sign-in wins. */
   async #save(content: CredentialContent): Promise<void> {
-    const { log, server, shelf, read } = this.#options;
+    const { log, server, credentials, read } = this.#options;
     const stored = this.#shelved?.stored;
-    const opened = await shelf();
+    const opened = await credentials();
     if (stored === undefined || !opened.ok) return;
     this.adopt({ stored, content });
     const saved = await opened.value.save(stored, content, stored.revision);

@@ -85,7 +85,7 @@ async function fetchKeys(
 
 /** RFC 8414, section 3, and OpenID Connect Discovery 1.0, section 4. The issuer must match (section 3.3). */
 async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<string> {
-  for (const place of metadataPlaces(issuer)) {
+  for (const place of metadataUrls(issuer)) {
     const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });
     const document = answer.status === 200 ? await jsonOf(answer) : undefined;
     const jwksUri = memberOf(document, 'jwks_uri');
@@ -101,7 +101,7 @@ async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<stri
   throw new KeysUnavailable('has no metadata with a jwks_uri; set auth.jwksUri');
 }
 
-function metadataPlaces(issuer: string): readonly string[] {
+function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   const places = [

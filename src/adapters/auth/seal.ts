@@ -5,7 +5,7 @@ import type { EntrySeal, GatewayEntry } from '../../gateway/ports/gateways.ts';
 import {
   type EncryptionKey,
   ensureEncryptionKey,
-  type KeyPlace,
+  type KeyLocation,
   readEncryptionKey,
 } from './encryption-key.ts';
 
@@ -42,7 +42,7 @@ export function unseal(
 }
 
 /** Encrypts registered entries with the key that encrypts sign-ins, which is not in the store. */
-export function entrySeal(place: KeyPlace): EntrySeal {
+export function entrySeal(place: KeyLocation): EntrySeal {
   return {
     async seal(name, entry) {
       const key = await ensureEncryptionKey(place);

@@ -7,12 +7,17 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import { CredentialShelf, ownOf, type Shelved, type ShelfOptions } from './credential-shelf.ts';
+import {
+  EncryptedCredentials,
+  ownOf,
+  type OpenedCredential,
+  type EncryptedCredentialsOptions,
+} from './encrypted-credentials.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
 import { hasOwnAuthorization, sourceKind } from '../../core/sources/source-kinds.ts';
 
-export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
+export interface ServerCredentialsOptions extends Omit<EncryptedCredentialsOptions, 'store'> {
   /** Opened on demand, when someone has signed in or needs to. */
   readonly store: { readonly isOpen: boolean; readonly open: () => Promise<Result<Store, Refusal>> };
   /** Whether each subject signs in separately unless configured otherwise. */
@@ -36,8 +41,8 @@ export class ServerCredentials implements Credentials {
   /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
   readonly #listeners = new Set<(server: string) => void>();
-  #all: readonly Shelved[] = [];
-  #shelf: Promise<Result<CredentialShelf, Refusal>> | undefined;
+  #all: readonly OpenedCredential[] = [];
+  #credentials: Promise<Result<EncryptedCredentials, Refusal>> | undefined;
   #unsubscribe: (() => void) | undefined;
   #reading: Promise<void> = Promise.resolve();
   #isRead = false;
@@ -45,7 +50,7 @@ export class ServerCredentials implements Credentials {
 
   constructor(options: ServerCredentialsOptions) {
     this.#options = options;
-    if (options.store.isOpen) void this.#openShelf();
+    if (options.store.isOpen) void this.#openCredentials();
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
@@ -77,7 +82,7 @@ export class ServerCredentials implements Credentials {
     this.#isClosed = true;
     this.#listeners.clear();
     await Promise.all([...this.#held.values()].map(({ credential }) => credential.settled()));
-    await this.#shelf;
+    await this.#credentials;
     this.#unsubscribe?.();
     await this.#reading;
   }
@@ -88,7 +93,7 @@ export class ServerCredentials implements Credentials {
 
   async #mayHaveSome(): Promise<boolean> {
     const { store, place } = this.#options;
-    if (store.isOpen || this.#shelf !== undefined) return true;
+    if (store.isOpen || this.#credentials !== undefined) return true;
     const key = await readEncryptionKey(place);
     return !key.ok || key.value !== undefined;
   }
@@ -103,7 +108,7 @@ export class ServerCredentials implements Credentials {
       rules: this.#options.rules,
       subject,
       log: this.#options.log,
-      shelf: () => this.#openShelf(),
+      credentials: () => this.#openCredentials(),
       read: () => this.#read(),
     });
     credential.adopt(ownOf(this.#all, spec, subject));
@@ -111,15 +116,15 @@ export class ServerCredentials implements Credentials {
     return credential;
   }
 
-  #openShelf(): Promise<Result<CredentialShelf, Refusal>> {
-    return (this.#shelf ??= this.#open().then((shelf) => {
+  #openCredentials(): Promise<Result<EncryptedCredentials, Refusal>> {
+    return (this.#credentials ??= this.#open().then((credentials) => {
       // A failure is not cached: the next caller tries again.
-      if (!shelf.ok) this.#shelf = undefined;
-      return shelf;
+      if (!credentials.ok) this.#credentials = undefined;
+      return credentials;
     }));
   }
 
-  async #open(): Promise<Result<CredentialShelf, Refusal>> {
+  async #open(): Promise<Result<EncryptedCredentials, Refusal>> {
     const { place, learn } = this.#options;
     if (this.#isClosed) return err({ code: 'SHUTTING_DOWN' });
     const opened = await this.#options.store.open();
@@ -128,7 +133,7 @@ export class ServerCredentials implements Credentials {
     this.#unsubscribe = store.onChange((parts) => {
       if (parts.includes('credentials')) void this.#read();
     });
-    return ok(new CredentialShelf({ store, place, learn }));
+    return ok(new EncryptedCredentials({ store, place, learn }));
   }
 
   /** Reads are serialized, so the latest result wins. */
@@ -138,8 +143,8 @@ export class ServerCredentials implements Credentials {
   }
 
   async #readNow(): Promise<void> {
-    const shelf = await this.#openShelf();
-    const all = shelf.ok ? await shelf.value.all() : shelf;
+    const credentials = await this.#openCredentials();
+    const all = credentials.ok ? await credentials.value.all() : credentials;
     if (!all.ok) {
       if (!this.#isClosed)
         this.#options.log.warn('sign-ins cannot be read now; those in memory hold', { code: all.error.code });

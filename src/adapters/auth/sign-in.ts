@@ -13,13 +13,13 @@ import { type BearerChallenge, bearerChallenge, scopesOf } from '../../protocol/
 import { ownRequest } from '../../protocol/message.ts';
 import { openFetchFor } from './authorization-server.ts';
 import { type CredentialContent, heldTokens, isSendable, keptOf } from './credential-content.ts';
-import { type CredentialShelf, ownOf, type Shelved } from './credential-shelf.ts';
+import { type EncryptedCredentials, ownOf, type OpenedCredential } from './encrypted-credentials.ts';
 import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 interface SignInDeps {
-  readonly shelf: CredentialShelf;
+  readonly credentials: EncryptedCredentials;
   readonly openBrowser: (address: string) => Promise<boolean>;
   readonly version: string;
   readonly signal: AbortSignal;
@@ -39,35 +39,35 @@ export async function signIn(
   const server = sourceKind(transport).signIn(transport);
   if (server === undefined) throw new Error('Only servers at a URL are signed in at.');
   const limit = AbortSignal.any([AbortSignal.timeout(request.limitMs), deps.signal]);
-  const all = await deps.shelf.all();
+  const all = await deps.credentials.all();
   if (!all.ok) return all;
   const before = ownOf(all.value, spec, request.subject);
   const asked = { url: server.url, chooser: chooserOf(spec) };
   const fetching = await openFetchFor(asked, deps.rules, limit);
   let redirect: OpenRedirect | undefined;
   try {
-    const place = await discover(server.url, fetching);
-    const scope = scopeFor({ auth: server.auth, challenge: place.challenge, before });
-    const registered = registeredAt({ issuer: place.issuer, before, scope, auth: server.auth });
+    const target = await discover(server.url, fetching);
+    const scope = scopeFor({ auth: server.auth, challenge: target.challenge, before });
+    const registered = registeredAt({ issuer: target.issuer, before, scope, auth: server.auth });
     const state = randomBytes(24).toString('base64url');
     redirect = await openRedirect({ wanted: registered?.redirectUrl, state });
     const client = new SignInClient({
       auth: server.auth ?? {},
       redirectUrl: redirect.url,
       state,
-      discovered: place.discovered,
+      discovered: target.discovered,
       registered: registered?.redirectUrl === redirect.url ? registered : undefined,
       version: deps.version,
     });
     const flow: Flow = { url: server.url, client, fetching, scope };
     const address = await begin(flow);
     const isOpened = request.opensBrowser && (await deps.openBrowser(address));
-    request.onAddress(address, place.issuer, isOpened);
+    request.onAddress(address, target.issuer, isOpened);
     const answer = await answerIn({ redirect, pasted: request.pasted, state, signal: limit });
-    const content = contentOf(await finish(flow, answer), place);
+    const content = contentOf(await finish(flow, answer), target);
     const { subject } = request;
-    const key = { server: name, identity: identityOf(spec), issuer: place.issuer, subject };
-    const saved = await deps.shelf.save(key, content);
+    const key = { server: name, identity: identityOf(spec), issuer: target.issuer, subject };
+    const saved = await deps.credentials.save(key, content);
     return saved.ok ? ok(key) : saved;
   } catch (error) {
     return err(await failure(error, name, limit.aborted && !deps.signal.aborted));
@@ -78,13 +78,13 @@ export async function signIn(
 }
 
 /** The issuer to sign in to, and the server's challenge. */
-interface Place {
+interface SignInTarget {
   readonly challenge: BearerChallenge | undefined;
   readonly discovered: OAuthDiscoveryState;
   readonly issuer: string;
 }
 
-async function discover(url: URL, fetching: CarefulFetch): Promise<Place> {
+async function discover(url: URL, fetching: CarefulFetch): Promise<SignInTarget> {
   const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client');
   const { isRefused, challenge } = await probeWithout(url, fetching);
   const resourceMetadataUrl = challenge?.resourceMetadata;
@@ -107,7 +107,7 @@ async function discover(url: URL, fetching: CarefulFetch): Promise<Place> {
 
 interface RegistrationRequest {
   readonly issuer: string;
-  readonly before: Shelved | undefined;
+  readonly before: OpenedCredential | undefined;
   readonly scope: string | undefined;
   readonly auth: AuthSpec | undefined;
 }
@@ -136,7 +136,7 @@ function scopeFor({
 }: {
   readonly auth: AuthSpec | undefined;
   readonly challenge: BearerChallenge | undefined;
-  readonly before: Shelved | undefined;
+  readonly before: OpenedCredential | undefined;
 }): string | undefined {
   const wanted = before?.content?.wantedScope;
   const asked = auth?.scope ?? challenge?.scope;
@@ -192,11 +192,11 @@ async function finish(
   return client;
 }
 
-function contentOf({ obtained, held }: SignInClient, place: Place): CredentialContent {
+function contentOf({ obtained, held }: SignInClient, target: SignInTarget): CredentialContent {
   if (obtained === undefined || held === undefined) throw new SignInFault('the issuer gave no token');
   if (obtained.token_type.toLowerCase() !== 'bearer' || !isSendable(obtained.access_token))
     throw new SignInFault('the issuer gave a token of a kind that Assay cannot send');
-  const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = place.discovered;
+  const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = target.discovered;
   return {
     tokens: heldTokens(obtained, Date.now()),
     client: held,

@@ -4,32 +4,32 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ShownCredential, SignOutReport } from '../../gateway/ports/credentials.ts';
-import type { CredentialShelf, Shelved } from './credential-shelf.ts';
+import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** Deletes sign-ins and revokes them at their issuers, if the rules for the configured server permit the connection. */
 export async function forget(
   { server, subject }: { readonly server: string; readonly subject: string },
-  shelf: CredentialShelf,
+  credentials: EncryptedCredentials,
   { servers, rules }: { readonly servers: readonly ServerSpec[]; readonly rules: ReachRules },
 ): Promise<Result<SignOutReport, Refusal>> {
-  const all = await shelf.all();
+  const all = await credentials.all();
   if (!all.ok) return all;
   const own = all.value.filter(({ stored }) => stored.server === server && stored.subject === subject);
   if (own.length === 0) return err({ code: 'AUTHORIZATION_UNKNOWN', server, subject });
   const forgotten: ShownCredential[] = [];
   let isRevoked = true;
-  for (const shelved of own) {
-    const removed = await shelf.store.removeCredential(shelved.stored);
+  for (const opened of own) {
+    const removed = await credentials.store.removeCredential(opened.stored);
     if (!removed.ok) return removed;
-    isRevoked = (await revokeAt(shelved, servers, rules)) && isRevoked;
-    forgotten.push(shownOf(shelved, servers));
+    isRevoked = (await revokeAt(opened, servers, rules)) && isRevoked;
+    forgotten.push(shownOf(opened, servers));
   }
   return ok({ forgotten, isRevoked });
 }
 
 async function revokeAt(
-  { stored, content }: Shelved,
+  { stored, content }: OpenedCredential,
   servers: readonly ServerSpec[],
   rules: ReachRules,
 ): Promise<boolean> {
@@ -41,19 +41,22 @@ async function revokeAt(
 }
 
 export function shownCredentials(
-  all: Result<readonly Shelved[], Refusal>,
+  all: Result<readonly OpenedCredential[], Refusal>,
   servers: readonly ServerSpec[],
 ): Result<readonly ShownCredential[], Refusal> {
-  return all.ok ? ok(all.value.map((shelved) => shownOf(shelved, servers))) : all;
+  return all.ok ? ok(all.value.map((opened) => shownOf(opened, servers))) : all;
 }
 
-function shownOf(shelved: Shelved, servers: readonly ServerSpec[]): ShownCredential {
-  const { server, issuer, subject, expiresMs } = shelved.stored;
-  const state = stateOf(shelved, servers);
-  return { server, issuer, subject, state, scope: shelved.content?.tokens?.scope, expiresMs };
+function shownOf(opened: OpenedCredential, servers: readonly ServerSpec[]): ShownCredential {
+  const { server, issuer, subject, expiresMs } = opened.stored;
+  const state = stateOf(opened, servers);
+  return { server, issuer, subject, state, scope: opened.content?.tokens?.scope, expiresMs };
 }
 
-function stateOf({ stored, content }: Shelved, servers: readonly ServerSpec[]): ShownCredential['state'] {
+function stateOf(
+  { stored, content }: OpenedCredential,
+  servers: readonly ServerSpec[],
+): ShownCredential['state'] {
   if (specOf(stored, servers) === undefined) return 'foreign';
   if (content === undefined) return 'locked';
   if (content.tokens === undefined) return 'ended';
@@ -63,7 +66,7 @@ function stateOf({ stored, content }: Shelved, servers: readonly ServerSpec[]): 
 
 /** Undefined if the config no longer has this server, or has another one of that name. */
 function specOf(
-  { server, identity }: Shelved['stored'],
+  { server, identity }: OpenedCredential['stored'],
   servers: readonly ServerSpec[],
 ): ServerSpec | undefined {
   return servers.find((spec) => spec.name === server && identityOf(spec) === identity);

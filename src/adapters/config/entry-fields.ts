@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser';
-import type { Complaints, Place } from './complaints.ts';
+import type { ProblemCollector, ConfigPosition } from './problem-collector.ts';
 import { ASKED, expand, type VariableSources } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
@@ -16,11 +16,11 @@ export interface Entry {
   readonly path: readonly string[];
   readonly fields: ReadonlyMap<string, Node>;
   readonly here: EntryContext;
-  readonly complaints: Complaints;
+  readonly collector: ProblemCollector;
 }
 
 /** The location of a key's value. Undefined if the entry does not have the key. */
-export function placeAt(entry: Entry, key: string): Place | undefined {
+export function placeAt(entry: Entry, key: string): ConfigPosition | undefined {
   const node = entry.fields.get(key);
   return node && { node, path: [...entry.path, key] };
 }
@@ -33,34 +33,34 @@ export interface Option<T> {
 }
 
 export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<T>): T | undefined {
-  const place = placeAt(entry, key);
-  if (place === undefined) return undefined;
-  const value = read(place.node);
+  const position = placeAt(entry, key);
+  if (position === undefined) return undefined;
+  const value = read(position.node);
   if (value === undefined)
-    entry.complaints.problem(place, `this is not ${wanted}`, `Write ${wanted}, or leave the key out.`);
+    entry.collector.problem(position, `this is not ${wanted}`, `Write ${wanted}, or leave the key out.`);
   return value;
 }
 
 /** A string with its variables expanded. Undefined, with an error reported, if that is not possible. */
-export function textAt(entry: Entry, place: Place): string | undefined {
-  if (place.node.type !== 'string') {
-    entry.complaints.problem(place, 'this is not a string', 'Write it in double quotes.');
+export function textAt(entry: Entry, position: ConfigPosition): string | undefined {
+  if (position.node.type !== 'string') {
+    entry.collector.problem(position, 'this is not a string', 'Write it in double quotes.');
     return undefined;
   }
-  return filledIn(entry, place, String(place.node.value));
+  return filledIn(entry, position, String(position.node.value));
 }
 
 /** A record of strings, such as `env`. As in VS Code, a number counts as its text and null as absent. */
 export function textsAt(entry: Entry, key: string): readonly TextMember[] {
-  const place = placeAt(entry, key);
-  if (place === undefined) return [];
-  if (place.node.type !== 'object') {
-    entry.complaints.problem(place, 'this is not an object', 'Write an object of strings.');
+  const position = placeAt(entry, key);
+  if (position === undefined) return [];
+  if (position.node.type !== 'object') {
+    entry.collector.problem(position, 'this is not an object', 'Write an object of strings.');
     return [];
   }
-  return membersOf(place.node).flatMap(({ key: name, keyNode, value }) => {
+  return membersOf(position.node).flatMap(({ key: name, keyNode, value }) => {
     if (value.type === 'null') return [];
-    const path = [...place.path, name];
+    const path = [...position.path, name];
     const text = value.type === 'number' ? String(value.value) : textAt(entry, { node: value, path });
     return text === undefined
       ? []
@@ -71,36 +71,36 @@ export function textsAt(entry: Entry, key: string): readonly TextMember[] {
 interface TextMember {
   readonly name: string;
   readonly text: string;
-  readonly atName: Place;
-  readonly atText: Place;
+  readonly atName: ConfigPosition;
+  readonly atText: ConfigPosition;
 }
 
-function filledIn(entry: Entry, place: Place, written: string): string | undefined {
+function filledIn(entry: Entry, position: ConfigPosition, written: string): string | undefined {
   const { text, missing, foreign } = expand(written, entry.here);
   // An unknown "${…}" may be part of a password, so it is not repeated.
   if (foreign)
-    entry.complaints.warn(
-      place,
+    entry.collector.warn(
+      position,
       'a "${…}" in this text is not a variable and is left unchanged',
       'Variables look like ${NAME} or ${NAME:-default}.',
     );
   for (const name of missing)
     if (name === ASKED)
-      entry.complaints.problem(
-        place,
+      entry.collector.problem(
+        position,
         '"${input:…}" prompts a person, which Assay cannot do here',
         'Use an environment variable: ${NAME}.',
       );
     else
-      entry.complaints.problem(
-        place,
+      entry.collector.problem(
+        position,
         `the environment variable ${name} is not set`,
         `Set ${name}, or give it a default: \${${name}:-…}.`,
       );
   if (missing.length > 0) return undefined;
   // No system passes NUL in arguments or variables, and starting a process with one throws.
   if (text.includes('\0')) {
-    entry.complaints.problem(place, 'this text contains a NUL character', 'Remove it.');
+    entry.collector.problem(position, 'this text contains a NUL character', 'Remove it.');
     return undefined;
   }
   return text;

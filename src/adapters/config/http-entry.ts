@@ -1,5 +1,5 @@
 import type { AuthSpec, Transport } from '../../core/server-spec.ts';
-import type { Place } from './complaints.ts';
+import type { ConfigPosition } from './problem-collector.ts';
 import { type Entry, type Option, optionAt, placeAt, textAt, textsAt } from './entry-fields.ts';
 import { membersOf } from './json-tree.ts';
 
@@ -17,28 +17,28 @@ export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): 
 }
 
 function readUrl(entry: Entry): URL | undefined {
-  const { complaints } = entry;
-  const place = URL_KEYS.map((key) => placeAt(entry, key)).find((one) => one !== undefined);
+  const { collector } = entry;
+  const position = URL_KEYS.map((key) => placeAt(entry, key)).find((one) => one !== undefined);
   const remedy = 'Write an address that starts with http:// or https://.';
-  if (place === undefined) {
-    complaints.problem(entry, 'the key "url" is missing', remedy);
+  if (position === undefined) {
+    collector.problem(entry, 'the key "url" is missing', remedy);
     return undefined;
   }
-  const written = textAt(entry, place);
+  const written = textAt(entry, position);
   if (written === undefined) return undefined;
   const url = URL.parse(written);
   // The value is not repeated: it may contain a password or key.
   if (url === null) {
-    complaints.problem(place, 'this is not a URL', remedy);
+    collector.problem(position, 'this is not a URL', remedy);
     return undefined;
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    complaints.problem(place, 'this is not an http or https URL', remedy);
+    collector.problem(position, 'this is not an http or https URL', remedy);
     return undefined;
   }
   if (url.username !== '' || url.password !== '') {
-    complaints.problem(
-      place,
+    collector.problem(
+      position,
       'the URL contains credentials, which lists and logs would show',
       'Send them in "headers", as "Authorization".',
     );
@@ -61,18 +61,18 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 
 /** The configured headers for every request. */
 export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
-  const { complaints } = entry;
+  const { collector } = entry;
   const headers = new Map<string, readonly [string, string]>();
   for (const { name, text, atName, atText } of textsAt(entry, 'headers')) {
     const lowerName = name.toLowerCase();
     if (!TOKEN.test(name))
-      complaints.problem(atName, 'this cannot be the name of a header', 'Use letters, digits and hyphens.');
+      collector.problem(atName, 'this cannot be the name of a header', 'Use letters, digits and hyphens.');
     else if (OWN_HEADERS.has(lowerName))
-      complaints.problem(atName, 'Assay sets this header itself', 'Remove it.');
+      collector.problem(atName, 'Assay sets this header itself', 'Remove it.');
     else if (headers.has(lowerName))
-      complaints.problem(atName, 'this header appears twice', 'Keep one of the two.');
+      collector.problem(atName, 'this header appears twice', 'Keep one of the two.');
     else if (!FIELD_VALUE.test(text))
-      complaints.problem(
+      collector.problem(
         atText,
         'the value contains a line break or another character that is not allowed in a header',
         'Look for a line break at the end of the variable or the text.',
@@ -91,30 +91,30 @@ const BOOLEAN: Option<boolean> = {
 
 /** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
 function readAuth(entry: Entry): AuthSpec | undefined {
-  const place = placeAt(entry, 'auth');
-  if (place === undefined) return undefined;
-  const { complaints } = entry;
-  if (place.node.type !== 'object') {
-    complaints.problem(place, 'this is not an object', `Write an object with some of ${KEYS.join(', ')}.`);
+  const position = placeAt(entry, 'auth');
+  if (position === undefined) return undefined;
+  const { collector } = entry;
+  if (position.node.type !== 'object') {
+    collector.problem(position, 'this is not an object', `Write an object with some of ${KEYS.join(', ')}.`);
     return undefined;
   }
-  const members = membersOf(place.node);
+  const members = membersOf(position.node);
   for (const { key, keyNode } of members)
     if (!KEYS.includes(key))
-      complaints.warn(
-        { node: keyNode, path: [...place.path, key] },
+      collector.warn(
+        { node: keyNode, path: [...position.path, key] },
         'this key is unknown and has no effect',
         `Known here: ${KEYS.join(', ')}.`,
       );
   const fields = new Map(members.map(({ key, value }) => [key, value]));
-  const inner: Entry = { ...entry, node: place.node, path: [...entry.path, 'auth'], fields };
+  const inner: Entry = { ...entry, node: position.node, path: [...entry.path, 'auth'], fields };
   const [clientId, clientSecret, scope] = ['clientId', 'clientSecret', 'scope'].map((key) =>
     wordsAt(inner, key),
   );
   const isShared = optionAt(inner, 'shared', BOOLEAN);
   if (clientSecret !== undefined && clientId === undefined)
-    complaints.problem(
-      placeAt(inner, 'clientSecret') ?? place,
+    collector.problem(
+      placeAt(inner, 'clientSecret') ?? position,
       'there is a "clientSecret" without a "clientId"',
       'Add the "clientId" to which it belongs.',
     );
@@ -130,11 +130,11 @@ function readAuth(entry: Entry): AuthSpec | undefined {
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function wordsAt(entry: Entry, key: string): string | undefined {
-  const place: Place | undefined = placeAt(entry, key);
-  const text = place && textAt(entry, place);
-  if (place === undefined || text === undefined || VALUE.test(text)) return text;
-  entry.complaints.problem(
-    place,
+  const position: ConfigPosition | undefined = placeAt(entry, key);
+  const text = position && textAt(entry, position);
+  if (position === undefined || text === undefined || VALUE.test(text)) return text;
+  entry.collector.problem(
+    position,
     'this is empty, or contains a line break or another character that is not allowed',
     'Look for spaces or a line break at the ends of the variable or the text.',
   );

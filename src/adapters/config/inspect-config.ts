@@ -3,7 +3,7 @@ import type { ConfigFacts } from '../../core/check-config.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';
-import { keyOf, type ConfigProblem } from './complaints.ts';
+import { keyOf, type ConfigProblem } from './problem-collector.ts';
 import { membersOf, parseJsonTree } from './json-tree.ts';
 import { type Config, type ConfigEnvironment, loadConfig } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
@@ -31,13 +31,13 @@ export async function inspectConfig(
     return { config: undefined, facts: { path, origin, reading } };
   }
   const { servers, problems, warnings } = loaded.value;
-  const complaints = [...problems.map(complaintOf('problem')), ...warnings.map(complaintOf('warning'))];
+  const faults = [...problems.map(faultOf('problem')), ...warnings.map(faultOf('warning'))];
   const text = await readText(path);
   const written = text.ok ? serverMembersIn(text.value) : [];
   const reading = {
     kind: 'read',
     servers: servers.length,
-    complaints,
+    faults,
     mode: file?.mode,
     clearSecrets: written.flatMap((member) => clearSecretsIn(member, looksSecret)),
     secretArguments: written.flatMap((member) => secretArgumentsIn(member, looksSecret)),
@@ -47,7 +47,7 @@ export async function inspectConfig(
 
 type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
 
-function complaintOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => Read['complaints'][number] {
+function faultOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => Read['faults'][number] {
   return ({ line, column, key, reason, remedy }) => ({ level, line, column, key, reason, remedy });
 }
 

@@ -12,7 +12,7 @@ import { SETTINGS } from '../../core/settings.ts';
 import { customServerSpec } from '../../core/sources/custom-server.ts';
 import { readText } from '../../platform/files.ts';
 import { unsafePath } from '../../platform/path-safety.ts';
-import { Complaints, type ConfigProblem, quoted } from './complaints.ts';
+import { ProblemCollector, type ConfigProblem, quoted } from './problem-collector.ts';
 import type { EntryContext } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf, type SyntaxFault, type TreeMember } from './json-tree.ts';
 import { locateHome } from './locate-home.ts';
@@ -76,25 +76,25 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
 
   const rules = readPolicies(tree.value);
   if (!rules.ok) return invalid(rules.error.offset, rules.error.reason);
-  const complaints = new Complaints(file, text);
+  const collector = new ProblemCollector(file, text);
   const here = {
     ...around,
     configDir: dirname(file),
     assayHome: around.assayHome ?? locateHome(around),
   };
-  const { entries, settings, local } = readTopLevel(tree.value, here, complaints);
+  const { entries, settings, local } = readTopLevel(tree.value, here, collector);
   const servers: ServerSpec[] = [];
   const rejected: Config['rejected'][number][] = [];
   for (const entry of entries) {
-    const before = complaints.problems.length;
-    const server = readServer(entry, here, complaints);
-    const first = complaints.problems[before];
+    const before = collector.problems.length;
+    const server = readServer(entry, here, collector);
+    const first = collector.problems[before];
     if (server !== undefined) servers.push(server);
     else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
   }
   const own = customServerSpec(local);
   if (own !== undefined) servers.push(own);
-  const { problems, warnings } = complaints;
+  const { problems, warnings } = collector;
   return ok({ path: file, servers, rejected, settings, rules: rules.value, problems, warnings });
 }
 
@@ -123,7 +123,7 @@ interface TopLevel {
   readonly local: Parameters<typeof customServerSpec>[0];
 }
 
-function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): TopLevel {
+function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollector): TopLevel {
   const entries: ServerEntry[] = [];
   let settings: TopLevel['settings'] = new Map();
   let local: TopLevel['local'] = { tools: [], modules: [] };
@@ -131,43 +131,43 @@ function readTopLevel(root: Node, here: EntryContext, complaints: Complaints): T
   for (const { key, keyNode, value } of membersOf(root)) {
     const atKey = { node: keyNode, path: [key] };
     const isKnown = OBJECTS.has(key) || ARRAYS.has(key);
-    if (isKnown && seen.has(key)) complaints.problem(atKey, 'this key appears twice', 'Keep one of the two.');
+    if (isKnown && seen.has(key)) collector.problem(atKey, 'this key appears twice', 'Keep one of the two.');
     else if (ARRAYS.has(key) && value.type !== 'array')
-      complaints.problem({ node: value, path: [key] }, 'this is not an array', 'Write an array in brackets.');
+      collector.problem({ node: value, path: [key] }, 'this is not an array', 'Write an array in brackets.');
     else if (OBJECTS.has(key) && value.type !== 'object')
-      complaints.problem({ node: value, path: [key] }, 'this is not an object', 'Write an object in braces.');
+      collector.problem({ node: value, path: [key] }, 'this is not an object', 'Write an object in braces.');
     else if (SERVERS.has(key))
       entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
     else if (key === 'settings' || key === 'featureFlags')
-      settings = new Map([...settings, ...readSettings(value, complaints, key)]);
-    else if (key === 'tools') local = { ...local, tools: readTools(value, here, complaints) };
-    else if (key === 'functions') local = { ...local, modules: readFunctions(value, here, complaints) };
-    else if (!isKnown && !PASSED_OVER.has(key)) complainOfUnknown({ key, keyNode, value }, complaints);
+      settings = new Map([...settings, ...readSettings(value, collector, key)]);
+    else if (key === 'tools') local = { ...local, tools: readTools(value, here, collector) };
+    else if (key === 'functions') local = { ...local, modules: readFunctions(value, here, collector) };
+    else if (!isKnown && !PASSED_OVER.has(key)) complainOfUnknown({ key, keyNode, value }, collector);
     seen.add(key);
   }
-  return { entries: withoutTwins(entries, complaints), settings, local };
+  return { entries: withoutTwins(entries, collector), settings, local };
 }
 
 /** An unknown key is a problem if servers are probably in it, as they are then not served; otherwise a warning. */
-function complainOfUnknown({ key, keyNode, value }: TreeMember, complaints: Complaints): void {
+function complainOfUnknown({ key, keyNode, value }: TreeMember, collector: ProblemCollector): void {
   const at = { node: keyNode, path: [key] };
   const members = value.type === 'object' ? membersOf(value).map((member) => member.key) : [];
   const meant = knownKey(key);
   if (meant !== undefined)
-    complaints.problem(at, 'this key is unknown and has no effect', `Did you mean ${quoted(meant)}?`);
+    collector.problem(at, 'this key is unknown and has no effect', `Did you mean ${quoted(meant)}?`);
   else if (members.some((member) => SERVERS.has(member)))
-    complaints.problem(
+    collector.problem(
       at,
       'servers inside of this key are not read',
       'Move "mcpServers" or "servers" to the top level of the file.',
     );
   else if (members.includes('command') || members.includes('url'))
-    complaints.problem(
+    collector.problem(
       at,
       'this looks like a server outside of "mcpServers"',
       `Move it there: { "mcpServers": { ${quoted(key)}: … } }.`,
     );
-  else complaints.warn(at, 'this key is unknown and has no effect', 'Servers belong under "mcpServers".');
+  else collector.warn(at, 'this key is unknown and has no effect', 'Servers belong under "mcpServers".');
 }
 
 /** The top-level key that a near miss such as `mcpservers`, `mcp_servers` or `server` means. */
@@ -179,12 +179,12 @@ function knownKey(written: string): string | undefined {
 }
 
 /** Of two servers with one name, the first wins. */
-function withoutTwins(entries: readonly ServerEntry[], complaints: Complaints): readonly ServerEntry[] {
+function withoutTwins(entries: readonly ServerEntry[], collector: ProblemCollector): readonly ServerEntry[] {
   const names = new Set<string>();
   return entries.filter((entry) => {
     const isTwin = names.has(entry.key);
     if (isTwin)
-      complaints.problem(
+      collector.problem(
         { node: entry.keyNode, path: entry.path },
         'another server above has this name',
         'Give this one another name.',
@@ -197,7 +197,7 @@ function withoutTwins(entries: readonly ServerEntry[], complaints: Complaints): 
 /** The known, valid settings in `settings` or `featureFlags` of a config file. An invalid one affects only itself. */
 export function readSettings(
   object: Node,
-  complaints: Complaints,
+  collector: ProblemCollector,
   member: 'settings' | 'featureFlags' = 'settings',
 ): ReadonlyMap<string, unknown> {
   const settings = new Map<string, unknown>();
@@ -207,15 +207,15 @@ export function readSettings(
     const facts = FACTS[member].get(key);
     const fault = facts && settingFault(facts, value.value);
     if (facts === undefined)
-      complaints.warn(
+      collector.warn(
         { node: keyNode, path },
         'this setting is unknown and has no effect',
         instead(key, member),
       );
     else if (seen.has(key))
-      complaints.problem({ node: keyNode, path }, 'this key appears twice', 'The first one is used.');
+      collector.problem({ node: keyNode, path }, 'this key appears twice', 'The first one is used.');
     else if (fault !== undefined)
-      complaints.problem({ node: value, path }, fault, 'It is ignored until then.');
+      collector.problem({ node: value, path }, fault, 'It is ignored until then.');
     else settings.set(key, value.value);
     seen.add(key);
   }

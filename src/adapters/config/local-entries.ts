@@ -1,23 +1,27 @@
 import { resolve } from 'node:path';
 import { getNodeValue, type Node } from 'jsonc-parser';
-import type { EntryFault } from '../../core/json-place.ts';
+import type { EntryFault } from '../../core/json-position.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
-import type { Complaints, Place } from './complaints.ts';
+import type { ProblemCollector, ConfigPosition } from './problem-collector.ts';
 import { textAt, type Entry, type EntryContext } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { membersOf } from './json-tree.ts';
 
 /** `tools` of a config: requests by name. Invalid ones are reported and left out. */
-export function readTools(node: Node, here: EntryContext, complaints: Complaints): readonly RestToolSpec[] {
+export function readTools(
+  node: Node,
+  here: EntryContext,
+  collector: ProblemCollector,
+): readonly RestToolSpec[] {
   return membersOf(node).flatMap(({ key, value }) => {
-    const place: Place = { node: value, path: ['tools', key] };
-    const entry = objectAt(place, { filled: FILLED_OF_TOOL, here, complaints });
+    const position: ConfigPosition = { node: value, path: ['tools', key] };
+    const entry = objectAt(position, { filled: FILLED_OF_TOOL, here, collector });
     if (entry === undefined) return [];
     const read = readRestTool(key, entry);
     if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
-    tell(read.error, place, complaints);
+    tell(read.error, position, collector);
     return [];
   });
 }
@@ -26,20 +30,20 @@ export function readTools(node: Node, here: EntryContext, complaints: Complaints
 export function readFunctions(
   node: Node,
   here: EntryContext,
-  complaints: Complaints,
+  collector: ProblemCollector,
 ): readonly FunctionModuleSpec[] {
   const absolute = (path: string): string => resolve(here.configDir, expandHome(path, here.home));
   return (node.children ?? []).flatMap((value, index) => {
-    const place: Place = { node: value, path: ['functions', index] };
-    const text = value.type === 'string' ? textAt(entryAt(place, here, complaints), place) : undefined;
+    const position: ConfigPosition = { node: value, path: ['functions', index] };
+    const text = value.type === 'string' ? textAt(entryAt(position, here, collector), position) : undefined;
     const entry =
       value.type !== 'string'
-        ? objectAt(place, { filled: FILLED_OF_MODULE, here, complaints })
+        ? objectAt(position, { filled: FILLED_OF_MODULE, here, collector })
         : text && { module: text };
     if (entry === undefined || entry === '') return [];
     const read = readFunctionModule(entry, absolute);
     if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
-    tell(read.error, place, complaints);
+    tell(read.error, position, collector);
     return [];
   });
 }
@@ -51,28 +55,28 @@ const FILLED_OF_MODULE: ReadonlySet<string> = new Set(['module', 'env', 'reads',
 interface Reading {
   readonly filled: ReadonlySet<string>;
   readonly here: EntryContext;
-  readonly complaints: Complaints;
+  readonly collector: ProblemCollector;
 }
 
 function objectAt(
-  place: Place,
-  { filled, here, complaints }: Reading,
+  position: ConfigPosition,
+  { filled, here, collector }: Reading,
 ): Readonly<Record<string, unknown>> | undefined {
-  if (place.node.type !== 'object') {
-    complaints.problem(place, 'this is not an object', 'Write it as an object in braces.');
+  if (position.node.type !== 'object') {
+    collector.problem(position, 'this is not an object', 'Write it as an object in braces.');
     return undefined;
   }
-  const entry = entryAt(place, here, complaints);
-  const before = complaints.problems.length;
-  const members = membersOf(place.node).map(({ key, value }): readonly [string, unknown] => {
-    const at: Place = { node: value, path: [...place.path, key] };
+  const entry = entryAt(position, here, collector);
+  const before = collector.problems.length;
+  const members = membersOf(position.node).map(({ key, value }): readonly [string, unknown] => {
+    const at: ConfigPosition = { node: value, path: [...position.path, key] };
     return [key, filled.has(key) ? filledIn(entry, at) : plain(value)];
   });
-  return complaints.problems.length > before ? undefined : Object.fromEntries(members);
+  return collector.problems.length > before ? undefined : Object.fromEntries(members);
 }
 
 /** Expands the variables in all texts. */
-function filledIn(entry: Entry, { node, path }: Place): unknown {
+function filledIn(entry: Entry, { node, path }: ConfigPosition): unknown {
   if (node.type === 'string') return textAt(entry, { node, path });
   if (node.type === 'array')
     return (node.children ?? []).map((one, index) => filledIn(entry, { node: one, path: [...path, index] }));
@@ -86,15 +90,19 @@ function plain(node: Node): unknown {
   return getNodeValue(node) as unknown; // typed any by the library
 }
 
-function entryAt({ node, path }: Place, here: EntryContext, complaints: Complaints): Entry {
-  return { node, path: path.map(String), fields: new Map(), here, complaints };
+function entryAt({ node, path }: ConfigPosition, here: EntryContext, collector: ProblemCollector): Entry {
+  return { node, path: path.map(String), fields: new Map(), here, collector };
 }
 
-function tell(faults: readonly EntryFault[], { node, path }: Place, complaints: Complaints): void {
+function tell(
+  faults: readonly EntryFault[],
+  { node, path }: ConfigPosition,
+  collector: ProblemCollector,
+): void {
   for (const { field, reason } of faults) {
     const at = placeOf(node, field.split('.'));
     const [what = reason, remedy = ''] = reason.split(/(?<=\.) /, 2);
-    complaints.problem(
+    collector.problem(
       { node: at, path: field === '' ? path : [...path, ...field.split('.')] },
       what.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()),
       remedy,

@@ -3,7 +3,7 @@ import { getNodeValue } from 'jsonc-parser';
 import { shortHash } from '../../core/digest.ts';
 import { isOperationPattern, type OperationFilter } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
-import type { Place } from './complaints.ts';
+import type { ConfigPosition } from './problem-collector.ts';
 import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { readHeaders } from './http-entry.ts';
@@ -69,19 +69,19 @@ const MAX_BYTES: Option<number> = {
 type Source = Pick<TransportOf<'openapi'>, 'document' | 'text'>;
 
 function readDocument(entry: Entry): Source | undefined {
-  const [place, inline] = [placeAt(entry, 'openapi'), placeAt(entry, 'document')];
-  if (place === undefined && inline !== undefined) return readInline(entry, inline);
+  const [position, inline] = [placeAt(entry, 'openapi'), placeAt(entry, 'document')];
+  if (position === undefined && inline !== undefined) return readInline(entry, inline);
   if (inline !== undefined) {
-    entry.complaints.problem(
+    entry.collector.problem(
       inline,
       'there are both "openapi" and "document"',
       'Keep the one that has the document.',
     );
     return undefined;
   }
-  const document = place === undefined ? undefined : readPlace(entry, place);
-  if (place !== undefined) return document === undefined ? undefined : { document };
-  entry.complaints.problem(
+  const document = position === undefined ? undefined : readLocation(entry, position);
+  if (position !== undefined) return document === undefined ? undefined : { document };
+  entry.collector.problem(
     entry,
     'the key "openapi" is missing',
     'Write the path or the URL of an OpenAPI document.',
@@ -90,13 +90,13 @@ function readDocument(entry: Entry): Source | undefined {
 }
 
 /** Not expanded: a document may contain `${…}` of its own. */
-function readInline(entry: Entry, place: Place): Source | undefined {
-  const value: unknown = getNodeValue(place.node);
+function readInline(entry: Entry, position: ConfigPosition): Source | undefined {
+  const value: unknown = getNodeValue(position.node);
   const text = typeof value === 'string' ? value.replace(/^\uFEFF/, '') : '';
   if (text.trim() !== '' && text.length <= MAX_TEXT_LENGTH)
     return { document: `upload:${shortHash(text, UPLOAD_HASH_DIGITS)}`, text };
-  entry.complaints.problem(
-    place,
+  entry.collector.problem(
+    position,
     text.trim() === '' ? 'this is not the text of a document' : `this has over ${MAX_TEXT_LENGTH} characters`,
     'Write an OpenAPI document as JSON or YAML in a string, or its path or URL as "openapi".',
   );
@@ -104,14 +104,14 @@ function readInline(entry: Entry, place: Place): Source | undefined {
 }
 
 /** An absolute path, or a URL. */
-function readPlace(entry: Entry, place: Place): string | undefined {
-  const written = textAt(entry, place);
+function readLocation(entry: Entry, position: ConfigPosition): string | undefined {
+  const written = textAt(entry, position);
   if (written === undefined) return undefined;
-  if (/^https?:\/\//i.test(written)) return urlAt(entry, place, written)?.href;
+  if (/^https?:\/\//i.test(written)) return urlAt(entry, position, written)?.href;
   // A path must not look like a URL: otherwise a caller limited to URLs could name a file (`http:/../secrets.json`).
   if (written === '' || /^[a-z][a-z\d+.-]+:/i.test(written)) {
-    entry.complaints.problem(
-      place,
+    entry.collector.problem(
+      position,
       'this is neither a path nor a http or https URL',
       'Write the path or the URL of an OpenAPI document.',
     );
@@ -121,25 +121,25 @@ function readPlace(entry: Entry, place: Place): string | undefined {
 }
 
 function readBaseUrl(entry: Entry): string | undefined {
-  const place = placeAt(entry, 'baseUrl');
-  const written = place && textAt(entry, place);
-  return place === undefined || written === undefined ? undefined : urlAt(entry, place, written)?.href;
+  const position = placeAt(entry, 'baseUrl');
+  const written = position && textAt(entry, position);
+  return position === undefined || written === undefined ? undefined : urlAt(entry, position, written)?.href;
 }
 
-function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
+function urlAt(entry: Entry, position: ConfigPosition, written: string): URL | undefined {
   const url = URL.parse(written);
   // The value is not repeated: it may contain a password or key.
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    entry.complaints.problem(
-      place,
+    entry.collector.problem(
+      position,
       'this is not an http or https URL',
       'Write an address that starts with https://.',
     );
     return undefined;
   }
   if (url.username === '' && url.password === '') return url;
-  entry.complaints.problem(
-    place,
+  entry.collector.problem(
+    position,
     'the URL contains credentials, which lists and logs would show',
     'Give them in "credentials" or "headers".',
   );
@@ -148,22 +148,22 @@ function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
 
 /** `{"apiKey": "…", "basicAuth": {"username": "…", "password": "…"}}` */
 function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
-  const place = placeAt(entry, 'credentials');
-  if (place === undefined) return {};
+  const position = placeAt(entry, 'credentials');
+  if (position === undefined) return {};
   const remedy =
     'Write an object: the name of each security scheme, and its token, or {"username", "password"}.';
-  if (place.node.type !== 'object') {
-    entry.complaints.problem(place, 'this is not an object', remedy);
+  if (position.node.type !== 'object') {
+    entry.collector.problem(position, 'this is not an object', remedy);
     return {};
   }
-  const found = membersOf(place.node).flatMap(
+  const found = membersOf(position.node).flatMap(
     ({ key, value }): readonly (readonly [string, Credential])[] => {
-      const at: Place = { node: value, path: [...place.path, key] };
+      const at: ConfigPosition = { node: value, path: [...position.path, key] };
       if (value.type === 'string') return textCredential(entry, key, at);
       const fields = new Map(membersOf(value).map((member) => [member.key, member.value]));
       const inner: Entry = {
         ...entry,
-        node: place.node,
+        node: position.node,
         path: [...entry.path, 'credentials'],
         fields: new Map([[key, value]]),
       };
@@ -171,14 +171,18 @@ function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
       const [username, password] = [texts.get('username'), texts.get('password')];
       if (username !== undefined && password !== undefined && fields.size === 2)
         return [[key, { username, password }]];
-      entry.complaints.problem(at, 'this is not a credential', remedy);
+      entry.collector.problem(at, 'this is not a credential', remedy);
       return [];
     },
   );
   return Object.fromEntries(found);
 }
 
-function textCredential(entry: Entry, key: string, at: Place): readonly (readonly [string, string])[] {
+function textCredential(
+  entry: Entry,
+  key: string,
+  at: ConfigPosition,
+): readonly (readonly [string, string])[] {
   const text = textAt(entry, at);
   return text === undefined ? [] : [[key, text]];
 }

@@ -1,9 +1,16 @@
 import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
-import { complainAt, isGiven, memberAt, membersAt, type Fault, type Place } from '../../core/json-place.ts';
+import {
+  addFault,
+  isGiven,
+  memberAt,
+  membersAt,
+  type Fault,
+  type JsonPosition,
+} from '../../core/json-position.ts';
 import { readRules } from '../../core/policy/read-rules.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { keyOf } from './complaints.ts';
+import { keyOf } from './problem-collector.ts';
 import { membersOf, type SyntaxFault } from './json-tree.ts';
 
 const POLICY = 'policy';
@@ -16,10 +23,10 @@ export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFaul
   const twice = repeatedKey(node);
   if (twice !== undefined) return err(twice);
   const faults: Fault[] = [];
-  const place: Place = { value: getNodeValue(node), field: POLICY, pointer: '', faults };
-  for (const [name, member] of membersAt(place))
-    if (name !== 'rules') complainAt(member, 'this member is unknown; "policy" has "rules"');
-  const given = memberAt(place, 'rules');
+  const position: JsonPosition = { value: getNodeValue(node), field: POLICY, pointer: '', faults };
+  for (const [name, member] of membersAt(position))
+    if (name !== 'rules') addFault(member, 'this member is unknown; "policy" has "rules"');
+  const given = memberAt(position, 'rules');
   const rules = isGiven(given) ? readRules(given) : [];
   const [first] = faults;
   return first === undefined ? ok(rules) : err(faultIn(node, first));

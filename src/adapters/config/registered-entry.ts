@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok } from '../../core/result.ts';
-import type { EntryFault } from '../../core/json-place.ts';
+import type { EntryFault } from '../../core/json-position.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry, ReadLocal } from '../../gateway/ports/gateways.ts';
-import { keyOf } from './complaints.ts';
+import { keyOf } from './problem-collector.ts';
 import { expandHome } from './expand.ts';
 import { configIn, type ConfigEnvironment } from './load-config.ts';
 
@@ -26,9 +26,9 @@ export function entryReader(around: Pick<ConfigEnvironment, 'cwd' | 'home' | 'as
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;
     const [server] = servers;
-    const place = keyOf(['mcpServers', name]);
+    const position = keyOf(['mcpServers', name]);
     const faults = [...problems, ...warnings].map(({ key, reason, remedy }): EntryFault => {
-      const [field = ''] = /^[\w$-]+/.exec(key.slice(place.length + 1)) ?? [];
+      const [field = ''] = /^[\w$-]+/.exec(key.slice(position.length + 1)) ?? [];
       return { field, reason: `${reason}. ${remedy}` };
     });
     if (server === undefined || faults.length > 0) return err(faults);

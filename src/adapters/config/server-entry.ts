@@ -9,7 +9,7 @@ import {
 import { isTagList, MAX_TAGS } from '../../core/tags.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
-import { type Complaints, quoted } from './complaints.ts';
+import { type ProblemCollector, quoted } from './problem-collector.ts';
 import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
 import { CODEBASE_KEYS, readCodebase } from './codebase-entry.ts';
 import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
@@ -27,17 +27,17 @@ export interface ServerEntry extends TreeMember {
 export function readServer(
   member: ServerEntry,
   here: EntryContext,
-  complaints: Complaints,
+  collector: ProblemCollector,
 ): ServerSpec | undefined {
   const { path, value: node, key: name } = member;
   if (node.type !== 'object') {
-    complaints.problem({ node, path }, 'this is not an object', 'Write the server as an object in braces.');
+    collector.problem({ node, path }, 'this is not an object', 'Write the server as an object in braces.');
     return undefined;
   }
-  const before = complaints.problems.length;
-  const entry: Entry = { node, path, fields: fieldsOf(member, complaints), here, complaints };
+  const before = collector.problems.length;
+  const entry: Entry = { node, path, fields: fieldsOf(member, collector), here, collector };
   if (optionAt(entry, 'disabled', BOOLEAN) === true) return undefined;
-  checkName(member, complaints);
+  checkName(member, collector);
   const isolation = optionAt(entry, 'isolation', ISOLATION);
   const toolFilter = optionAt(entry, 'tools', TOOL_FILTER);
   const trust = optionAt(entry, 'trust', BOOLEAN);
@@ -45,7 +45,7 @@ export function readServer(
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
-  if (transport === undefined || complaints.problems.length > before) return undefined;
+  if (transport === undefined || collector.problems.length > before) return undefined;
   return {
     name,
     transport,
@@ -59,11 +59,11 @@ export function readServer(
   };
 }
 
-function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<string, Node> {
+function fieldsOf(member: ServerEntry, collector: ProblemCollector): ReadonlyMap<string, Node> {
   const fields = new Map<string, Node>();
   for (const { key, keyNode, value } of membersOf(member.value)) {
-    const place = { node: keyNode, path: [...member.path, key] };
-    if (fields.has(key)) complaints.problem(place, 'this key appears twice', 'Keep one of the two.');
+    const position = { node: keyNode, path: [...member.path, key] };
+    if (fields.has(key)) collector.problem(position, 'this key appears twice', 'Keep one of the two.');
     else fields.set(key, value);
   }
   return fields;
@@ -89,9 +89,9 @@ const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) =
   ],
 ];
 
-function checkName({ key, keyNode, path }: ServerEntry, complaints: Complaints): void {
+function checkName({ key, keyNode, path }: ServerEntry, collector: ProblemCollector): void {
   const fault = NAME_FAULTS.find(([, isFault]) => isFault(key));
-  if (fault !== undefined) complaints.problem({ node: keyNode, path }, fault[0], 'Give it another name.');
+  if (fault !== undefined) collector.problem({ node: keyNode, path }, fault[0], 'Give it another name.');
 }
 
 const BOOLEAN: Option<boolean> = {
@@ -186,18 +186,18 @@ const READERS: Readonly<Record<TransportType, Reader>> = {
   codebase: { keys: CODEBASE_KEYS, read: readCodebase },
 };
 
-function wayByKeys({ fields, complaints, node, path }: Entry): TransportType | undefined {
+function wayByKeys({ fields, collector, node, path }: Entry): TransportType | undefined {
   if (fields.has('openapi') || fields.has('document')) return 'openapi';
   const [hasCommand, hasUrl] = [fields.has('command'), URL_KEYS.some((key) => fields.has(key))];
   if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';
   if (hasCommand)
-    complaints.problem(
+    collector.problem(
       { node, path },
       'there are both a "command" and a "url"',
       'Keep one, or select one with "type".',
     );
   else
-    complaints.problem(
+    collector.problem(
       { node, path },
       '"command", "url" or "openapi" is missing',
       misspelt([...fields.keys()], ['command', 'url', 'openapi']) ??
@@ -220,13 +220,13 @@ function misspelt(written: readonly string[], known: readonly string[]): string 
 function warnOfUnused(entry: Entry, used: readonly string[]): void {
   const known = [...used, ...COMMON_KEYS];
   for (const key of entry.fields.keys()) {
-    const place = placeAt(entry, key);
-    if (place === undefined || known.includes(key)) continue;
+    const position = placeAt(entry, key);
+    if (position === undefined || known.includes(key)) continue;
     const isKnown = Object.values(READERS).some(({ keys }) => keys.includes(key));
     const reason = isKnown
       ? 'this key has no effect on a server of this type'
       : 'this key is unknown and has no effect';
     const meant = isKnown ? undefined : misspelt([key], known);
-    entry.complaints.warn(place, reason, meant ?? `Known here: ${known.join(', ')}.`);
+    entry.collector.warn(position, reason, meant ?? `Known here: ${known.join(', ')}.`);
   }
 }

@@ -4,7 +4,7 @@ import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
-import type { Place } from './complaints.ts';
+import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
 import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
@@ -51,13 +51,13 @@ function readRoots(entry: Entry): readonly string[] | undefined {
 
 /** Hosts; an empty list allows none. */
 function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
-  const place = placeAt(entry, 'network');
-  if (place === undefined) return 'any';
+  const position = placeAt(entry, 'network');
+  if (position === undefined) return 'any';
   const hosts = readTexts(entry, 'network');
   const bad = hosts?.find((host) => readAllowedHost(host) === undefined);
   if (bad === undefined) return hosts;
-  entry.complaints.problem(
-    place,
+  entry.collector.problem(
+    position,
     `${JSON.stringify(bad)} is not a host`,
     'Write hosts such as "api.example.com", "*.example.com" or "localhost:8080".',
   );
@@ -65,25 +65,25 @@ function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
 }
 
 function readCommand(entry: Entry): string | undefined {
-  const place = placeAt(entry, 'command');
+  const position = placeAt(entry, 'command');
   const remedy = 'Write the program that starts the server, such as "npx".';
-  if (place === undefined) {
-    entry.complaints.problem(entry, 'the key "command" is missing', remedy);
+  if (position === undefined) {
+    entry.collector.problem(entry, 'the key "command" is missing', remedy);
     return undefined;
   }
-  const command = textAt(entry, place);
+  const command = textAt(entry, position);
   if (command?.trim() === '') {
-    entry.complaints.problem(place, 'the command is empty', remedy);
+    entry.collector.problem(position, 'the command is empty', remedy);
     return undefined;
   }
-  if (command !== undefined) warnOfArguments(entry, place, command);
+  if (command !== undefined) warnOfArguments(entry, position, command);
   return command && expandHome(command, entry.here.home);
 }
 
 /** A whole command line is started as one program of that name, which rarely exists. */
-function warnOfArguments({ complaints }: Entry, place: Place, command: string): void {
+function warnOfArguments({ collector }: Entry, position: ConfigPosition, command: string): void {
   const remedy = splitCommandRemedy(command);
-  if (remedy !== undefined) complaints.warn(place, 'the command seems to contain its arguments', remedy);
+  if (remedy !== undefined) collector.warn(position, 'the command seems to contain its arguments', remedy);
 }
 
 /**
@@ -102,15 +102,15 @@ const NOUNS = { args: 'the arguments', roots: 'the paths', network: 'the hosts' 
 
 /** An array of strings. Undefined, with an error reported, if it is something else. */
 function readTexts(entry: Entry, key: 'args' | 'roots' | 'network'): readonly string[] | undefined {
-  const place = placeAt(entry, key);
-  if (place === undefined) return [];
-  if (place.node.type !== 'array') {
+  const position = placeAt(entry, key);
+  if (position === undefined) return [];
+  if (position.node.type !== 'array') {
     const remedy = `Write ${NOUNS[key]} as an array of strings.`;
-    entry.complaints.problem(place, 'this is not an array', remedy);
+    entry.collector.problem(position, 'this is not an array', remedy);
     return undefined;
   }
-  const texts = (place.node.children ?? []).map((node, index) =>
-    textAt(entry, { node, path: [...place.path, index] }),
+  const texts = (position.node.children ?? []).map((node, index) =>
+    textAt(entry, { node, path: [...position.path, index] }),
   );
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
@@ -125,7 +125,7 @@ function readEnv(entry: Entry): Readonly<Record<string, string>> {
   for (const { name, atName } of env) {
     const isBad = name === '' || name.includes('=') || name.includes('\0');
     if (isBad)
-      entry.complaints.problem(
+      entry.collector.problem(
         atName,
         'this cannot be the name of a variable',
         'A name is not empty and contains no "=".',
@@ -138,14 +138,14 @@ const MOST_ENV_FILE_BYTES = 1_048_576;
 
 /** As in VS Code: lines of NAME=value, over which `env` takes precedence. Read with the config file. */
 function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
-  const place = placeAt(entry, 'envFile');
-  const written = place && textAt(entry, place);
-  if (place === undefined || written === undefined) return {};
+  const position = placeAt(entry, 'envFile');
+  const written = position && textAt(entry, position);
+  if (position === undefined || written === undefined) return {};
   const file = resolve(entry.here.configDir, expandHome(written, entry.here.home));
   const text = readTextWithinNow(file, MOST_ENV_FILE_BYTES);
   if (text.ok) return { ...parseEnv(text.value) } as Readonly<Record<string, string>>;
-  entry.complaints.problem(
-    place,
+  entry.collector.problem(
+    position,
     `the file cannot be read: ${text.error}`,
     'Write the path of a file with lines of NAME=value, or leave "envFile" out.',
   );
@@ -155,11 +155,11 @@ function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
 /** Defaults to Assay's working directory, as in clients; a relative folder starts at the config file's. */
 function readCwd(entry: Entry): string | undefined {
   const { cwd, home, configDir } = entry.here;
-  const place = placeAt(entry, 'cwd');
-  if (place === undefined) return cwd;
-  const written = textAt(entry, place);
+  const position = placeAt(entry, 'cwd');
+  if (position === undefined) return cwd;
+  const written = textAt(entry, position);
   if (written === '') {
-    entry.complaints.problem(place, 'the folder is empty', 'Write a folder, or leave "cwd" out.');
+    entry.collector.problem(position, 'the folder is empty', 'Write a folder, or leave "cwd" out.');
     return undefined;
   }
   return written && resolve(configDir, expandHome(written, home));

@@ -36,7 +36,7 @@ export function shownArguments(text: string, mask: (text: string) => string): Sh
   };
 }
 
-interface Place {
+interface ValueContext {
   readonly depth: number;
   readonly isCredential: boolean;
 }
@@ -45,7 +45,7 @@ class Masking {
   /** Whether an object or array was masked for its depth. */
   isTooDeep = false;
 
-  of(value: unknown, { depth, isCredential }: Place): unknown {
+  of(value: unknown, { depth, isCredential }: ValueContext): unknown {
     const isArray = Array.isArray(value);
     if (!isArray && !isMembers(value)) return isCredential && typeof value !== 'boolean' ? MASK : value;
     if (depth === MAX_DEPTH) {

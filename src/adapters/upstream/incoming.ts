@@ -67,17 +67,17 @@ export function receive(
 /** Per server, one invalid message in this many ms is logged as a warning; the others at debug. */
 const PERIOD_MS = 600_000;
 
-interface Complaints {
+interface Warnings {
   readonly sinceMs: number;
   /** Invalid messages after the logged one. */
   others: number;
 }
 
-const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
+const COMPLAINTS = new WeakMap<Log, Map<string, Warnings>>();
 
 function complain(bytes: Buffer, message: NoMessage, from: Sender): void {
   const { server, log } = from;
-  const all = COMPLAINTS.get(log) ?? new Map<string, Complaints>();
+  const all = COMPLAINTS.get(log) ?? new Map<string, Warnings>();
   COMPLAINTS.set(log, all);
   const nowMs = performance.now();
   const known = all.get(server);

@@ -113,11 +113,11 @@ function compareNamed(one: Ranked, other: Ranked): number {
 }
 
 function compareRanked(one: Ranked, other: Ranked): number {
-  return other.score - one.score || comparePlaces(one.candidate, other.candidate);
+  return other.score - one.score || comparePositions(one.candidate, other.candidate);
 }
 
 /** Also how equal results are ordered, so that a search always answers the same. */
-export function comparePlaces(one: Candidate, other: Candidate): number {
+export function comparePositions(one: Candidate, other: Candidate): number {
   if (one.path !== other.path) return one.path < other.path ? -1 : 1;
   return one.startLine - other.startLine || one.ordinal - other.ordinal || one.id - other.id;
 }

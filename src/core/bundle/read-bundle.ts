@@ -1,15 +1,15 @@
 import {
-  complainAt,
+  addFault,
   type Fault,
   isGiven,
   itemsAt,
   memberAt,
   membersAt,
-  type Place,
+  type JsonPosition,
   textAt,
   textIfGiven,
   timeMsAt,
-} from '../json-place.ts';
+} from '../json-position.ts';
 import { readRules } from '../policy/read-rules.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
 import { isSettingValue, type SettingValue } from '../record.ts';
@@ -39,11 +39,11 @@ const MAX_FAULTS = 100;
 export function readBundle(value: unknown): Result<BundleFile, readonly FieldError[]> {
   if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${MAX_DEPTH} deep` })]);
   const faults: Fault[] = [];
-  const file: Place = { value, field: '', pointer: '', faults };
-  const at = (name: string): Place => memberAt(file, name);
+  const file: JsonPosition = { value, field: '', pointer: '', faults };
+  const at = (name: string): JsonPosition => memberAt(file, name);
   onlyMembers(file, MEMBERS);
   if (faults.length === 0 && at('assay').value !== 1)
-    complainAt(at('assay'), isGiven(at('assay')) ? 'this Assay reads only version 1' : 'it is missing');
+    addFault(at('assay'), isGiven(at('assay')) ? 'this Assay reads only version 1' : 'it is missing');
   const bundle: BundleFile = {
     gateways: entriesAt(at('gateways')),
     tools: entriesAt(at('tools')),
@@ -62,7 +62,7 @@ export function readBundle(value: unknown): Result<BundleFile, readonly FieldErr
   };
   const { equipped, toolsets } = bundle;
   if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
-    complainAt(at('equipped'), 'no toolset of the bundle is called so');
+    addFault(at('equipped'), 'no toolset of the bundle is called so');
   return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MAX_FAULTS).map(invalid));
 }
 
@@ -70,18 +70,18 @@ function invalid({ pointer = '', reason }: Fault): FieldError {
   return { at: pointer, kind: 'invalid', reason };
 }
 
-function entriesAt(place: Place): readonly BundledEntry[] {
-  return distinctAt(place, readEntry, ({ name }) => [name]);
+function entriesAt(position: JsonPosition): readonly BundledEntry[] {
+  return distinctAt(position, readEntry, ({ name }) => [name]);
 }
 
-function readEntry(place: Place): BundledEntry {
-  onlyMembers(place, ['name', 'entry', 'withheld', 'createdAt', 'createdBy']);
-  const at = (name: string): Place => memberAt(place, name);
+function readEntry(position: JsonPosition): BundledEntry {
+  onlyMembers(position, ['name', 'entry', 'withheld', 'createdAt', 'createdBy']);
+  const at = (name: string): JsonPosition => memberAt(position, name);
   const withheld = isGiven(at('withheld')) ? itemsAt(at('withheld')).map(textAt) : [];
   const members = membersAt(at('entry'));
   const both = members.find(([name]) => withheld.includes(name));
-  if (both !== undefined) complainAt(both[1], 'it is said to be withheld, too');
-  if (!isGiven(at('createdAt'))) complainAt(at('createdAt'), 'it is missing');
+  if (both !== undefined) addFault(both[1], 'it is said to be withheld, too');
+  if (!isGiven(at('createdAt'))) addFault(at('createdAt'), 'it is missing');
   return {
     name: textAt(at('name')),
     entry: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
@@ -93,49 +93,49 @@ function readEntry(place: Place): BundledEntry {
 
 /** Reads an optional list whose items must differ in the given keys. */
 function distinctAt<T>(
-  place: Place,
-  read: (item: Place) => T,
+  position: JsonPosition,
+  read: (item: JsonPosition) => T,
   keysOf: (thing: T) => readonly string[],
 ): readonly T[] {
   const known = new Set<string>();
-  return optionalItems(place).map((item) => {
+  return optionalItems(position).map((item) => {
     const thing = read(item);
     const key = JSON.stringify(keysOf(thing));
-    if (known.has(key)) complainAt(item, 'the same stands there twice');
+    if (known.has(key)) addFault(item, 'the same stands there twice');
     known.add(key);
     return thing;
   });
 }
 
-function optionalItems(place: Place): readonly Place[] {
-  return isGiven(place) ? itemsAt(place) : [];
+function optionalItems(position: JsonPosition): readonly JsonPosition[] {
+  return isGiven(position) ? itemsAt(position) : [];
 }
 
-function toolsetsAt(place: Place): readonly Toolset[] {
-  const toolsets = distinctAt(place, toolsetAt, ({ name }) => [name]);
+function toolsetsAt(position: JsonPosition): readonly Toolset[] {
+  const toolsets = distinctAt(position, toolsetAt, ({ name }) => [name]);
   const max = TOOLSET_LIMITS.toolsets;
-  if (toolsets.length > max) complainAt(place, `it may have at most ${max} toolsets`);
+  if (toolsets.length > max) addFault(position, `it may have at most ${max} toolsets`);
   return toolsets;
 }
 
 /** The toolset reader tolerates files of other programs; in a bundle, everything it would leave out is an error. */
-function toolsetAt(place: Place): Toolset {
+function toolsetAt(position: JsonPosition): Toolset {
   for (const member of ['createdAt', 'lastModified'])
-    if (!isGiven(memberAt(place, member))) complainAt(memberAt(place, member), 'it is missing');
+    if (!isGiven(memberAt(position, member))) addFault(memberAt(position, member), 'it is missing');
   const leftOut: LeftOut[] = [];
-  const toolset = readToolset({ place, name: memberAt(place, 'name') }, { nowMs: 0, leftOut });
+  const toolset = readToolset({ position, name: memberAt(position, 'name') }, { nowMs: 0, leftOut });
   for (const { tool, note, reason } of leftOut) {
     const what = note === undefined ? 'the tool' : `the note ${JSON.stringify(note)} on`;
-    complainAt(place, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
+    addFault(position, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
   }
   return toolset;
 }
 
-function preferencesAt(place: Place): ReadonlyMap<string, SettingValue> {
-  const members = isGiven(place) ? membersAt(place) : [];
+function preferencesAt(position: JsonPosition): ReadonlyMap<string, SettingValue> {
+  const members = isGiven(position) ? membersAt(position) : [];
   for (const [key, member] of members) {
     const reason = preferenceFault(key, member.value);
-    if (reason !== undefined) complainAt(member, reason);
+    if (reason !== undefined) addFault(member, reason);
   }
   return new Map(
     members.flatMap(([key, { value }]) => (isSettingValue(value) ? [[key, value] as const] : [])),

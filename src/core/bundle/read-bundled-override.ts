@@ -12,17 +12,17 @@ import {
   type TagsOverride,
 } from '../hints/tool-record.ts';
 import {
-  complainAt,
+  addFault,
   fitTextAt,
   flagAt,
   isGiven,
   itemsAt,
   memberAt,
   membersAt,
-  type Place,
+  type JsonPosition,
   textAt,
   timeMsAt,
-} from '../json-place.ts';
+} from '../json-position.ts';
 import type { Refusal } from '../refusal.ts';
 import { MAX_TAGS, tagFault } from '../tags.ts';
 import { namespacedNameOf } from '../tool-ref.ts';
@@ -35,8 +35,8 @@ const MAX_ASPECT_LENGTH = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Reads the overrides for one tool; problems are reported at their place. */
-export function readBundledOverride(place: Place): BundledOverride {
-  onlyMembers(place, [
+export function readBundledOverride(position: JsonPosition): BundledOverride {
+  onlyMembers(position, [
     'server',
     'identity',
     'name',
@@ -49,7 +49,7 @@ export function readBundledOverride(place: Place): BundledOverride {
     'tags',
     'enabled',
   ]);
-  const at = (name: string): Place => memberAt(place, name);
+  const at = (name: string): JsonPosition => memberAt(position, name);
   const hints = isGiven(at('hints')) ? membersAt(at('hints')) : [];
   const overrides = hints.flatMap(readOverride);
   const title = isGiven(at('title')) ? fitTextAt(at('title'), titleFault) : undefined;
@@ -62,8 +62,8 @@ export function readBundledOverride(place: Place): BundledOverride {
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;
   const hasChoice = confirm !== undefined || cacheMs !== undefined || tags !== undefined;
   if (hints.length === 0 && !isNamed && !hasChoice && !isDisabled)
-    complainAt(
-      place,
+    addFault(
+      position,
       'it says nothing of its tool: it must have hints, a title, a publicName, a description, confirm, cacheMs, tags, or enabled false',
     );
   return {
@@ -98,10 +98,10 @@ export function contradictionIn(all: readonly BundledOverride[]): Refusal | unde
   return { code: 'HINTS_CONTRADICT', tool, at: `/overrides/${index}/hints` };
 }
 
-export function readTrust(place: Place): TrustRecord {
-  onlyMembers(place, ['server', 'identity', 'trust']);
-  const at = (name: string): Place => memberAt(place, name);
-  if (!isGiven(at('trust'))) complainAt(at('trust'), 'it is missing');
+export function readTrust(position: JsonPosition): TrustRecord {
+  onlyMembers(position, ['server', 'identity', 'trust']);
+  const at = (name: string): JsonPosition => memberAt(position, name);
+  if (!isGiven(at('trust'))) addFault(at('trust'), 'it is missing');
   return {
     server: textAt(at('server')),
     identity: textAt(at('identity')),
@@ -109,15 +109,18 @@ export function readTrust(place: Place): TrustRecord {
   };
 }
 
-function readOverride([name, place]: readonly [string, Place]): readonly (readonly [Hint, Override])[] {
+function readOverride([name, position]: readonly [string, JsonPosition]): readonly (readonly [
+  Hint,
+  Override,
+])[] {
   const hint = HINTS.find((known) => known === name);
   if (hint === undefined) {
-    complainAt(place, `there is no such hint; there are ${HINTS.join(', ')}`);
+    addFault(position, `there is no such hint; there are ${HINTS.join(', ')}`);
     return [];
   }
-  onlyMembers(place, ['value', 'author', 'at', 'reason', 'digest', 'seen']);
-  const at = (member: string): Place => memberAt(place, member);
-  for (const member of ['value', 'at']) if (!isGiven(at(member))) complainAt(at(member), 'it is missing');
+  onlyMembers(position, ['value', 'author', 'at', 'reason', 'digest', 'seen']);
+  const at = (member: string): JsonPosition => memberAt(position, member);
+  for (const member of ['value', 'at']) if (!isGiven(at(member))) addFault(at(member), 'it is missing');
   const reason = isGiven(at('reason')) ? fitTextAt(at('reason'), reasonFault) : undefined;
   const override: Override = {
     value: flagAt(at('value'), false),
@@ -130,17 +133,17 @@ function readOverride([name, place]: readonly [string, Place]): readonly (readon
   return [[hint, override]];
 }
 
-function readDescription(place: Place): DescriptionOverride {
-  onlyMembers(place, ['text', 'seen']);
+function readDescription(position: JsonPosition): DescriptionOverride {
+  onlyMembers(position, ['text', 'seen']);
   return {
-    text: fitTextAt(memberAt(place, 'text'), descriptionFault),
-    seen: fitTextAt(memberAt(place, 'seen'), aspectFault),
+    text: fitTextAt(memberAt(position, 'text'), descriptionFault),
+    seen: fitTextAt(memberAt(position, 'seen'), aspectFault),
   };
 }
 
-function readConfirm(place: Place): ConfirmOverride {
-  onlyMembers(place, ['value', 'digest', 'seen']);
-  const at = (member: string): Place => memberAt(place, member);
+function readConfirm(position: JsonPosition): ConfirmOverride {
+  onlyMembers(position, ['value', 'digest', 'seen']);
+  const at = (member: string): JsonPosition => memberAt(position, member);
   const value = fitTextAt(at('value'), (given) =>
     CONFIRMS.some((known) => known === given) ? undefined : `it must be one of ${CONFIRMS.join(', ')}`,
   );
@@ -151,9 +154,9 @@ function readConfirm(place: Place): ConfirmOverride {
   };
 }
 
-function readCache(place: Place): CacheOverride {
-  onlyMembers(place, ['value', 'digest', 'seen']);
-  const at = (member: string): Place => memberAt(place, member);
+function readCache(position: JsonPosition): CacheOverride {
+  onlyMembers(position, ['value', 'digest', 'seen']);
+  const at = (member: string): JsonPosition => memberAt(position, member);
   return {
     value: readCacheMs(at('value')),
     digest: fitTextAt(at('digest'), digestFault),
@@ -161,26 +164,26 @@ function readCache(place: Place): CacheOverride {
   };
 }
 
-function readCacheMs(place: Place): number {
-  const { value } = place;
+function readCacheMs(position: JsonPosition): number {
+  const { value } = position;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_CACHE_MS)
     return value;
-  complainAt(place, `it must be a whole number from 0 to ${MAX_CACHE_MS}`);
+  addFault(position, `it must be a whole number from 0 to ${MAX_CACHE_MS}`);
   return 0;
 }
 
-function readTags(place: Place): TagsOverride {
-  onlyMembers(place, ['value', 'digest', 'seen']);
-  const at = (member: string): Place => memberAt(place, member);
+function readTags(position: JsonPosition): TagsOverride {
+  onlyMembers(position, ['value', 'digest', 'seen']);
+  const at = (member: string): JsonPosition => memberAt(position, member);
   const value = itemsAt(at('value')).map((item) => fitTextAt(item, tagFault));
   if (value.length === 0 || value.length > MAX_TAGS)
-    complainAt(at('value'), `it must have 1 to ${MAX_TAGS} tags`);
+    addFault(at('value'), `it must have 1 to ${MAX_TAGS} tags`);
   return { value, digest: fitTextAt(at('digest'), digestFault), seen: readSeen(at('seen')) };
 }
 
-function readSeen(place: Place): Aspects {
-  onlyMembers(place, ['behaviour', 'target', 'prose']);
-  const text = (member: string): string => fitTextAt(memberAt(place, member), aspectFault);
+function readSeen(position: JsonPosition): Aspects {
+  onlyMembers(position, ['behaviour', 'target', 'prose']);
+  const text = (member: string): string => fitTextAt(memberAt(position, member), aspectFault);
   return { behaviour: text('behaviour'), target: text('target'), prose: text('prose') };
 }
 

@@ -1,4 +1,4 @@
-import { complainAt, fitTextAt, isGiven, memberAt, type Place } from '../json-place.ts';
+import { addFault, fitTextAt, isGiven, memberAt, type JsonPosition } from '../json-position.ts';
 import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
 import { isJsonObject, parsedJson } from '../json-object.ts';
@@ -10,14 +10,14 @@ const MIN_N = 2 ** 14;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Reads the sealed secrets of a bundle. The bounds keep a file from choosing how much memory opening it takes. */
-export function readSealed(place: Place): SealedText {
-  onlyMembers(place, ['kdf', 'N', 'r', 'p', 'salt', 'nonce', 'data']);
-  const at = (name: string): Place => memberAt(place, name);
-  if (at('kdf').value !== 'scrypt') complainAt(at('kdf'), 'it must be "scrypt"');
+export function readSealed(position: JsonPosition): SealedText {
+  onlyMembers(position, ['kdf', 'N', 'r', 'p', 'salt', 'nonce', 'data']);
+  const at = (name: string): JsonPosition => memberAt(position, name);
+  if (at('kdf').value !== 'scrypt') addFault(at('kdf'), 'it must be "scrypt"');
   const r = wholeAt(at('r'), { min: 1, max: 32 });
   const cost = wholeAt(at('N'), { min: MIN_N, max: MAX_BYTES / 128 });
-  if (!Number.isInteger(Math.log2(cost))) complainAt(at('N'), 'it must be a power of two');
-  else if (128 * cost * r > MAX_BYTES) complainAt(at('N'), 'with this r it takes more than 128 MiB');
+  if (!Number.isInteger(Math.log2(cost))) addFault(at('N'), 'it must be a power of two');
+  else if (128 * cost * r > MAX_BYTES) addFault(at('N'), 'with this r it takes more than 128 MiB');
   return {
     kdf: 'scrypt',
     N: cost,
@@ -34,10 +34,10 @@ interface Range {
   readonly max: number;
 }
 
-function wholeAt(place: Place, { min, max }: Range): number {
-  const { value } = place;
+function wholeAt(position: JsonPosition, { min, max }: Range): number {
+  const { value } = position;
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  complainAt(place, `it must be a whole number from ${min} to ${max}`);
+  addFault(position, `it must be a whole number from ${min} to ${max}`);
   return min;
 }
 
@@ -59,23 +59,23 @@ export function readEntrySecrets(text: string): readonly EntrySecrets[] | undefi
 
 function isEntrySecrets(value: unknown): value is EntrySecrets {
   if (!isJsonObject(value)) return false;
-  const { kind, name, place, members } = value;
+  const { kind, name, position, members } = value;
   return (
     ENTRY_KINDS.some((known) => known === kind) &&
     typeof name === 'string' &&
-    typeof place === 'string' &&
+    typeof position === 'string' &&
     isJsonObject(members)
   );
 }
 
 /** Reports an error if the place does not hold an object, and one for each unknown member. */
-export function onlyMembers(place: Place, known: readonly string[]): void {
-  const { value } = place;
+export function onlyMembers(position: JsonPosition, known: readonly string[]): void {
+  const { value } = position;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    complainAt(place, isGiven(place) ? 'it must be an object' : 'it is missing');
+    addFault(position, isGiven(position) ? 'it must be an object' : 'it is missing');
     return;
   }
   for (const name of Object.keys(value))
     if (!known.includes(name))
-      complainAt(memberAt(place, name), `there is no such member; there are ${known.join(', ')}`);
+      addFault(memberAt(position, name), `there is no such member; there are ${known.join(', ')}`);
 }

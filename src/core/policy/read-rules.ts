@@ -1,5 +1,13 @@
 import { type Hint, hintMeant, HINTS } from '../hints/hint.ts';
-import { complainAt, fitTextAt, isGiven, itemsAt, memberAt, membersAt, type Place } from '../json-place.ts';
+import {
+  addFault,
+  fitTextAt,
+  isGiven,
+  itemsAt,
+  memberAt,
+  membersAt,
+  type JsonPosition,
+} from '../json-position.ts';
 import { nearest } from '../nearest.ts';
 import type { Effect } from './policy.ts';
 import type { PolicyRule } from './rule.ts';
@@ -16,19 +24,19 @@ const MEMBERS: readonly string[] = [
 ];
 
 /** Reads a list of rules; problems are reported at their place. None of the rules can be used if there is one. */
-export function readRules(place: Place): readonly PolicyRule[] {
-  const items = itemsAt(place);
+export function readRules(position: JsonPosition): readonly PolicyRule[] {
+  const items = itemsAt(position);
   if (items.length > MAX_RULES) {
-    complainAt(place, `it may have at most ${MAX_RULES} rules`);
+    addFault(position, `it may have at most ${MAX_RULES} rules`);
     return [];
   }
   return items.map(readRule);
 }
 
-function readRule(place: Place): PolicyRule {
-  for (const [name, member] of membersAt(place))
-    if (!MEMBERS.includes(name)) complainAt(member, `a rule has no such member${meant(name, MEMBERS)}`);
-  const at = (name: string): Place => memberAt(place, name);
+function readRule(position: JsonPosition): PolicyRule {
+  for (const [name, member] of membersAt(position))
+    if (!MEMBERS.includes(name)) addFault(member, `a rule has no such member${meant(name, MEMBERS)}`);
+  const at = (name: string): JsonPosition => memberAt(position, name);
   const rule: PolicyRule = {
     effect: effectAt(at('effect')),
     name: ifGiven(at('name'), (one) => fitTextAt(one, lengthFault(MAX_NAME_LENGTH))),
@@ -44,32 +52,32 @@ function readRule(place: Place): PolicyRule {
   return { ...Object.fromEntries(given), effect: rule.effect };
 }
 
-function ifGiven<T>(place: Place, read: (place: Place) => T): T | undefined {
-  return isGiven(place) ? read(place) : undefined;
+function ifGiven<T>(position: JsonPosition, read: (position: JsonPosition) => T): T | undefined {
+  return isGiven(position) ? read(position) : undefined;
 }
 
-function effectAt(place: Place): Effect {
-  const effect = EFFECTS.find((known) => known === place.value);
+function effectAt(position: JsonPosition): Effect {
+  const effect = EFFECTS.find((known) => known === position.value);
   if (effect === undefined)
-    complainAt(place, isGiven(place) ? `it must be one of ${EFFECTS.join(', ')}` : 'it is missing');
+    addFault(position, isGiven(position) ? `it must be one of ${EFFECTS.join(', ')}` : 'it is missing');
   return effect ?? 'refuse';
 }
 
 /** One pattern, or a list of them. */
 function patternsAt(
-  place: Place,
+  position: JsonPosition,
   fault: (pattern: string) => string | undefined = patternFault,
 ): readonly string[] {
-  if (typeof place.value === 'string') return [fitTextAt(place, fault)];
-  if (!Array.isArray(place.value)) {
-    complainAt(place, 'it must be a pattern, or a list of patterns');
+  if (typeof position.value === 'string') return [fitTextAt(position, fault)];
+  if (!Array.isArray(position.value)) {
+    addFault(position, 'it must be a pattern, or a list of patterns');
     return [];
   }
-  if (place.value.length === 0 || place.value.length > MAX_PATTERNS) {
-    complainAt(place, `it must have 1 to ${MAX_PATTERNS} patterns`);
+  if (position.value.length === 0 || position.value.length > MAX_PATTERNS) {
+    addFault(position, `it must have 1 to ${MAX_PATTERNS} patterns`);
     return [];
   }
-  return itemsAt(place).map((item) => fitTextAt(item, fault));
+  return itemsAt(position).map((item) => fitTextAt(item, fault));
 }
 
 const patternFault = lengthFault(MAX_PATTERN_LENGTH);
@@ -88,15 +96,15 @@ function lengthFault(limit: number): (text: string) => string | undefined {
   return (text) => (text === '' || text.length > limit ? `it must have 1 to ${limit} characters` : undefined);
 }
 
-function hintsAt(place: Place): Readonly<Partial<Record<Hint, boolean>>> {
+function hintsAt(position: JsonPosition): Readonly<Partial<Record<Hint, boolean>>> {
   const hints: Partial<Record<Hint, boolean>> = {};
-  const members = membersAt(place);
-  if (members.length === 0) complainAt(place, `it must name one of ${HINTS.join(', ')}`);
+  const members = membersAt(position);
+  if (members.length === 0) addFault(position, `it must name one of ${HINTS.join(', ')}`);
   for (const [name, member] of members) {
     const hint = HINTS.find((known) => known === name);
-    if (hint === undefined) complainAt(member, `there is no such hint; ${suggestion(name)}`);
+    if (hint === undefined) addFault(member, `there is no such hint; ${suggestion(name)}`);
     else if (typeof member.value === 'boolean') hints[hint] = member.value;
-    else complainAt(member, 'it must be true or false');
+    else addFault(member, 'it must be true or false');
   }
   return hints;
 }

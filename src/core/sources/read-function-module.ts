@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../result.ts';
-import type { EntryFault } from '../json-place.ts';
+import type { EntryFault } from '../json-position.ts';
 import type { FunctionModuleSpec } from './custom-tools.ts';
 
 export type ModuleEntry = Readonly<Record<string, unknown>>;

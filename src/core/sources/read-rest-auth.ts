@@ -1,4 +1,4 @@
-import { complainAt, fitTextAt, memberAt, membersAt, type Place } from '../json-place.ts';
+import { addFault, fitTextAt, memberAt, membersAt, type JsonPosition } from '../json-position.ts';
 import { headerNameFault, headerValueFault } from './http-header.ts';
 import type { RestAuth } from './custom-tools.ts';
 
@@ -11,19 +11,19 @@ const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
 };
 
 /** Undefined where it is none, of which the place knows then. No fault repeats a value. */
-export function readRestAuth(place: Place): RestAuth | undefined {
-  const before = place.faults.length;
-  const members = membersAt(place);
-  if (place.faults.length > before) return undefined;
-  const { value: type } = memberAt(place, 'type');
-  const at = (member: string): Place => memberAt(place, member);
+export function readRestAuth(position: JsonPosition): RestAuth | undefined {
+  const before = position.faults.length;
+  const members = membersAt(position);
+  if (position.faults.length > before) return undefined;
+  const { value: type } = memberAt(position, 'type');
+  const at = (member: string): JsonPosition => memberAt(position, member);
   if (!isKind(type)) {
-    complainAt(at('type'), `it must be one of ${Object.keys(MEMBERS).join(', ')}`);
+    addFault(at('type'), `it must be one of ${Object.keys(MEMBERS).join(', ')}`);
     return undefined;
   }
   for (const [name, member] of members)
     if (name !== 'type' && !MEMBERS[type].includes(name))
-      complainAt(member, `it does not belong to ${type}, which has ${MEMBERS[type].join(' and ')}`);
+      addFault(member, `it does not belong to ${type}, which has ${MEMBERS[type].join(' and ')}`);
   switch (type) {
     case 'bearer':
       return { kind: type, token: fitTextAt(at('token'), tokenFault) };

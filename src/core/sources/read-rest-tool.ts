@@ -1,7 +1,7 @@
 import { HINTS, isContradiction, declaredHints, type DeclaredHints } from '../hints/hint.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import {
-  complainAt,
+  addFault,
   type EntryFault,
   type Fault,
   fitTextAt,
@@ -9,9 +9,9 @@ import {
   isGiven,
   memberAt,
   membersAt,
-  type Place,
+  type JsonPosition,
   textIfGiven,
-} from '../json-place.ts';
+} from '../json-position.ts';
 import { nearest } from '../nearest.ts';
 import { err, ok, type Result } from '../result.ts';
 import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
@@ -48,12 +48,12 @@ export function readRestTool(
   entry: Readonly<Record<string, unknown>>,
 ): Result<RestToolSpec, readonly EntryFault[]> {
   const faults: Fault[] = [];
-  const place: Place = { value: entry, field: '', faults };
-  const at = (member: string): Place => memberAt(place, member);
+  const position: JsonPosition = { value: entry, field: '', faults };
+  const at = (member: string): JsonPosition => memberAt(position, member);
   const template = readUrl(at('url'));
   const method = textIfGiven(at('method'))?.toUpperCase();
   if (method !== undefined && !METHODS.includes(method))
-    complainAt(at('method'), `it must be one of ${METHODS.join(', ')}`);
+    addFault(at('method'), `it must be one of ${METHODS.join(', ')}`);
   const auth = isGiven(at('auth')) ? readRestAuth(at('auth')) : undefined;
   const headers = readHeaders(at('headers'), auth);
   const queryMapping = readMapping(at('queryMapping'), queryFaults(template, auth));
@@ -105,9 +105,9 @@ function asSentence({ field, reason }: Fault): EntryFault {
   return { field, reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
 }
 
-function readUrl(place: Place): UrlTemplate | undefined {
+function readUrl(position: JsonPosition): UrlTemplate | undefined {
   let template: UrlTemplate | undefined;
-  fitTextAt(place, (text) => {
+  fitTextAt(position, (text) => {
     const read = readUrlTemplate(text);
     if (read.ok) template = read.value;
     return read.ok ? undefined : read.error;
@@ -115,9 +115,9 @@ function readUrl(place: Place): UrlTemplate | undefined {
   return template;
 }
 
-function readHeaders(place: Place, auth: RestAuth | undefined): Readonly<Record<string, string>> {
+function readHeaders(position: JsonPosition, auth: RestAuth | undefined): Readonly<Record<string, string>> {
   const isFirst = firstTimes();
-  return readTexts(place, (name, value) => {
+  return readTexts(position, (name, value) => {
     const lower = name.toLowerCase();
     if (!isFirst(lower)) return 'it stands there twice';
     if (lower === authHeader(auth)) return 'it is set by "auth" as well';
@@ -155,8 +155,8 @@ function headerFaults(headers: Readonly<Record<string, string>>, auth: RestAuth 
   };
 }
 
-function readMapping(place: Place, fault: MappingFault): Readonly<Record<string, string>> {
-  return readTexts(place, (_, target) => fault(target));
+function readMapping(position: JsonPosition, fault: MappingFault): Readonly<Record<string, string>> {
+  return readTexts(position, (_, target) => fault(target));
 }
 
 const TAKEN = 'another argument goes there already';
@@ -168,34 +168,33 @@ function firstTimes(): (text: string) => boolean {
 }
 
 function readTexts(
-  place: Place,
+  position: JsonPosition,
   fault: (name: string, text: string) => string | undefined,
 ): Readonly<Record<string, string>> {
-  const members = isGiven(place) ? membersAt(place) : [];
+  const members = isGiven(position) ? membersAt(position) : [];
   return Object.fromEntries(
     members.map(([name, member]) => [name, fitTextAt(member, (text) => fault(name, text))]),
   );
 }
 
-function readHints(place: Place): DeclaredHints {
-  if (!isGiven(place)) return {};
-  for (const [name, member] of membersAt(place)) {
+function readHints(position: JsonPosition): DeclaredHints {
+  if (!isGiven(position)) return {};
+  for (const [name, member] of membersAt(position)) {
     if (HINTS.some((hint) => hint === name)) flagAt(member, false);
-    else if (name !== 'title')
-      complainAt(member, `it is no annotation; known are ${HINTS.join(', ')}, title`);
+    else if (name !== 'title') addFault(member, `it is no annotation; known are ${HINTS.join(', ')}, title`);
   }
   const members = Object.fromEntries(
-    membersAt({ ...place, faults: [] }).map(([name, { value }]) => [name, value]),
+    membersAt({ ...position, faults: [] }).map(([name, { value }]) => [name, value]),
   );
   const declared = declaredHints(members);
   if (isContradiction(declared))
-    complainAt(place, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
+    addFault(position, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
   return declared;
 }
 
-function readBodyType(place: Place): RestToolSpec['bodyType'] {
-  if (place.value === 'form' || place.value === 'json') return place.value;
-  if (isGiven(place)) complainAt(place, 'it must be "json" or "form"');
+function readBodyType(position: JsonPosition): RestToolSpec['bodyType'] {
+  if (position.value === 'form' || position.value === 'json') return position.value;
+  if (isGiven(position)) addFault(position, 'it must be "json" or "form"');
   return 'json';
 }
 
@@ -205,37 +204,37 @@ function filterFault(text: string): string | undefined {
 }
 
 function readWhole(
-  place: Place,
+  position: JsonPosition,
   { max, defaultValue }: { readonly max: number; readonly defaultValue: number },
 ): number {
-  const { value } = place;
-  if (!isGiven(place)) return defaultValue;
+  const { value } = position;
+  if (!isGiven(position)) return defaultValue;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) return value;
-  complainAt(place, `it must be a whole number from 1 to ${max}`);
+  addFault(position, `it must be a whole number from 1 to ${max}`);
   return defaultValue;
 }
 
 /** What is given, where it has every argument of the URL; otherwise a schema of these and of those that are mapped. */
 function readInputSchema(
-  place: Place,
+  position: JsonPosition,
   template: UrlTemplate | undefined,
   mapped: readonly string[],
 ): JsonObject {
   const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
-  if (!isGiven(place)) return schemaOf([...new Set(inUrl)], mapped);
-  const schema = readObjectSchema(place);
+  if (!isGiven(position)) return schemaOf([...new Set(inUrl)], mapped);
+  const schema = readObjectSchema(position);
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const missing = inUrl.filter((name) => !Object.hasOwn(properties, name));
   if (missing.length > 0)
-    complainAt(
-      place,
+    addFault(
+      position,
       `it has no property ${missing.map((name) => JSON.stringify(name)).join(', ')}, which the URL needs`,
     );
   return schema;
 }
 
-function readOutputSchema(place: Place): JsonObject | undefined {
-  return isGiven(place) ? readObjectSchema(place) : undefined;
+function readOutputSchema(position: JsonPosition): JsonObject | undefined {
+  return isGiven(position) ? readObjectSchema(position) : undefined;
 }
 
 function schemaOf(required: readonly string[], mapped: readonly string[]): JsonObject {
@@ -248,11 +247,11 @@ function schemaOf(required: readonly string[], mapped: readonly string[]): JsonO
 }
 
 /** Arguments are an object, and so is what is structured (2025-11-25, schema#tool). */
-function readObjectSchema(place: Place): JsonObject {
-  const { value } = place;
+function readObjectSchema(position: JsonPosition): JsonObject {
+  const { value } = position;
   if (isJsonObject(value) && value['type'] === 'object') {
     if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
-    complainAt({ ...place, field: `${place.field}.properties` }, 'it must be an object');
-  } else complainAt(place, 'it must be a JSON Schema with "type": "object"');
+    addFault({ ...position, field: `${position.field}.properties` }, 'it must be an object');
+  } else addFault(position, 'it must be a JSON Schema with "type": "object"');
   return { type: 'object' };
 }

@@ -37,14 +37,14 @@ export interface SourceKind<T extends Transport = Transport> {
   /** URLs that its entry names, or what may be one, each with its member. */
   urls(transport: T): readonly (readonly [member: string, url: string | undefined])[];
   /** Where its entry may hold secrets. */
-  secrets(transport: T): SecretPlaces;
+  secrets(transport: T): SecretParts;
   /** Its entry as the REST API shows it; `mask` takes secrets out of a text. */
   shown(transport: T, mask: (text: string) => string): ShownSource;
 
   /** The program that serves it, one process for each link. */
   command(transport: T): Command | undefined;
   /** Where to sign in, and how. */
-  signIn(transport: T): SignInPlace | undefined;
+  signIn(transport: T): SignInTarget | undefined;
   /** Whether it was given files, folders or a database, so that what it reads is private by default. */
   holdsPrivateData(transport: T): boolean;
   /** What operators wrote. */
@@ -52,10 +52,10 @@ export interface SourceKind<T extends Transport = Transport> {
 }
 
 export type Command = Omit<TransportOf<'stdio'>, 'kind'>;
-export type SignInPlace = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth'>;
+export type SignInTarget = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth'>;
 
 /** Parts of an entry by what makes a secret of them; `secrets` are secret as they are. */
-export interface SecretPlaces {
+export interface SecretParts {
   readonly variables?: readonly (readonly [name: string, value: string])[];
   readonly args?: readonly string[];
   readonly urls?: readonly string[];

@@ -8,7 +8,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { ServerStatus } from '../../gateway/catalog/server-status.ts';
-import { pairsIn, printComplaint, print, printError, printJson, proseOf, quoted } from './output.ts';
+import { pairsIn, printRefusal, print, printError, printJson, proseOf, quoted } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -30,16 +30,16 @@ export async function addServer(
   options: AddOptions,
 ): Promise<number> {
   const entry = entryOf(target, options);
-  if (!entry.ok) return printComplaint(entry.error);
+  if (!entry.ok) return printRefusal(entry.error);
   const request: AddRequest = { name, entry: entry.value, overwrite: options.overwrite === true };
   const added = await runtime.addServer(request, options);
-  if (!added.ok) return printComplaint(added.error);
+  if (!added.ok) return printRefusal(added.error);
   const { path, isReplaced, backup } = added.value;
   const isJson = options.json === true;
   if (!isJson) print(proseOf(`${isReplaced ? 'Replaced' : 'Added'} ${quoted(name)} in ${printable(path)}.`));
   if (!isJson && backup !== undefined) print(`Backup of the previous file: ${printable(backup)}`);
   const tried = options.start ? await tryServer(runtime, name, options) : ok(undefined);
-  if (!tried.ok) return printComplaint(tried.error);
+  if (!tried.ok) return printRefusal(tried.error);
   const status = tried.value;
   if (isJson) printJson({ name, path, replaced: isReplaced, ...(status && { server: status }) });
   else if (status !== undefined) tell(status);
@@ -102,7 +102,7 @@ function tell(status: ServerStatus): void {
 /** `assay remove NAME`: takes the server out of the config file and names the toolsets that have tools of it. */
 export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const removed = await runtime.removeServer(name, options);
-  if (!removed.ok) return printComplaint(removed.error);
+  if (!removed.ok) return printRefusal(removed.error);
   return withOpened(runtime.openToolsets(options), ({ toolsets }) => {
     const affected = toolsets.all.flatMap((toolset) => affectedBy(toolset, name));
     const { path } = removed.value;

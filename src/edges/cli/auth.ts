@@ -3,7 +3,7 @@ import process from 'node:process';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
-import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -26,7 +26,7 @@ export async function authorize(
 ): Promise<number> {
   if (options.list === true) return listSignIns(runtime, options);
   if (server === undefined)
-    return printComplaint({
+    return printRefusal({
       code: 'ARGUMENTS_INVALID',
       reason: 'name a server of the config, or use --list',
     });
@@ -47,7 +47,7 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
     },
     options,
   );
-  if (!done.ok) return printComplaint(done.error);
+  if (!done.ok) return printRefusal(done.error);
   const { issuer, subject, expiresMs } = done.value;
   if (options.json === true) printJson(shown(done.value));
   else
@@ -97,7 +97,7 @@ function firstLine(signal: AbortSignal): Promise<string | undefined> {
 
 async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<number> {
   const listed = await runtime.signIns(options);
-  if (!listed.ok) return printComplaint(listed.error);
+  if (!listed.ok) return printRefusal(listed.error);
   const rows = listed.value.map(shown);
   if (options.json === true) printJson({ credentials: rows });
   else
@@ -123,7 +123,7 @@ const GOOD: readonly string[] = ['valid', 'renewable'];
 async function signOut(runtime: Runtime, server: string, options: AuthOptions): Promise<number> {
   const { subject } = options;
   const done = await runtime.signOut({ server, subject }, options);
-  if (!done.ok) return printComplaint(done.error);
+  if (!done.ok) return printRefusal(done.error);
   const { forgotten, isRevoked } = done.value;
   if (options.json === true) printJson({ forgotten: forgotten.map(shown), revoked: isRevoked });
   else print(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));

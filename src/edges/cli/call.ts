@@ -1,6 +1,6 @@
 import { EXIT, facesOf } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { printComplaint, printError, printJson, printText } from './output.ts';
+import { printRefusal, printError, printJson, printText } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -19,9 +19,9 @@ const HINT_AFTER_MS = 3_000;
 /** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
-  if (typeof given === 'string') return printComplaint({ code: 'ARGUMENTS_INVALID', reason: given });
+  if (typeof given === 'string') return printRefusal({ code: 'ARGUMENTS_INVALID', reason: given });
   const opened = await runtime.openTools(options);
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   const { call, close } = opened.value;
   try {
     const doing = `calling ${printable(name)}`;

@@ -58,7 +58,7 @@ export function indexCodebase(
         report: ({ message }) => say(message),
       }),
     );
-    if (!indexed.ok) return printFault(indexed.error);
+    if (!indexed.ok) return printRefusal(indexed.error);
     const { structured, text, isError } = indexed.value;
     if (options.json === true) printJson(structured);
     else
@@ -82,7 +82,7 @@ export function searchCodebase(
   const args = { query, project_id: project, file_type: type, directory, limit };
   return withProgram(runtime, options, async ({ call }) => {
     const found = await call('search_code', args, { signal: NEVER, report: () => undefined });
-    if (!found.ok) return printFault(found.error);
+    if (!found.ok) return printRefusal(found.error);
     const { structured } = found.value;
     const results = Array.isArray(structured['results']) ? structured['results'].filter(isJsonObject) : [];
     if (options.json === true) printJson(structured);
@@ -116,7 +116,7 @@ async function withProgram(
   work: (program: CodebaseProgram) => Promise<number>,
 ): Promise<number> {
   const opened = await runtime.openCodebase(options);
-  if (!opened.ok) return printFault(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   try {
     return await work(opened.value);
   } finally {
@@ -146,7 +146,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   query: 'QUERY',
 };
 
-function printFault({ code, field, message, remedy }: CodebaseFault): number {
+function printRefusal({ code, field, message, remedy }: CodebaseFault): number {
   const isTerminal = process.stderr.isTTY;
   const where = field === undefined ? '' : `${OPTIONS[field] ?? field}: `;
   const text = printable(`${where}${message} ${REMEDIES[code] ?? remedy}`);

@@ -23,11 +23,11 @@ export interface Completion {
 
 /** What may stand in the place of the last word, which may be incomplete or empty. */
 export function completionOf(program: Command, words: readonly string[]): Completion {
-  const place = placeOf(program, words.slice(0, -1));
-  return { expected: expectedAt(place, words.at(-1) ?? ''), options: place.options };
+  const state = stateOf(program, words.slice(0, -1));
+  return { expected: expectedAt(state, words.at(-1) ?? ''), options: state.options };
 }
 
-interface Place {
+interface CompletionState {
   readonly command: Command;
   /** Number of its arguments so far. */
   readonly given: number;
@@ -38,29 +38,35 @@ interface Place {
   readonly options: Completion['options'];
 }
 
-function placeOf(program: Command, words: readonly string[]): Place {
-  let place: Place = { command: program, given: 0, awaiting: undefined, isPlain: false, options: {} };
-  for (const word of words) place = after(place, word);
-  return place;
+function stateOf(program: Command, words: readonly string[]): CompletionState {
+  let state: CompletionState = {
+    command: program,
+    given: 0,
+    awaiting: undefined,
+    isPlain: false,
+    options: {},
+  };
+  for (const word of words) state = after(state, word);
+  return state;
 }
 
-function after(place: Place, word: string): Place {
-  const { command, given, awaiting, isPlain, options } = place;
+function after(state: CompletionState, word: string): CompletionState {
+  const { command, given, awaiting, isPlain, options } = state;
   if (awaiting !== undefined) {
     const name = awaiting.attributeName();
     const isKept = name === 'home' || name === 'config';
-    return { ...place, awaiting: undefined, options: isKept ? { ...options, [name]: word } : options };
+    return { ...state, awaiting: undefined, options: isKept ? { ...options, [name]: word } : options };
   }
-  if (word === '--') return { ...place, isPlain: true };
+  if (word === '--') return { ...state, isPlain: true };
   if (!isPlain && word.startsWith('-')) {
     const option = command.options.find(({ long, short }) => long === word || short === word);
-    return { ...place, awaiting: option?.required === true ? option : undefined };
+    return { ...state, awaiting: option?.required === true ? option : undefined };
   }
   const inner = given === 0 ? command.commands.find((one) => one.name() === word) : undefined;
-  return inner === undefined ? { ...place, given: given + 1 } : { ...place, command: inner, given: 0 };
+  return inner === undefined ? { ...state, given: given + 1 } : { ...state, command: inner, given: 0 };
 }
 
-function expectedAt({ command, given, awaiting, isPlain }: Place, last: string): Expected {
+function expectedAt({ command, given, awaiting, isPlain }: CompletionState, last: string): Expected {
   if (awaiting !== undefined) return valueOf(awaiting);
   if (!isPlain && last.startsWith('-')) return { kind: 'words', words: optionsOf(command) };
   const also = given === 0 ? subcommandsOf(command) : [];

@@ -3,7 +3,7 @@ import type { ConnectReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { type ChosenView, chooseView, seenLines, viewUrl, type WantedView } from './client-view.ts';
-import { printComplaint, print, printError, printJson, proseOf, style } from './output.ts';
+import { printRefusal, print, printError, printJson, proseOf, style } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { ClientConfigPorts, KnownClient } from './runtime.ts';
 
@@ -31,20 +31,20 @@ export async function connect(
   if (options.undo === true) {
     const { project, dryRun = false } = options;
     const done = await runtime.undoConnect({ client, project, dryRun }, options);
-    return done.ok ? tell(done.value, options) : printComplaint(done.error);
+    return done.ok ? tell(done.value, options) : printRefusal(done.error);
   }
   const known = runtime.clients.find(({ id }) => id === client);
   const { name, http, project, dryRun = false, force = false } = options;
   const base = http === true ? USUAL_ADDRESS : http;
   const wanted = { client, wanted: options, isElsewhere: base !== undefined && !isHere(base) };
   const chosen = await chooseView(runtime, wanted, options);
-  if (!chosen.ok) return printComplaint(chosen.error);
+  if (!chosen.ok) return printRefusal(chosen.error);
   const { view } = chosen.value;
   const url = base === undefined ? undefined : viewUrl(base, view);
-  if (base !== undefined && url === undefined) return printComplaint(NO_ENDPOINT);
+  if (base !== undefined && url === undefined) return printRefusal(NO_ENDPOINT);
   const request = { client, name, url, view, project, force, dryRun };
   const done = await runtime.connectClient(request, options);
-  if (!done.ok) return printComplaint(done.error);
+  if (!done.ok) return printRefusal(done.error);
   return tell(done.value, options, known && { ...chosen.value, client: known, ...runtime });
 }
 

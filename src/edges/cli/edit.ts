@@ -7,7 +7,7 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import { tagsFault } from '../../core/tags.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { allTools, namedTool } from './hints.ts';
-import { argumentFault, print, printComplaint, printError, printJson, quoted } from './output.ts';
+import { argumentFault, print, printRefusal, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -36,7 +36,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
     : (argumentFault('--name', name ? publicNameFault(name) : undefined) ??
       argumentFault('--description', description ? descriptionFault(description) : undefined) ??
       argumentFault('--cache', cacheFault(cache)));
-  if (wrong !== undefined) return printComplaint(wrong);
+  if (wrong !== undefined) return printRefusal(wrong);
   return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     const found = namedTool(await allTools(services), tool);
     if (!found.ok) return found;

@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { printComplaint, jsonText, printError, printText, quoted } from './output.ts';
+import { printRefusal, jsonText, printError, printText, quoted } from './output.ts';
 import { passphraseFor } from './ask.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -17,7 +17,7 @@ export async function exportBundle(runtime: Runtime, options: ExportBundleOption
   const { file, passphraseFile } = options;
   const question = 'Passphrase for the secrets (empty: leave them out):';
   const passphrase = await passphraseFor(runtime, passphraseFile, question);
-  if (!passphrase.ok) return printComplaint(passphrase.error);
+  if (!passphrase.ok) return printRefusal(passphrase.error);
   return withOpened(runtime.openServices(options), async ({ bundles }) => {
     const made = await bundles.export(passphrase.value);
     if (!made.ok) return made;

@@ -5,7 +5,7 @@ import { ok } from '../../core/result.ts';
 import { inWords } from '../../core/sentences.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -25,7 +25,7 @@ export async function addFunctions(
   options: AddFunctionsOptions,
 ): Promise<number> {
   const env = pairsIn('--env', options.env ?? [], '=');
-  if (!env.ok) return printComplaint(env.error);
+  if (!env.ok) return printRefusal(env.error);
   const absolute = (path: string): string => resolve(process.cwd(), path);
   const entry = {
     module: absolute(file),

@@ -4,7 +4,7 @@ import { ok } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { confirm, isInteractive, passphraseFor } from './ask.ts';
-import { printComplaint, print, printError, printJson, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, style, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
@@ -36,7 +36,7 @@ export async function importBundle(
   const passphrase = isSealed
     ? await passphraseFor(runtime, options.passphraseFile, question)
     : ok(undefined);
-  if (!passphrase.ok) return printComplaint(passphrase.error);
+  if (!passphrase.ok) return printRefusal(passphrase.error);
   const { apply = false, keep = false, json = false } = options;
   const onConflict = keep ? 'keep' : 'replace';
   return withOpened(runtime.openServices(options), async ({ bundles }) => {

@@ -6,7 +6,7 @@ import { toolsetNameFault } from '../../core/toolset.ts';
 import { downIn, downLines, equipImported, type Equipped, toolsetLines } from './imported-toolset.ts';
 import {
   argumentFault,
-  printComplaint,
+  printRefusal,
   print,
   printError,
   printJson,
@@ -48,9 +48,9 @@ export async function importFrom(
   const wrong =
     argumentFault('--toolset', toolsetNameFault(name)) ??
     argumentFault('--move', move && client === undefined ? 'it takes the name of a client' : undefined);
-  if (wrong !== undefined) return printComplaint(wrong);
+  if (wrong !== undefined) return printRefusal(wrong);
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
-  if (!done.ok) return printComplaint(done.error);
+  if (!done.ok) return printRefusal(done.error);
   const report = done.value;
   if (!json) tellImport(report);
   const servers = [...new Set(report.servers.filter(isUsable).map((server) => server.name))];
@@ -74,8 +74,8 @@ export async function importFrom(
       ...(files && { moved: files }),
     });
   }
-  if (!equipped.ok) return printComplaint(equipped.error);
-  if (!moved.ok) return printComplaint(moved.error);
+  if (!equipped.ok) return printRefusal(equipped.error);
+  if (!moved.ok) return printRefusal(moved.error);
   if (!json) tellOutcome({ ...runtime, client, options, equipped: equipped.value, moved: moved.value });
   return EXIT.done;
 }

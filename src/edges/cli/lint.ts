@@ -13,7 +13,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
 import { missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
-import { printComplaint, print, printError, printJson, style } from './output.ts';
+import { printRefusal, print, printError, printJson, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import { reviewNote } from './review.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -39,13 +39,13 @@ export async function lintTools(
   options: LintOptions,
 ): Promise<number> {
   const levels = levelsOf(options.rule ?? []);
-  if (!levels.ok) return printComplaint(levels.error);
+  if (!levels.ok) return printRefusal(levels.error);
   const opened = await runtime.openTools(options);
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   try {
     const asked = { server, levels: levels.value, isFresh: true };
     const report = await withProgress('listing tools', () => opened.value.report(asked));
-    return report.ok ? printFindings(report.value, server, options) : printComplaint(report.error);
+    return report.ok ? printFindings(report.value, server, options) : printRefusal(report.error);
   } finally {
     await opened.value.close();
   }
@@ -57,7 +57,7 @@ function printFindings(
   options: LintOptions,
 ): number {
   if (server !== undefined && !known.includes(server))
-    return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known });
+    return printRefusal({ code: 'SERVER_UNKNOWN', name: server, known });
   const tools = listed.map(lintedTool);
   const down = servers.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);

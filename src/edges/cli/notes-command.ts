@@ -41,14 +41,14 @@ function writing(runtime: Runtime, done: Done): readonly Command[] {
       .description('add a note that models see with the tool')
       .action(async (...[toolset, tool, name, text, options]: Five) => {
         const { addNote } = await import('./notes.ts');
-        done(await addNote(runtime, { place: { toolset, tool, name }, text }, options));
+        done(await addNote(runtime, { target: { toolset, tool, name }, text }, options));
       }),
     noteCommand('edit')
       .argument('<text>')
       .description('replace the text of a note; you become its author')
       .action(async (...[toolset, tool, name, text, options]: Five) => {
         const { editNote } = await import('./notes.ts');
-        done(await editNote(runtime, { place: { toolset, tool, name }, text }, options));
+        done(await editNote(runtime, { target: { toolset, tool, name }, text }, options));
       }),
   ];
 }
@@ -66,7 +66,7 @@ function arranging(runtime: Runtime, done: Done): readonly Command[] {
       .description('move a note to another position')
       .action(async (...[toolset, tool, name, position, options]: Five) => {
         const { moveNoteTo } = await import('./notes.ts');
-        done(await moveNoteTo(runtime, { place: { toolset, tool, name }, position }, options));
+        done(await moveNoteTo(runtime, { target: { toolset, tool, name }, position }, options));
       }),
   ];
 }
@@ -74,8 +74,8 @@ function arranging(runtime: Runtime, done: Done): readonly Command[] {
 function judging(runtime: Runtime, done: Done): readonly Command[] {
   const judge = (isAccepted: boolean) => {
     return async (...[toolset, tool, name, options]: Four): Promise<void> => {
-      const { judgeNote } = await import('./notes.ts');
-      done(await judgeNote(runtime, { place: { toolset, tool, name }, isAccepted }, options));
+      const { setNoteAccepted } = await import('./notes.ts');
+      done(await setNoteAccepted(runtime, { target: { toolset, tool, name }, isAccepted }, options));
     };
   };
   return [

@@ -8,7 +8,7 @@ import { acceptNotes, changeNote, moveNote, notesOf, type Toolset, withNotes } f
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import {
   argumentFault,
-  printComplaint,
+  printRefusal,
   print,
   printError,
   printJson,
@@ -24,7 +24,7 @@ export interface ListNotesOptions extends JsonOptions {
 }
 
 /** A note's location. */
-interface NotePlace {
+interface NoteTarget {
   readonly toolset: string;
   readonly tool: string;
   readonly name: string;
@@ -46,23 +46,23 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
 }
 
 interface NoteText {
-  readonly place: NotePlace;
+  readonly target: NoteTarget;
   readonly text: string;
 }
 
 /** `assay notes add` */
 export async function addNote(
   runtime: Runtime,
-  { place, text }: NoteText,
+  { target, text }: NoteText,
   options: JsonOptions,
 ): Promise<number> {
-  const wrong = argumentFault('name', noteNameFault(place.name)) ?? argumentFault('text', noteFault(text));
-  if (wrong !== undefined) return printComplaint(wrong);
-  const written = noteOf(place.name, text);
-  return changeNotes(runtime, { place, options, done: 'Added' }, (toolset) => {
-    const added = withNotes(toolset, place.tool, [written]);
+  const wrong = argumentFault('name', noteNameFault(target.name)) ?? argumentFault('text', noteFault(text));
+  if (wrong !== undefined) return printRefusal(wrong);
+  const written = noteOf(target.name, text);
+  return changeNotes(runtime, { target, options, done: 'Added' }, (toolset) => {
+    const added = withNotes(toolset, target.tool, [written]);
     if (!added.ok) return added;
-    return added.value.addition.skipped.length === 0 ? ok(added.value.toolset) : err(taken(place));
+    return added.value.addition.skipped.length === 0 ? ok(added.value.toolset) : err(taken(target));
   });
 }
 
@@ -70,7 +70,7 @@ function noteOf(name: string, note: string): Note {
   return { name, note, author: LOCAL_USER.subject, by: 'operator', writtenMs: Date.now(), isHeld: false };
 }
 
-function taken({ tool, name }: NotePlace): Refusal {
+function taken({ tool, name }: NoteTarget): Refusal {
   const reason = `name: the tool "${tool}" has a note "${name}" already; \`assay notes edit\` changes it`;
   return { code: 'ARGUMENTS_INVALID', reason };
 }
@@ -78,34 +78,34 @@ function taken({ tool, name }: NotePlace): Refusal {
 /** `assay notes edit`: the note becomes the operator's, even if a model wrote it. */
 export async function editNote(
   runtime: Runtime,
-  { place, text }: NoteText,
+  { target, text }: NoteText,
   options: JsonOptions,
 ): Promise<number> {
   const wrong = argumentFault('text', noteFault(text));
-  if (wrong !== undefined) return printComplaint(wrong);
-  const written = noteOf(place.name, text);
-  return changeNotes(runtime, { place, options, done: 'Changed' }, (toolset) =>
-    changeNote(toolset, noteIn(place), () => written),
+  if (wrong !== undefined) return printRefusal(wrong);
+  const written = noteOf(target.name, text);
+  return changeNotes(runtime, { target, options, done: 'Changed' }, (toolset) =>
+    changeNote(toolset, noteIn(target), () => written),
   );
 }
 
 /** `assay notes delete` */
-export function deleteNote(runtime: Runtime, place: NotePlace, options: JsonOptions): Promise<number> {
-  return changeNotes(runtime, { place, options, done: 'Deleted' }, (toolset) =>
-    changeNote(toolset, noteIn(place), () => undefined),
+export function deleteNote(runtime: Runtime, target: NoteTarget, options: JsonOptions): Promise<number> {
+  return changeNotes(runtime, { target, options, done: 'Deleted' }, (toolset) =>
+    changeNote(toolset, noteIn(target), () => undefined),
   );
 }
 
 /** `assay notes move`: positions count from 1. */
 export function moveNoteTo(
   runtime: Runtime,
-  { place, position }: { readonly place: NotePlace; readonly position: string },
+  { target, position }: { readonly target: NoteTarget; readonly position: string },
   options: JsonOptions,
 ): Promise<number> {
-  return changeNotes(runtime, { place, options, done: `Moved to position ${position}` }, (toolset) => {
-    const count = notesOf(toolset, place.tool).length;
+  return changeNotes(runtime, { target, options, done: `Moved to position ${position}` }, (toolset) => {
+    const count = notesOf(toolset, target.tool).length;
     const to = /^\d{1,4}$/.test(position) ? Number(position) : 0;
-    const moved = moveNote(toolset, noteIn(place), to - 1);
+    const moved = moveNote(toolset, noteIn(target), to - 1);
     if (!moved.ok || (to >= 1 && to <= count)) return moved;
     return err({
       code: 'ARGUMENTS_INVALID',
@@ -115,31 +115,31 @@ export function moveNoteTo(
 }
 
 /** `assay notes accept` lets models read a held note, `assay notes reject` deletes it. */
-export function judgeNote(
+export function setNoteAccepted(
   runtime: Runtime,
-  { place, isAccepted }: { readonly place: NotePlace; readonly isAccepted: boolean },
+  { target, isAccepted }: { readonly target: NoteTarget; readonly isAccepted: boolean },
   options: JsonOptions,
 ): Promise<number> {
-  return changeNotes(runtime, { place, options, done: isAccepted ? 'Accepted' : 'Rejected' }, (toolset) => {
-    const note = notesOf(toolset, place.tool).find(({ name }) => name === place.name);
-    if (note?.isHeld === false) return err(unheld(place));
-    return changeNote(toolset, noteIn(place), (held) =>
+  return changeNotes(runtime, { target, options, done: isAccepted ? 'Accepted' : 'Rejected' }, (toolset) => {
+    const note = notesOf(toolset, target.tool).find(({ name }) => name === target.name);
+    if (note?.isHeld === false) return err(unheld(target));
+    return changeNote(toolset, noteIn(target), (held) =>
       isAccepted ? { ...held, isHeld: false } : undefined,
     );
   });
 }
 
-function unheld({ name }: NotePlace): Refusal {
+function unheld({ name }: NoteTarget): Refusal {
   const reason = `the note "${name}" is not held for review; \`assay notes edit\` and \`delete\` change it`;
   return { code: 'ARGUMENTS_INVALID', reason };
 }
 
-function noteIn({ tool, name }: NotePlace): { readonly namespacedName: string; readonly name: string } {
+function noteIn({ tool, name }: NoteTarget): { readonly namespacedName: string; readonly name: string } {
   return { namespacedName: tool, name };
 }
 
 interface NoteChange {
-  readonly place: NotePlace;
+  readonly target: NoteTarget;
   readonly options: JsonOptions;
   /** Past participle for the output, such as `Added`. */
   readonly done: string;
@@ -148,7 +148,7 @@ interface NoteChange {
 /** Changes the notes of a tool and prints the resulting ones. */
 function changeNotes(
   runtime: Runtime,
-  { place, options, done }: NoteChange,
+  { target, options, done }: NoteChange,
   changing: (toolset: Toolset) => Result<Toolset, Refusal>,
 ): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
@@ -156,12 +156,14 @@ function changeNotes(
       const made = changing(toolset);
       return made.ok ? ok({ toolset: made.value, value: made.value }) : made;
     };
-    const changed = await toolsets.change(place.toolset, both, LOCAL_USER.subject);
+    const changed = await toolsets.change(target.toolset, both, LOCAL_USER.subject);
     if (!changed.ok) return changed;
-    const notes = placedNotes([changed.value]).filter(({ tool }) => tool === place.tool);
+    const notes = placedNotes([changed.value]).filter(({ tool }) => tool === target.tool);
     if (options.json === true) printJson({ notes: notes.map(placedNoteJson) });
     else
-      print(`${done}: the note ${quoted(place.name)} on ${quoted(place.tool)} in ${quoted(place.toolset)}.`);
+      print(
+        `${done}: the note ${quoted(target.name)} on ${quoted(target.tool)} in ${quoted(target.toolset)}.`,
+      );
     return changed;
   });
 }
@@ -185,7 +187,10 @@ export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Prom
   });
 }
 
-async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<Result<undefined, Refusal>> {
+async function accept(
+  toolsets: Toolsets,
+  held: readonly NoteInToolset[],
+): Promise<Result<undefined, Refusal>> {
   for (const name of new Set(held.map(({ toolset }) => toolset))) {
     const meant = new Set(held.filter(({ toolset }) => toolset === name).map(keyOf));
     const accepting: Changing<undefined> = (toolset) => {
@@ -199,7 +204,7 @@ async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<
 }
 
 /** Includes the text: a note edited in the meantime was not shown. */
-function keyOf({ tool, note }: Omit<PlacedNote, 'toolset'>): string {
+function keyOf({ tool, note }: Omit<NoteInToolset, 'toolset'>): string {
   return JSON.stringify([tool, note.name, note.note]);
 }
 
@@ -210,20 +215,20 @@ function closing(count: number, isAccepted: boolean): string {
 }
 
 /** A note with its location. */
-interface PlacedNote {
+interface NoteInToolset {
   readonly toolset: string;
   readonly tool: string;
   readonly note: Note;
 }
 
-interface PlacedNoteJson extends Omit<NoteJson, 'isHeld'> {
+interface NoteInToolsetJson extends Omit<NoteJson, 'isHeld'> {
   readonly toolset: string;
   readonly tool: string;
   readonly isHeld: boolean;
 }
 
 /** Grouped by toolset and tool, in the order in which models read them. */
-export function placedNotes(toolsets: readonly Toolset[]): readonly PlacedNote[] {
+export function placedNotes(toolsets: readonly Toolset[]): readonly NoteInToolset[] {
   return toolsets.flatMap(({ name, toolNotes }) =>
     toolNotes.flatMap(({ namespacedName, notes }) =>
       notes.map((note) => ({ toolset: name, tool: namespacedName, note })),
@@ -231,7 +236,7 @@ export function placedNotes(toolsets: readonly Toolset[]): readonly PlacedNote[]
   );
 }
 
-function placedNoteJson({ toolset, tool, note }: PlacedNote): PlacedNoteJson {
+function placedNoteJson({ toolset, tool, note }: NoteInToolset): NoteInToolsetJson {
   return { toolset, tool, ...noteJson(note), isHeld: note.isHeld };
 }
 
@@ -239,7 +244,7 @@ export const NOTE_HEAD: readonly string[] = [
   ...['TOOLSET', 'TOOL', 'NAME', 'WRITER', 'AUTHOR', 'WRITTEN', 'STATE', 'NOTE'],
 ];
 
-export function noteRow({ toolset, tool, note }: PlacedNote): readonly string[] {
+export function noteRow({ toolset, tool, note }: NoteInToolset): readonly string[] {
   const { name, by, author, writtenMs, isHeld } = note;
   return [
     ...[toolset, tool, name],

@@ -8,7 +8,7 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -34,7 +34,7 @@ export async function importOpenapi(
 ): Promise<number> {
   if (options.remove === true) return removeOpenapi(runtime, document, options);
   const entry = entryOf(document, options);
-  if (!entry.ok) return printComplaint(entry.error);
+  if (!entry.ok) return printRefusal(entry.error);
   const name = options.name ?? nameOf(document);
   return withOpened(runtime.openServices(options), async (services) => {
     const isNameGiven = options.name !== undefined;

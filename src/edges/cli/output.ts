@@ -87,7 +87,7 @@ export function argumentFault(field: string, reason: string | undefined): Refusa
 }
 
 /** Prints a refusal to stderr and returns its exit code. */
-export function printComplaint(refusal: Refusal): number {
+export function printRefusal(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
   return facesOf(refusal).exit;
 }

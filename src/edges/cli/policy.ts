@@ -2,7 +2,7 @@ import { isJsonObject } from '../../core/json-object.ts';
 import { printable } from '../../core/printable.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { DecisionView } from '../../gateway/services/tools/explain-decision.ts';
-import { print, printComplaint, printJson, proseOf, tableOf } from './output.ts';
+import { print, printRefusal, printJson, proseOf, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -18,7 +18,7 @@ export async function testPolicy(
   options: TestPolicyOptions,
 ): Promise<number> {
   const reason = argumentsFault(args);
-  if (reason !== undefined) return printComplaint({ code: 'ARGUMENTS_INVALID', reason });
+  if (reason !== undefined) return printRefusal({ code: 'ARGUMENTS_INVALID', reason });
   return withOpened(runtime.openTools(options), async ({ explain }) => {
     const { token = LOCAL_USER.subject, toolset } = options;
     const explained = await explain(name, { token, toolset });

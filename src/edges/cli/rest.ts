@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { CUSTOM_SERVER } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import { printComplaint, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
+import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 import { isJsonObject, parsedJson } from '../../core/json-object.ts';
@@ -28,9 +28,9 @@ interface AddRestInput {
 export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
   const headers = pairsIn('--header', options.header ?? [], ':');
-  if (!headers.ok) return printComplaint(headers.error);
+  if (!headers.ok) return printRefusal(headers.error);
   const members = membersIn(options.entry ?? '{}');
-  if (!members.ok) return printComplaint(members.error);
+  if (!members.ok) return printRefusal(members.error);
   const entry = {
     ...members.value,
     url,

@@ -5,7 +5,7 @@ import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { membersText } from '../../core/whole-server.ts';
 import { offerToBegin } from './begin.ts';
-import { printComplaint, print, printError, proseOf, style } from './output.ts';
+import { printRefusal, print, printError, proseOf, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { OpenServe, Runtime } from './runtime.ts';
 import type { SandboxPort } from './sandbox.ts';
@@ -16,7 +16,7 @@ import { serversTable, startingServers } from './servers-table.ts';
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
   if (!opened.ok) {
-    const exit = printComplaint(opened.error);
+    const exit = printRefusal(opened.error);
     await offerToBegin(runtime, options);
     return exit;
   }

@@ -3,7 +3,7 @@ import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings
 import { inWords } from '../../core/sentences.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import { printComplaint, print, printError, printJson, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, tableOf } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime, ShownSettings } from './runtime.ts';
 
@@ -13,7 +13,7 @@ export async function showSettings(
   options: AppOptions & { readonly json?: boolean },
 ): Promise<number> {
   const read = await runtime.readSettings(options);
-  if (!read.ok) return printComplaint(read.error);
+  if (!read.ok) return printRefusal(read.error);
   const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
   const shown = keys.map((key) => shownOf(key, read.value));
   if (options.json === true) printJson({ settings: shown });

@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { confirm, isInteractive } from './ask.ts';
 import { connect } from './connect.ts';
 import { importFrom, movedLines } from './import.ts';
-import { print, printComplaint, printError, proseOf, style } from './output.ts';
+import { print, printRefusal, printError, proseOf, style } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
 export interface SetupOptions extends AppOptions {
@@ -26,8 +26,8 @@ export interface SetupOptions extends AppOptions {
  */
 export async function setup(runtime: ClientConfigPorts, options: SetupOptions): Promise<number> {
   const chosen = await chosenClients(runtime, options);
-  if (!chosen.ok) return printComplaint(chosen.error);
-  if (options.yes !== true && !isInteractive()) return printComplaint(NO_TERMINAL);
+  if (!chosen.ok) return printRefusal(chosen.error);
+  if (options.yes !== true && !isInteractive()) return printRefusal(NO_TERMINAL);
   const results: (number | undefined)[] = [];
   for (const client of chosen.value) results.push(await setUp(runtime, client, options));
   if (results.includes(EXIT.done))
@@ -79,7 +79,7 @@ async function setUp(
   // Otherwise the client starts these servers itself and shows their tools twice.
   if (!(await asked('Take the imported servers out of that file, which Assay now starts?'))) return EXIT.done;
   const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
-  if (!moved.ok) return printComplaint(moved.error);
+  if (!moved.ok) return printRefusal(moved.error);
   for (const line of movedLines(moved.value, { ...runtime, id })) print(proseOf(printable(line)));
   return EXIT.done;
 }

@@ -9,6 +9,6 @@ export async function stdio({ runStdio }: Pick<Runtime, 'runStdio'>, options: St
   globalThis.console = new Console(process.stderr, process.stderr);
   const ended = await runStdio(options);
   if (ended.ok) return EXIT.done;
-  const { printComplaint } = await import('./output.ts');
-  return printComplaint(ended.error);
+  const { printRefusal } = await import('./output.ts');
+  return printRefusal(ended.error);
 }

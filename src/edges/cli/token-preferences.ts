@@ -4,7 +4,7 @@ import { inWords } from '../../core/sentences.ts';
 import { SETTINGS } from '../../core/settings.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import { tokenPreferenceIn } from '../../gateway/services/token-preferences.ts';
-import { print, printComplaint, printJson, tableOf } from './output.ts';
+import { print, printRefusal, printJson, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -21,7 +21,7 @@ export async function tokenPreferences(
   options: JsonOptions,
 ): Promise<number> {
   const changes = changesIn(change);
-  if (typeof changes === 'string') return printComplaint({ code: 'ARGUMENTS_INVALID', reason: changes });
+  if (typeof changes === 'string') return printRefusal({ code: 'ARGUMENTS_INVALID', reason: changes });
   return withOpened(runtime.openServices(options), async ({ tokenPreferences: service }) => {
     const viewed = await (change.length === 0
       ? service.view(token)

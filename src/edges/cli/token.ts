@@ -6,7 +6,7 @@ import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createSignInLink } from '../../gateway/services/sign-in-links.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/services/tokens.ts';
-import { printComplaint, print, printError, printJson, printText, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, printText, style, tableOf } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
@@ -31,9 +31,9 @@ export async function createToken(
   options: CreateTokenOptions,
 ): Promise<number> {
   const scopes = scopesOf(options.scope);
-  if (!scopes.ok) return printComplaint({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
+  if (!scopes.ok) return printRefusal({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
   const lifetime = options.expires === undefined ? undefined : lifetimeMsOf(options.expires);
-  if (lifetime?.ok === false) return printComplaint({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
+  if (lifetime?.ok === false) return printRefusal({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
   const input = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
   return withStore(runtime, options, async (store) => {
     const created = await create(input, {

@@ -3,7 +3,7 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { missingFrom } from '../../gateway/catalog/server-status.ts';
 import type { CatalogReport, ListedTool } from '../../gateway/services/tools/catalog-report.ts';
-import { printComplaint, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
+import { printRefusal, print, printError, printJson, proseOf, style, tableOf } from './output.ts';
 import { withProgress } from './progress.ts';
 import { reviewNote } from './review.ts';
 import { clipped, widthOf } from './table.ts';
@@ -22,14 +22,14 @@ export async function listTools(
   options: ToolsOptions,
 ): Promise<number> {
   const opened = await runtime.openTools(options);
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   try {
     const asked = { server, isFresh: options.refresh === true };
     const report = await withProgress('listing tools', () => opened.value.report(asked));
-    if (!report.ok) return printComplaint(report.error);
+    if (!report.ok) return printRefusal(report.error);
     const { known } = report.value;
     if (server !== undefined && !known.includes(server))
-      return printComplaint({ code: 'SERVER_UNKNOWN', name: server, known });
+      return printRefusal({ code: 'SERVER_UNKNOWN', name: server, known });
     return printTools(report.value, options);
   } finally {
     await opened.value.close();

@@ -21,7 +21,7 @@ import {
   wholeServerIn,
 } from '../../core/whole-server.ts';
 import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-import { argumentFault, printComplaint, print, printError, printJson, quoted } from './output.ts';
+import { argumentFault, printRefusal, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';
 
@@ -44,7 +44,7 @@ export async function createToolset(runtime: Runtime, input: ToolsetInput<Create
   const wrong =
     argumentFault('name', toolsetNameFault(name)) ??
     argumentFault('--description', description === undefined ? undefined : descriptionFault(description));
-  if (wrong !== undefined) return printComplaint(wrong);
+  if (wrong !== undefined) return printRefusal(wrong);
   return withToolsets(runtime, options, async (open) => {
     const { toolsets } = open;
     // Checked first, so that servers are not started in vain.
@@ -143,7 +143,7 @@ export async function renameToolset(
 ): Promise<number> {
   const { from, to } = names;
   const wrong = argumentFault('new name', toolsetNameFault(to));
-  if (wrong !== undefined) return printComplaint(wrong);
+  if (wrong !== undefined) return printRefusal(wrong);
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const renamed = await change(toolsets, from, (toolset) =>
       ok(from === to ? toolset : { ...toolset, name: to }),
@@ -161,7 +161,7 @@ export async function describeToolset(
   options: JsonOptions,
 ): Promise<number> {
   const wrong = argumentFault('text', descriptionFault(text));
-  if (wrong !== undefined) return printComplaint(wrong);
+  if (wrong !== undefined) return printRefusal(wrong);
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const description = text === '' ? undefined : text;
     const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));

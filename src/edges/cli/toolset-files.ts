@@ -8,7 +8,7 @@ import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/services/toolsets/unserved.ts';
-import { printComplaint, jsonText, print, printError, printJson, printText, quoted } from './output.ts';
+import { printRefusal, jsonText, print, printError, printJson, printText, quoted } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
@@ -59,9 +59,9 @@ export async function importToolsets(
   options: ImportToolsetsOptions,
 ): Promise<number> {
   const text = await runtime.readFile(file);
-  if (!text.ok) return printComplaint(text.error);
+  if (!text.ok) return printRefusal(text.error);
   const read = readToolsetJson(text.value, Date.now());
-  if (!read.ok) return printComplaint(read.error);
+  if (!read.ok) return printRefusal(read.error);
   return withToolsets(runtime, options, async (open) => {
     const restored = await restore(open.toolsets, read.value, options.replace === true);
     if (!restored.ok) return restored;

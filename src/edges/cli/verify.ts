@@ -16,16 +16,7 @@ import { signalText, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
 import { type VerifyFault, verifyFaultText } from '../../core/verification/verify-fault.ts';
 import type { VerifierProgram, VerifyTarget } from '../../gateway/ports/verifier.ts';
-import {
-  jsonText,
-  pairsIn,
-  print,
-  printComplaint,
-  printError,
-  printJson,
-  printText,
-  style,
-} from './output.ts';
+import { jsonText, pairsIn, print, printRefusal, printError, printJson, printText, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
 import { layoutTable } from './table.ts';
@@ -59,11 +50,11 @@ export async function verify(
   { words, isCommand }: VerifyWhat,
   options: VerifyOptions,
 ): Promise<number> {
-  const wrong = (reason: string): number => printComplaint({ code: 'ARGUMENTS_INVALID', reason });
+  const wrong = (reason: string): number => printRefusal({ code: 'ARGUMENTS_INVALID', reason });
   if (options.repeats < 2) return wrong('--repeats: it must be at least 2');
   if (isCommand) {
     const env = pairsIn('--env', options.env ?? [], '=');
-    if (!env.ok) return printComplaint(env.error);
+    if (!env.ok) return printRefusal(env.error);
     return verifyTarget(runtime, { target: { command: words, cwd: process.cwd(), env: env.value } }, options);
   }
   const [name = '', ...more] = words;
@@ -75,15 +66,15 @@ export async function verify(
 /** Verifies a server of the config or the store, and keeps the verdicts in the store. */
 async function verifyServer(runtime: Runtime, name: string, options: VerifyOptions): Promise<number> {
   const opened = await runtime.openServices(options);
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   const { verifications, close } = opened.value;
   try {
     const found = verifications.server(name);
-    if (!found.ok) return printComplaint(found.error);
+    if (!found.ok) return printRefusal(found.error);
     const { spec, target } = found.value;
     const keep = async (report: VerifyReport): Promise<number | undefined> => {
       const kept = await verifications.record(spec, report, LOCAL_USER.subject);
-      return kept.ok ? undefined : printComplaint(kept.error);
+      return kept.ok ? undefined : printRefusal(kept.error);
     };
     return await verifyTarget(runtime, { target, keep }, options);
   } finally {
@@ -146,12 +137,12 @@ function bar(done: number, total: number): string {
 
 async function writeFixtures(runtime: Runtime, path: string, text: string): Promise<number> {
   if ((await runtime.readFile(path)).ok)
-    return printComplaint({
+    return printRefusal({
       code: 'ARGUMENTS_INVALID',
       reason: `${path} exists; name another with --fixtures`,
     });
   const written = await runtime.writeFile(path, text);
-  if (!written.ok) return printComplaint(written.error);
+  if (!written.ok) return printRefusal(written.error);
   print(
     `Wrote ${printable(path)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
   );

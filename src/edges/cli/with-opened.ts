@@ -4,7 +4,7 @@ import { ok, type Result } from '../../core/result.ts';
 import { refOf } from '../../core/tool-ref.ts';
 import type { ToolsetTool } from '../../core/toolset.ts';
 import { toolOf } from '../../gateway/services/toolsets/holding.ts';
-import { printComplaint } from './output.ts';
+import { printRefusal } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 
@@ -14,10 +14,10 @@ export async function withOpened<T extends { readonly close: () => Promise<void>
   work: (opened: T) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
   const opened = await opening;
-  if (!opened.ok) return printComplaint(opened.error);
+  if (!opened.ok) return printRefusal(opened.error);
   try {
     const done = await work(opened.value);
-    return done.ok ? EXIT.done : printComplaint(done.error);
+    return done.ok ? EXIT.done : printRefusal(done.error);
   } finally {
     await opened.value.close();
   }

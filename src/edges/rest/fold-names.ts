@@ -25,7 +25,7 @@ interface FoldState extends Pick<Sent, 'noun'> {
   readonly sent: Map<string, string>;
 }
 
-interface Place {
+interface PointerPair {
   readonly here: string;
   readonly there: string;
 }
@@ -53,9 +53,9 @@ export function membersOf(schema: Schema): ReadonlyMap<string, Schema> | undefin
 }
 
 // eslint-disable-next-line @typescript-eslint/max-params -- what is folded, by what, where, and what came of it
-function folded(schema: Schema, value: unknown, { here, there }: Place, folding: FoldState): unknown {
+function folded(schema: Schema, value: unknown, { here, there }: PointerPair, folding: FoldState): unknown {
   folding.sent.set(here, there);
-  const inner = (key: PropertyKey): Place => ({ here: here + step(key), there: there + step(key) });
+  const inner = (key: PropertyKey): PointerPair => ({ here: here + step(key), there: there + step(key) });
   if (Array.isArray(value)) {
     const item = coresOf(schema).find((core) => core instanceof z.ZodArray)?.element;
     const items: readonly unknown[] = value;
@@ -76,7 +76,7 @@ function folded(schema: Schema, value: unknown, { here, there }: Place, folding:
 function foldedMembers(
   members: ReadonlyMap<string, Schema>,
   value: object,
-  { here, there }: Place,
+  { here, there }: PointerPair,
   folding: FoldState,
 ): unknown {
   const found = new Map<string, unknown>();

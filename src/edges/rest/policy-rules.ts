@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { HINTS } from '../../core/hints/hint.ts';
-import type { Fault } from '../../core/json-place.ts';
+import type { Fault } from '../../core/json-position.ts';
 import { EFFECTS, readRules } from '../../core/policy/read-rules.ts';
 import { err, ok } from '../../core/result.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -77,8 +77,8 @@ export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
       },
       async ({ body, identity, pointerTo, unmet }) => {
         const faults: Fault[] = [];
-        const place = { value: body.rules, field: 'rules', pointer: pointerTo('rules'), faults };
-        const rules = readRules(place);
+        const position = { value: body.rules, field: 'rules', pointer: pointerTo('rules'), faults };
+        const rules = readRules(position);
         if (faults.length > 0) return err(invalid(faults));
         const done = await policyRules.replace(rules, { by: identity.subject, unmet });
         return done.ok ? ok({ kind: 'one', body: done.value }) : done;

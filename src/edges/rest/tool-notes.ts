@@ -130,11 +130,11 @@ function changeRoute(deps: AdminDeps): Route {
       const wrong = note === undefined ? undefined : noteMisfit(call, { note });
       if (wrong !== undefined) return err(wrong);
       const written = note === undefined ? undefined : noteBy(call, { name, note }, deps.nowMs());
-      return changed(deps, call, (toolset, place) => {
-        const noted = changeNote(toolset, place, (former) =>
+      return changed(deps, call, (toolset, target) => {
+        const noted = changeNote(toolset, target, (former) =>
           written === undefined || isSame(former, written) ? former : written,
         );
-        return noted.ok && position !== undefined ? moveNote(noted.value, place, position - 1) : noted;
+        return noted.ok && position !== undefined ? moveNote(noted.value, target, position - 1) : noted;
       });
     },
   );
@@ -151,11 +151,11 @@ function deleteRoute(deps: AdminDeps): Route {
       answer: { about: 'The notes that are left.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
-    (call) => changed(deps, call, (toolset, place) => changeNote(toolset, place, () => undefined)),
+    (call) => changed(deps, call, (toolset, target) => changeNote(toolset, target, () => undefined)),
   );
 }
 
-interface NotePlace {
+interface NoteTarget {
   readonly namespacedName: string;
   readonly name: string;
 }
@@ -163,17 +163,17 @@ interface NotePlace {
 async function changed(
   deps: AdminDeps,
   call: Call<unknown, unknown>,
-  change: (toolset: Toolset, place: NotePlace) => Result<Toolset, Refusal>,
+  change: (toolset: Toolset, target: NoteTarget) => Result<Toolset, Refusal>,
 ): Promise<Result<Reply, Failure>> {
   const tool = await deps.tools.find(call.param('id'));
   if (!tool.ok) return tool;
-  const place = { namespacedName: tool.value.namespacedName, name: call.param('name') };
+  const target = { namespacedName: tool.value.namespacedName, name: call.param('name') };
   const done = await deps.toolsets.change<undefined>(
     call.param('toolset'),
     (before) => {
       const unmet = call.unmet(notesBody(deps, tool.value, before));
       if (unmet !== undefined) return err(unmet);
-      const noted = change(before, place);
+      const noted = change(before, target);
       return noted.ok ? ok({ toolset: noted.value, value: undefined }) : noted;
     },
     call.identity.subject,

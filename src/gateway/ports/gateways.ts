@@ -1,4 +1,4 @@
-import type { EntryFault } from '../../core/json-place.ts';
+import type { EntryFault } from '../../core/json-position.ts';
 import type { SealedEntry } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';

@@ -44,7 +44,7 @@ export interface ClientSubscriptionsOptions {
 }
 
 interface ClientSubscription {
-  place: SubscriptionPlace | undefined;
+  target: Target | undefined;
   /** Receives updates from the time the server was asked for them. */
   hear: UpdateListener | undefined;
   isOver: boolean;
@@ -75,7 +75,7 @@ export class ClientSubscriptions {
     if (!quota.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
     const subscription: ClientSubscription = {
-      place: undefined,
+      target: undefined,
       hear: undefined,
       isOver: false,
       answer: asked.promise,
@@ -116,19 +116,19 @@ export class ClientSubscriptions {
     if (subscription.isOver) return failed({ code: 'CANCELLED' });
     if (!declares(up.value.capabilities, 'resources', 'subscribe'))
       return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
-    const place = await subscriptionPlace(server, client, up.value);
-    if (!place.ok) return failed(place.error);
+    const target = await targetOf(server, client, up.value);
+    if (!target.ok) return failed(target.error);
     if (isOver(subscription)) {
-      place.value.release();
+      target.value.release();
       return failed({ code: 'CANCELLED' });
     }
-    subscription.place = place.value;
+    subscription.target = target.value;
     // Updates are dropped while the view hides the server, and resume when it is shown again.
     subscription.hear = (...update) => {
       if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
     };
-    const answer = await place.value.subscriptions.subscribe(uri, subscription.hear);
-    if (isOver(subscription)) place.value.release();
+    const answer = await target.value.subscriptions.subscribe(uri, subscription.hear);
+    if (isOver(subscription)) target.value.release();
     return answer;
   }
 
@@ -138,22 +138,18 @@ export class ClientSubscriptions {
     this.#subscriptions.delete(uri);
     this.#options.quota.giveBack();
     if (subscription.hear !== undefined)
-      subscription.place?.subscriptions.unsubscribe(uri, subscription.hear);
-    subscription.place?.release();
+      subscription.target?.subscriptions.unsubscribe(uri, subscription.hear);
+    subscription.target?.release();
   }
 }
 
 /** Where to subscribe at a server on behalf of a client, until released. */
-interface SubscriptionPlace {
+interface Target {
   readonly subscriptions: ResourceSubscriptions;
   release(): void;
 }
 
-async function subscriptionPlace(
-  server: Server,
-  client: LinkUser,
-  link: Link,
-): Promise<Result<SubscriptionPlace, Refusal>> {
+async function targetOf(server: Server, client: LinkUser, link: Link): Promise<Result<Target, Refusal>> {
   const choice = linkChoice(client, server, link);
   if (choice.kind !== 'own') return ok({ subscriptions: server.subscriptions, release: () => undefined });
   const taken = await server.privateLinks.take(

@@ -43,34 +43,34 @@ export function backgroundOf(starting: readonly Observation[], idle: Observation
   };
 }
 
-interface Place {
+interface SeedFolder {
   /** Folder of the seed data: changes in it are never taken for noise, except by Git itself. */
   readonly seed: string | undefined;
 }
 
 /** Effects on files and on the network, in order of time. */
-export function effectsOf(observation: Observation, place: Place): readonly Effect[] {
-  const changes = withMoves(observation.changes, observation, place);
+export function effectsOf(observation: Observation, folder: SeedFolder): readonly Effect[] {
+  const changes = withMoves(observation.changes, observation, folder);
   const changed = new Set(changes.map(({ target }) => target));
-  return [...changes, ...transient(observation, changed, place), ...network(observation)].sort(
+  return [...changes, ...transient(observation, changed, folder), ...network(observation)].sort(
     (one, other) => one.atMs - other.atMs,
   );
 }
 
 /** Whether nothing happened but what decides nothing. */
-export function isQuiet(observation: Observation, place: Place): boolean {
-  return effectsOf(observation, place).every(({ noise }) => noise !== undefined);
+export function isQuiet(observation: Observation, folder: SeedFolder): boolean {
+  return effectsOf(observation, folder).every(({ noise }) => noise !== undefined);
 }
 
 function withMoves(
   changes: readonly StateChange[],
   observation: Observation,
-  place: Place,
+  folder: SeedFolder,
 ): readonly Effect[] {
   const created = changes.filter(({ kind }) => kind === 'created');
   const effects = changes.map((change) => {
     const moved = change.kind === 'deleted' ? created.find((other) => isSameFile(change, other)) : undefined;
-    const noise = noiseOf(change, place) ?? noiseWithin(change, created, place);
+    const noise = noiseOf(change, folder) ?? noiseWithin(change, created, folder);
     const timed = { atMs: timeOf(change, observation), noise };
     if (moved === undefined) return { ...effectOf(change), ...timed };
     return { ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path), ...timed };
@@ -82,11 +82,11 @@ function withMoves(
 function noiseWithin(
   { kind, path, after }: StateChange,
   created: readonly StateChange[],
-  place: Place,
+  folder: SeedFolder,
 ): NoiseClass | undefined {
   if (kind !== 'created' || after?.type !== 'folder') return undefined;
   const content = created.filter((one) => one.after?.type !== 'folder' && one.path.startsWith(`${path}/`));
-  const classes = content.map((one) => noiseOf(one, place));
+  const classes = content.map((one) => noiseOf(one, folder));
   return classes.includes(undefined) ? undefined : classes[0];
 }
 
@@ -189,7 +189,7 @@ function removalsIn(events: readonly TracedEvent[]): readonly Removal[] {
 function transient(
   { events, changes }: Observation,
   changed: ReadonlySet<string>,
-  place: Place,
+  folder: SeedFolder,
 ): readonly Effect[] {
   const known = new Set([...changed, ...changes.map(({ path }) => path)]);
   const found = new Map<string, Effect>();
@@ -204,7 +204,7 @@ function transient(
     found.set(target, {
       ...plain('transient', says, target),
       atMs,
-      noise: noiseOf({ path: target, noise }, place),
+      noise: noiseOf({ path: target, noise }, folder),
     });
   }
   return [...found.values()];
@@ -213,7 +213,7 @@ function transient(
 /** The class that the sandbox names, unless a path is in the seed data: what is in there belongs to the user. */
 function noiseOf(
   { path, noise }: { readonly path: string; readonly noise?: NoiseClass | undefined },
-  { seed }: Place,
+  { seed }: SeedFolder,
 ): NoiseClass | undefined {
   // Files that SQLite keeps beside a database while it is open.
   if (/-(?:journal|shm)$/.test(path)) return 'lock';

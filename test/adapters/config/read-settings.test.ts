@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Complaints } from '../../../src/adapters/config/complaints.ts';
+import { ProblemCollector } from '../../../src/adapters/config/problem-collector.ts';
 import { parseJsonTree } from '../../../src/adapters/config/json-tree.ts';
 import { readSettings } from '../../../src/adapters/config/load-config.ts';
 
@@ -10,11 +10,11 @@ function read(text: string): {
 } {
   const tree = parseJsonTree(text);
   if (!tree.ok) throw new Error(tree.error.reason);
-  const complaints = new Complaints('mcp.json', text);
-  const settings = Object.fromEntries(readSettings(tree.value, complaints));
-  const lines = (list: typeof complaints.problems): string[] =>
+  const collector = new ProblemCollector('mcp.json', text);
+  const settings = Object.fromEntries(readSettings(tree.value, collector));
+  const lines = (list: typeof collector.problems): string[] =>
     list.map(({ line, column, key, reason, remedy }) => `${line}:${column} ${key}: ${reason}. ${remedy}`);
-  return { settings, problems: lines(complaints.problems), warnings: lines(complaints.warnings) };
+  return { settings, problems: lines(collector.problems), warnings: lines(collector.warnings) };
 }
 
 it('settings are flat keys with their values', () => {

@@ -1,5 +1,5 @@
 import type { NeededVariable } from '../../../core/client-configs.ts';
-import { Complaints } from '../complaints.ts';
+import { ProblemCollector } from '../problem-collector.ts';
 import type { EntryContext } from '../entry-fields.ts';
 import { expand } from '../expand.ts';
 import { positionOf } from '../json-tree.ts';
@@ -38,9 +38,9 @@ export function checkEntry(entry: SourceEntry, home: EntryHome, here: EntryConte
   });
   const translated = { ...member, value: node, path };
   const tries = standIns(missing).map((env) => {
-    const complaints = new Complaints(source.file, text);
-    readServer(translated, { ...here, env: { ...here.env, ...env } }, complaints);
-    return complaints.problems;
+    const collector = new ProblemCollector(source.file, text);
+    readServer(translated, { ...here, env: { ...here.env, ...env } }, collector);
+    return collector.problems;
   });
   const problem = tries.some((problems) => problems.length === 0) ? undefined : tries[0]?.[0];
   if (problem === undefined) return { ...judged, variables };

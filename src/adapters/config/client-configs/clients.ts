@@ -16,7 +16,7 @@ export type Base = 'home' | 'config' | 'xdg' | 'packages' | 'claude' | 'codex' |
 export type System = 'darwin' | 'linux' | 'win32';
 
 /** Where a client stores the servers for all projects. */
-export interface UserPlace {
+export interface UserFile {
   readonly base: Base;
   /** Folders and file name, relative to the base. */
   readonly path: readonly string[];
@@ -33,7 +33,7 @@ export interface Client {
   readonly id: string;
   readonly label: string;
   /** The client reads the first one whose folder exists; of several in one folder, those that exist. */
-  readonly places: readonly UserPlace[];
+  readonly userFiles: readonly UserFile[];
   /** The file within a project. Undefined if the client has none. */
   readonly projectFile: readonly string[] | undefined;
   readonly format: 'json' | 'toml';
@@ -62,7 +62,7 @@ export const CLIENTS: readonly Client[] = [
     // https://modelcontextprotocol.io/docs/develop/connect-local-servers
     id: 'claude-desktop',
     label: 'Claude Desktop',
-    places: [
+    userFiles: [
       {
         // Windows stores the settings of packaged applications separately; they do not see %APPDATA%\Claude:
         // https://github.com/anthropics/claude-code/issues/26073
@@ -83,7 +83,7 @@ export const CLIENTS: readonly Client[] = [
     // https://code.claude.com/docs/en/mcp
     id: 'claude-code',
     label: 'Claude Code',
-    places: [{ base: 'claude', path: ['.claude.json'], ownFolder: 0, sign: ['.claude'] }],
+    userFiles: [{ base: 'claude', path: ['.claude.json'], ownFolder: 0, sign: ['.claude'] }],
     projectFile: ['.mcp.json'],
     format: 'json',
     keys: [['mcpServers']],
@@ -95,7 +95,7 @@ export const CLIENTS: readonly Client[] = [
     // https://cursor.com/docs/mcp
     id: 'cursor',
     label: 'Cursor',
-    places: [{ base: 'home', path: ['.cursor', 'mcp.json'], ownFolder: 1 }],
+    userFiles: [{ base: 'home', path: ['.cursor', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.cursor', 'mcp.json'],
     format: 'json',
     keys: [['mcpServers']],
@@ -106,7 +106,7 @@ export const CLIENTS: readonly Client[] = [
     // https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
     id: 'vscode',
     label: 'VS Code',
-    places: [{ base: 'config', path: ['Code', 'User', 'mcp.json'], ownFolder: 1 }],
+    userFiles: [{ base: 'config', path: ['Code', 'User', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.vscode', 'mcp.json'],
     format: 'json',
     keys: [['servers']],
@@ -117,7 +117,7 @@ export const CLIENTS: readonly Client[] = [
     // https://code.visualstudio.com/docs/configure/settings#_settings-file-locations
     id: 'vscode-insiders',
     label: 'VS Code Insiders',
-    places: [{ base: 'config', path: ['Code - Insiders', 'User', 'mcp.json'], ownFolder: 1 }],
+    userFiles: [{ base: 'config', path: ['Code - Insiders', 'User', 'mcp.json'], ownFolder: 1 }],
     projectFile: ['.vscode', 'mcp.json'],
     format: 'json',
     keys: [['servers']],
@@ -127,7 +127,7 @@ export const CLIENTS: readonly Client[] = [
   {
     id: 'windsurf',
     label: 'Windsurf',
-    places: [
+    userFiles: [
       // Since it was renamed to Devin Desktop: https://docs.devin.ai/desktop/cascade/mcp
       {
         base: 'home',
@@ -154,7 +154,7 @@ export const CLIENTS: readonly Client[] = [
     // https://developers.openai.com/codex/mcp
     id: 'codex',
     label: 'Codex',
-    places: [{ base: 'codex', path: ['config.toml'], ownFolder: 0 }],
+    userFiles: [{ base: 'codex', path: ['config.toml'], ownFolder: 0 }],
     projectFile: ['.codex', 'config.toml'],
     format: 'toml',
     keys: [['mcp_servers']],
@@ -165,7 +165,7 @@ export const CLIENTS: readonly Client[] = [
     // https://geminicli.com/docs/tools/mcp-server
     id: 'gemini-cli',
     label: 'Gemini CLI',
-    places: [{ base: 'gemini', path: ['.gemini', 'settings.json'], ownFolder: 1 }],
+    userFiles: [{ base: 'gemini', path: ['.gemini', 'settings.json'], ownFolder: 1 }],
     projectFile: ['.gemini', 'settings.json'],
     format: 'json',
     keys: [['mcpServers']],
@@ -179,7 +179,7 @@ export const CLIENTS: readonly Client[] = [
     // https://opencode.ai/docs/config
     id: 'opencode',
     label: 'opencode',
-    places: [
+    userFiles: [
       { base: 'xdg', path: ['opencode', 'opencode.json'], ownFolder: 1 },
       { base: 'xdg', path: ['opencode', 'opencode.jsonc'], ownFolder: 1 },
     ],
@@ -195,7 +195,7 @@ export const CLIENTS: readonly Client[] = [
     // https://zed.dev/docs/ai/mcp, https://zed.dev/docs/configuring-zed
     id: 'zed',
     label: 'Zed',
-    places: [
+    userFiles: [
       { base: 'home', path: ['.config', 'zed', 'settings.json'], ownFolder: 2, systems: ['darwin'] },
       { base: 'config', path: ['zed', 'settings.json'], ownFolder: 1, systems: ['linux'] },
       { base: 'config', path: ['Zed', 'settings.json'], ownFolder: 1, systems: ['win32'] },
@@ -209,7 +209,7 @@ export const CLIENTS: readonly Client[] = [
   {
     id: 'cline',
     label: 'Cline',
-    places: [
+    userFiles: [
       // Of all its editions since 2026: https://docs.cline.bot/getting-started/config
       { base: 'home', path: ['.cline', 'data', 'settings', CLINE_FILE], ownFolder: 1 },
       // Of older extensions for VS Code: https://github.com/cline/cline/pull/9630

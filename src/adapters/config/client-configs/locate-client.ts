@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import type { Base, Client, System, UserPlace } from './clients.ts';
+import type { Base, Client, System, UserFile } from './clients.ts';
 import type { EntryShape } from './entry-shapes.ts';
 
 /** Determines where the files of other programs are. */
@@ -23,7 +23,7 @@ export interface ClientFile {
 export function userFilesOf(client: Client, machine: Machine): readonly ClientFile[] {
   const system = systemOf(machine.platform);
   const paths = pathsOf(machine.platform);
-  return client.places
+  return client.userFiles
     .filter(({ systems }) => systems?.includes(system) ?? true)
     .map((place) => {
       const base = folderOf(place.base, machine);
@@ -52,7 +52,7 @@ export function pathsOf(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-function signOf({ path, ownFolder, sign }: UserPlace, base: string, machine: Machine): string {
+function signOf({ path, ownFolder, sign }: UserFile, base: string, machine: Machine): string {
   const paths = pathsOf(machine.platform);
   if (sign === undefined) return paths.join(base, ...path.slice(0, ownFolder));
   return claudeFolder(machine) ?? paths.join(base, ...sign);

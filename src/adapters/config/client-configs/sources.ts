@@ -64,8 +64,9 @@ export function sourceOfFile(file: string, project: string | undefined, platform
     path?.length === 1 ? ends(path) : path?.[0] === parts.at(-2),
   );
   const client =
-    CLIENTS.find(({ projectFile, places }) => ends(projectFile) || places.some(({ path }) => ends(path))) ??
-    CLIENTS.find(({ format }) => file.endsWith(`.${format}`));
+    CLIENTS.find(
+      ({ projectFile, userFiles }) => ends(projectFile) || userFiles.some(({ path }) => ends(path)),
+    ) ?? CLIENTS.find(({ format }) => file.endsWith(`.${format}`));
   const folder = paths.dirname(file);
   const own = ofProject && parts.slice(0, -ofProject.length).join(paths.sep);
   const base = project ?? own;

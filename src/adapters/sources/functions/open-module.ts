@@ -17,9 +17,9 @@ import {
 import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
-import { nameOf, runnerCommand, type RunnerPlace } from './runner-command.ts';
+import { nameOf, runnerCommand, type RunnerLocation } from './runner-command.ts';
 
-interface ModuleDeps extends RunnerPlace {
+interface ModuleDeps extends RunnerLocation {
   readonly launcher: Launcher;
   readonly log: Log;
   /** If absent, a changed file takes effect at the next start of the process. */

@@ -12,7 +12,7 @@ export interface RunnerCommand {
   readonly load: Omit<LoadMessage, 'mark'>;
 }
 
-export interface RunnerPlace {
+export interface RunnerLocation {
   /** Path of the built `function-runner.js`. */
   readonly runner: string;
   /** Absolute paths of folders that no module may read. */
@@ -32,7 +32,7 @@ const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PAC
 /** The command that starts a module's process with exactly the permissions of its spec. The error is a phrase. */
 export async function runnerCommand(
   spec: FunctionModuleSpec,
-  { runner, forbidden = [], fileFault }: RunnerPlace,
+  { runner, forbidden = [], fileFault }: RunnerLocation,
 ): Promise<Result<RunnerCommand, string>> {
   if (!(await isThere(spec.path))) return err(`the file ${JSON.stringify(spec.path)} does not exist`);
   const fault = await fileFault?.(spec.path);

@@ -42,7 +42,7 @@ import {
   type Secret,
   secretsOf,
   serverOf,
-  type ServerPlace,
+  type RequestTarget,
   withheldSecrets,
 } from './servers-and-security.ts';
 
@@ -53,7 +53,7 @@ export interface MakingOptions extends CallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, Credential>>;
   /** Who chose the server of an operation. */
-  readonly chooserOf: (server: ServerPlace) => UrlChooser;
+  readonly chooserOf: (server: RequestTarget) => UrlChooser;
 }
 
 /** More than any client can handle; further operations are skipped. */

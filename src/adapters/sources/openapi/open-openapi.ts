@@ -7,7 +7,7 @@ import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
 import { type DocumentTexts, openDocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
-import type { ServerPlace } from './servers-and-security.ts';
+import type { RequestTarget } from './servers-and-security.ts';
 
 export type OpenapiOptions = TextOptions & Omit<MakingOptions, 'documents' | 'chooserOf'>;
 
@@ -70,7 +70,7 @@ async function readTools(
   const loaded = await loadDocuments(texts, text.value, signal);
   if (!loaded.ok) return invalid(loaded.error);
   const { documents, texts: seen } = loaded.value;
-  const chooserOf = (server: ServerPlace): UrlChooser =>
+  const chooserOf = (server: RequestTarget): UrlChooser =>
     server.at === undefined ? options.chosenBy : texts.chooserOf(server.url, server.at);
   const tools = await makeTools({ ...options, documents, chooserOf }, signal);
   return tools.ok ? ok({ texts: seen, tools: tools.value }) : invalid(tools.error);

@@ -4,12 +4,12 @@ import { mappedHeaderFault } from '../../../core/sources/http-header.ts';
 import { type Documents, type Located, memberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
 
-type ParameterPlace = 'path' | 'query' | 'header' | 'cookie';
+type ParameterLocation = 'path' | 'query' | 'header' | 'cookie';
 
 /** One parameter of an operation (OpenAPI 3.1.1, section 4.8.12). */
 export interface Parameter {
   readonly name: string;
-  readonly place: ParameterPlace;
+  readonly place: ParameterLocation;
   readonly isRequired: boolean;
   readonly form: ParameterForm;
   readonly schema: Located | undefined;
@@ -28,7 +28,7 @@ interface ParameterForm {
 export type ParameterStyle =
   'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
-const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
+const STYLES: Readonly<Record<ParameterLocation, readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
@@ -107,12 +107,15 @@ function shownPlace(place: unknown): string {
   return typeof place === 'string' ? JSON.stringify(place.slice(0, 40)) : 'no place';
 }
 
-function isPlace(place: unknown): place is ParameterPlace {
+function isPlace(place: unknown): place is ParameterLocation {
   return typeof place === 'string' && Object.hasOwn(STYLES, place);
 }
 
 /** Undefined if the place does not support the style. */
-function formOf(value: Readonly<Record<string, unknown>>, place: ParameterPlace): ParameterForm | undefined {
+function formOf(
+  value: Readonly<Record<string, unknown>>,
+  place: ParameterLocation,
+): ParameterForm | undefined {
   const [usual = 'simple'] = STYLES[place];
   const style = value['style'] === undefined ? usual : STYLES[place].find((one) => one === value['style']);
   if (style === undefined) return undefined;

@@ -56,7 +56,7 @@ interface Context {
 }
 
 /** Position of a schema. */
-interface Place {
+interface SchemaPosition {
   /** Keys of the enclosing definitions that apply to the same value. */
   readonly within: readonly string[];
   /** Properties hidden by a schema that applies to the same value. */
@@ -64,12 +64,12 @@ interface Place {
 }
 
 /** Undefined if an enclosing schema already applies the same to the value. */
-function convert(located: Located, place: Place, context: Context): JsonSchema | undefined {
+function convert(located: Located, position: SchemaPosition, context: Context): JsonSchema | undefined {
   const { value } = located;
   if (typeof value === 'boolean') return value;
   if (!isMembers(value)) return {};
   const reference = refOf(value);
-  if (reference === undefined) return convertMembers(located, value, { place, context });
+  if (reference === undefined) return convertMembers(located, value, { position, context });
   const { documents, ignoresSiblings } = context.options;
   const found = documents.find(reference, located.at);
   const end = found.ok ? documents.follow(found.value) : found;
@@ -77,22 +77,26 @@ function convert(located: Located, place: Place, context: Context): JsonSchema |
     context.conversion.broken(end.ok ? 'a $ref of it leads nowhere' : end.error);
     return {};
   }
-  const referred = convertReference(found.value, place, context);
+  const referred = convertReference(found.value, position, context);
   if (referred === undefined) return undefined;
   const siblings = Object.entries(value).filter(
     ([key]) => key !== '$ref' && (!ignoresSiblings || WORDS.has(key)),
   );
-  const beside = convertMembers(located, Object.fromEntries(siblings), { place, context });
+  const beside = convertMembers(located, Object.fromEntries(siblings), { position, context });
   return joined(referred, beside, value['nullable'] === true);
 }
 
-function convertReference(target: Target, place: Place, context: Context): JsonSchema | undefined {
-  const { within } = place;
+function convertReference(
+  target: Target,
+  position: SchemaPosition,
+  context: Context,
+): JsonSchema | undefined {
+  const { within } = position;
   if (within.includes(target.key)) return undefined;
   if (within.length === 0 || !context.reach(target, within)) return context.conversion.reference(target);
   context.writtenOutLeft -= 1;
   if (within.length >= MAX_NESTED || context.writtenOutLeft < 0) return undefined;
-  return convert(target, { ...place, within: [...within, target.key] }, context);
+  return convert(target, { ...position, within: [...within, target.key] }, context);
 }
 
 /** Documents also put `nullable` beside a `$ref`, and mean it. */
@@ -105,16 +109,20 @@ function joined(referred: JsonSchema, beside: SchemaMembers, isNullable: boolean
 }
 
 interface Inside {
-  readonly place: Place;
+  readonly position: SchemaPosition;
   readonly context: Context;
 }
 
-function convertMembers(located: Located, value: SchemaMembers, { place, context }: Inside): SchemaMembers {
+function convertMembers(
+  located: Located,
+  value: SchemaMembers,
+  { position, context }: Inside,
+): SchemaMembers {
   const { documents, direction, hasWords } = context.options;
   const mayHide = 'properties' in value || 'allOf' in value;
   const names = mayHide ? hiddenNames({ value, at: located.at }, documents, direction) : [];
-  const hidden = names.length === 0 ? place.hidden : new Set([...place.hidden, ...names]);
-  const here = { place: { ...place, hidden }, context };
+  const hidden = names.length === 0 ? position.hidden : new Set([...position.hidden, ...names]);
+  const here = { position: { ...position, hidden }, context };
   const converted = Object.entries(value).flatMap(([key, member]) => {
     const keyword = KEYWORDS.get(key);
     if (keyword === undefined || (!hasWords && WORDS.has(key) && key !== 'default')) return [];
@@ -139,9 +147,9 @@ function kept(key: string, value: unknown, hidden: ReadonlySet<string>): unknown
 
 /** The value of a keyword that holds schemas. Undefined if the keyword would have no effect. */
 function convertKeyword(key: string, member: Located, here: Inside): unknown {
-  const { place, context } = here;
-  const inside: Place = IN_PLACE.has(key)
-    ? { within: place.within, hidden: key === 'allOf' ? place.hidden : NONE }
+  const { position, context } = here;
+  const inside: SchemaPosition = IN_PLACE.has(key)
+    ? { within: position.within, hidden: key === 'allOf' ? position.hidden : NONE }
     : { within: [], hidden: NONE };
   const part = (value: unknown): JsonSchema | undefined => convert({ value, at: member.at }, inside, context);
   const { value } = member;

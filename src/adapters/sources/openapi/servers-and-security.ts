@@ -17,7 +17,7 @@ interface ServerOptions {
 }
 
 /** Where requests go. `at` is the URL of the document that says so; undefined if the operator does. */
-export interface ServerPlace {
+export interface RequestTarget {
   readonly url: URL;
   readonly at: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface ServerPlace {
 export function serverOf(
   operation: Operation,
   { documents, baseUrl }: ServerOptions,
-): Result<ServerPlace, NoServer> {
+): Result<RequestTarget, NoServer> {
   const { root } = documents;
   if (baseUrl !== undefined) {
     const base = webUrl(baseUrl);
@@ -197,7 +197,7 @@ function isPlace(place: unknown): place is Secret['place'] {
  */
 export function withheldSecrets(
   secrets: Result<readonly Secret[], string>,
-  { url, at }: ServerPlace,
+  { url, at }: RequestTarget,
   { documents, headers }: SecurityOptions,
 ): Result<readonly Secret[], string> {
   const isOwn =

@@ -1,6 +1,6 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { EntryFault } from '../../../core/json-place.ts';
+import type { EntryFault } from '../../../core/json-position.ts';
 import { markOf, recordText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
@@ -111,11 +111,11 @@ function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, reques
   const { structuredContent: value } = result;
   const fault = value === undefined ? { path: [], reason: 'it is not a JSON object' } : faultIn(value, check);
   if (fault === undefined) return result;
-  const place = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
+  const position = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
   const [first] = result.content;
   const text = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
   return refused(
-    `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${text}`,
+    `${request} was carried out, but its answer does not fit the outputSchema${position}: ${fault.reason}.${text}`,
   );
 }
 

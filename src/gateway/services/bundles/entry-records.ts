@@ -2,7 +2,7 @@ import type { Entry, EntryKind } from '../../../core/bundle/bundle.ts';
 import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import type { EntryFault } from '../../../core/json-place.ts';
+import type { EntryFault } from '../../../core/json-position.ts';
 import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
 import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';

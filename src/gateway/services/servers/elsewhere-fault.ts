@@ -1,4 +1,4 @@
-import type { EntryFault } from '../../../core/json-place.ts';
+import type { EntryFault } from '../../../core/json-position.ts';
 import type { GatewayEntry } from '../../ports/gateways.ts';
 
 /** Refuses a change that would send a credential to another origin than it was given for. */
@@ -10,7 +10,7 @@ export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): Entry
   );
   if (!isElsewhere || left === undefined) return undefined;
   return {
-    field: PLACES.find((place) => edits[place] !== undefined) ?? 'url',
+    field: PLACES.find((position) => edits[position] !== undefined) ?? 'url',
     reason: `it leads to another origin than "${left}" was given for; give "${left}" again, or null`,
   };
 }
@@ -19,8 +19,8 @@ export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): Entry
 const PLACES = ['url', 'baseUrl', 'openapi', 'document'] as const;
 
 function originOf(entry: GatewayEntry): string | undefined {
-  const place = PLACES.map((name) => entry[name]).find(given);
-  return typeof place === 'string' ? (URL.parse(place)?.origin ?? place) : undefined;
+  const position = PLACES.map((name) => entry[name]).find(given);
+  return typeof position === 'string' ? (URL.parse(position)?.origin ?? position) : undefined;
 }
 
 /** Null removes a member. */

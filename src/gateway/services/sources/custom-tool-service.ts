@@ -6,7 +6,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
-import type { EntryFault } from '../../../core/json-place.ts';
+import type { EntryFault } from '../../../core/json-position.ts';
 import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { Catalog } from '../../catalog/catalog.ts';

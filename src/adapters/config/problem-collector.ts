@@ -15,13 +15,13 @@ export interface ConfigProblem {
 }
 
 /** The location of a value: its node for the position, its path for the key. */
-export interface Place {
+export interface ConfigPosition {
   readonly node: Node;
   readonly path: readonly (string | number)[];
 }
 
 /** Collects errors while a file is read. A problem disables the entry that contains it; a warning has no effect. */
-export class Complaints {
+export class ProblemCollector {
   readonly problems: ConfigProblem[] = [];
   readonly warnings: ConfigProblem[] = [];
   readonly #file: string;
@@ -32,15 +32,15 @@ export class Complaints {
     this.#text = text;
   }
 
-  problem(place: Place, reason: string, remedy: string): void {
-    this.problems.push(this.#describe(place, reason, remedy));
+  problem(position: ConfigPosition, reason: string, remedy: string): void {
+    this.problems.push(this.#describe(position, reason, remedy));
   }
 
-  warn(place: Place, reason: string, remedy: string): void {
-    this.warnings.push(this.#describe(place, reason, remedy));
+  warn(position: ConfigPosition, reason: string, remedy: string): void {
+    this.warnings.push(this.#describe(position, reason, remedy));
   }
 
-  #describe({ node, path }: Place, reason: string, remedy: string): ConfigProblem {
+  #describe({ node, path }: ConfigPosition, reason: string, remedy: string): ConfigProblem {
     return { file: this.#file, ...positionOf(this.#text, node.offset), key: keyOf(path), reason, remedy };
   }
 }

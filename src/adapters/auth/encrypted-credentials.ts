@@ -4,27 +4,27 @@ import { ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Store, StoredCredential } from '../../gateway/ports/store.ts';
 import { openContent, sealContent, secretsOf, type CredentialContent } from './credential-content.ts';
-import { ensureEncryptionKey, readEncryptionKey, type KeyPlace } from './encryption-key.ts';
+import { ensureEncryptionKey, readEncryptionKey, type KeyLocation } from './encryption-key.ts';
 
 /** A stored sign-in and its decrypted content. */
-export interface Shelved {
+export interface OpenedCredential {
   readonly stored: StoredCredential;
   /** Undefined if it was encrypted with another key. */
   readonly content: CredentialContent | undefined;
 }
 
-export interface ShelfOptions {
+export interface EncryptedCredentialsOptions {
   readonly store: Store;
-  readonly place: KeyPlace;
+  readonly place: KeyLocation;
   /** Receives secrets that must be masked from now on. */
   readonly learn: (secrets: readonly string[]) => void;
 }
 
 /** The stored sign-ins, encrypted and decrypted with the encryption key. */
-export class CredentialShelf {
-  readonly #options: ShelfOptions;
+export class EncryptedCredentials {
+  readonly #options: EncryptedCredentialsOptions;
 
-  constructor(options: ShelfOptions) {
+  constructor(options: EncryptedCredentialsOptions) {
     this.#options = options;
   }
 
@@ -33,7 +33,7 @@ export class CredentialShelf {
   }
 
   /** Most recently saved first. Without a usable key, no content is decrypted. */
-  async all(): Promise<Result<readonly Shelved[], Refusal>> {
+  async all(): Promise<Result<readonly OpenedCredential[], Refusal>> {
     const { store, place, learn } = this.#options;
     const found = await store.credentials();
     if (!found.ok || found.value.length === 0) return found.ok ? ok([]) : found;
@@ -61,7 +61,11 @@ export class CredentialShelf {
 }
 
 /** A subject's latest sign-in at a server. If the URL of the server changed, its earlier sign-ins do not apply. */
-export function ownOf(all: readonly Shelved[], spec: ServerSpec, subject: string): Shelved | undefined {
+export function ownOf(
+  all: readonly OpenedCredential[],
+  spec: ServerSpec,
+  subject: string,
+): OpenedCredential | undefined {
   const identity = identityOf(spec);
   return all.find(
     ({ stored }) => stored.server === spec.name && stored.identity === identity && stored.subject === subject,

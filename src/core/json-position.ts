@@ -1,0 +1,115 @@
+import { isJsonObject } from './json-object.ts';
+
+/** A value in a JSON document, with its location and the errors found so far. */
+export interface JsonPosition {
+  /** Undefined if absent. */
+  readonly value: unknown;
+  /** `toolsets.0.name`; empty for the document. */
+  readonly field: string;
+  /** The same as a JSON pointer (RFC 6901). Undefined if pointers are not needed. */
+  readonly pointer?: string | undefined;
+  /** Errors in the order in which they were found. Readers add to it and continue with a placeholder value. */
+  readonly faults: Fault[];
+}
+
+export interface Fault {
+  readonly field: string;
+  readonly pointer?: string;
+  /** The end of a sentence. */
+  readonly reason: string;
+}
+
+export function addFault({ field, pointer, faults }: JsonPosition, reason: string): void {
+  faults.push({
+    field: field === '' ? 'the document' : field,
+    ...(pointer !== undefined && { pointer }),
+    reason,
+  });
+}
+
+export function isGiven({ value }: JsonPosition): boolean {
+  return value !== undefined;
+}
+
+export function memberAt(position: JsonPosition, name: string): JsonPosition {
+  const members = isJsonObject(position.value) ? position.value : {};
+  return {
+    ...position,
+    value: Object.hasOwn(members, name) ? members[name] : undefined,
+    ...stepTo(position, name),
+  };
+}
+
+/** The members of an object, in its own order. */
+export function membersAt(
+  position: JsonPosition,
+): readonly (readonly [name: string, member: JsonPosition])[] {
+  if (!isJsonObject(position.value)) addFault(position, 'it must be an object');
+  const entries = isJsonObject(position.value) ? Object.entries(position.value) : [];
+  return entries.map(([name, value]) => [name, { ...position, value, ...stepTo(position, name) }]);
+}
+
+export function itemsAt(position: JsonPosition): readonly JsonPosition[] {
+  if (!Array.isArray(position.value))
+    addFault(position, position.value === undefined ? MISSING : 'it must be a list');
+  const items: readonly unknown[] = Array.isArray(position.value) ? position.value : [];
+  return items.map((value, index) => ({ ...position, value, ...stepTo(position, String(index)) }));
+}
+
+export function textAt(position: JsonPosition): string {
+  if (typeof position.value === 'string') return position.value;
+  addFault(position, position.value === undefined ? MISSING : 'it must be a string');
+  return '';
+}
+
+export function textIfGiven(position: JsonPosition): string | undefined {
+  return isGiven(position) ? textAt(position) : undefined;
+}
+
+/** A text that must pass a check, which returns what is wrong with it. */
+export function fitTextAt(position: JsonPosition, fault: (text: string) => string | undefined): string {
+  const text = textAt(position);
+  const reason = typeof position.value === 'string' ? fault(text) : undefined;
+  if (reason !== undefined) addFault(position, reason);
+  return text;
+}
+
+export function flagAt(position: JsonPosition, defaultValue: boolean): boolean {
+  if (isGiven(position) && typeof position.value !== 'boolean')
+    addFault(position, 'it must be true or false');
+  return typeof position.value === 'boolean' ? position.value : defaultValue;
+}
+
+/** ECMAScript date-time format: ISO 8601 with the time in UTC or with an offset. */
+const TIME = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT/;
+
+export function timeMsAt(position: JsonPosition, defaultValue: number): number {
+  if (!isGiven(position)) return defaultValue;
+  const ms =
+    typeof position.value === 'string' && TIME.test(position.value) ? Date.parse(position.value) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  addFault(position, 'it must be a time in ISO 8601');
+  return defaultValue;
+}
+
+const MISSING = 'it is missing';
+
+function stepTo({ field, pointer }: JsonPosition, name: string): Pick<JsonPosition, 'field' | 'pointer'> {
+  return {
+    field: field === '' ? name : `${field}.${name}`,
+    pointer: pointer === undefined ? undefined : `${pointer}${pointerStep(name)}`,
+  };
+}
+
+/** One step of a JSON pointer (RFC 6901, section 3). */
+export function pointerStep(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** What is wrong with an entry that somebody wrote. */
+export interface EntryFault {
+  /** Its member, such as `auth.type`; empty: its name. */
+  readonly field: string;
+  /** A sentence. */
+  readonly reason: string;
+}
