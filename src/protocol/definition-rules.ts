@@ -29,8 +29,16 @@ export interface Member {
 }
 
 const STRING: Rule = { kind: 'value', message: 'is no string', holds: (value) => typeof value === 'string' };
-const BOOLEAN: Rule = { kind: 'value', message: 'is no boolean', holds: (value) => typeof value === 'boolean' };
-const NUMBER: Rule = { kind: 'value', message: 'is no finite number', holds: (value) => Number.isFinite(value) };
+const BOOLEAN: Rule = {
+  kind: 'value',
+  message: 'is no boolean',
+  holds: (value) => typeof value === 'boolean',
+};
+const NUMBER: Rule = {
+  kind: 'value',
+  message: 'is no finite number',
+  holds: (value) => Number.isFinite(value),
+};
 const PRIORITY: Rule = {
   kind: 'value',
   message: 'is no number from 0 to 1',
