@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
@@ -269,6 +269,22 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     expect(readdirSync(folder).sort()).toEqual(['notes.txt', 'page.md', 'table.csv']);
     expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('notes.txt\n');
   });
+});
+
+it.skipIf(!isLinux)('with "sandbox": "strict" the server itself changes its roots alone', async () => {
+  const [folder, outside] = [tempDir(), tempDir()];
+  const servers = { two: fixture('twofaced', [folder], { sandbox: 'strict' }) };
+  const assay = await startGateway({ servers });
+  await assay.settled();
+  const session = await openSession(assay.url);
+  const call = (tool: string, path: string): Promise<Json> =>
+    session.ask('tools/call', { name: `two_${tool}`, arguments: { do: 'write', path } });
+  expect(textOf(await call('change', 'new'))).toBe('written');
+  const refused = await call('change', join('..', basename(outside), 'loot'));
+  expect(at(refused, 'result', 'isError')).toBe(true);
+  expect(textOf(refused)).toContain(join(outside, 'loot'));
+  expect(at(await call('look', 'loot'), 'result', '_meta', 'assay/refusal', 'code')).toBe('SANDBOX_DENIED');
+  expect([readdirSync(folder), readdirSync(outside)]).toEqual([['new'], []]);
 });
 
 it('is refused its read-only calls where bubblewrap is missing, and says what to install', async () => {

@@ -84,7 +84,7 @@ async function confined(
   };
   return {
     command: bwrap,
-    args: [...confinementArgs(facts), '--', ...WITH_LIMITS, ...gate, given.command, ...given.args],
+    args: [...confinementArgs(facts), '--', ...withLimits(rights), ...gate, given.command, ...given.args],
     cwd: '/',
     env: { PATH: path, HOME: confinedHome(home), ...given.env },
     inherits: 'language',
@@ -96,12 +96,16 @@ const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
 
 /** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone; root is exempt. */
 const MAX_PROCESSES = 512;
-const WITH_LIMITS: readonly string[] = [
-  '/bin/sh',
-  '-c',
-  `ulimit -c 0; ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null; exec "$@"`,
-  'sh',
-];
+/** Of one process of a twin. V8 reserves half a GiB of it for each thread that runs JavaScript. */
+const MAX_DATA_KIB = 8 * 1024 * 1024;
+
+/** Where memory runs out, the kernel ends twins first. */
+function withLimits(rights: SandboxRights): readonly string[] {
+  const ofTwin = `ulimit -d ${MAX_DATA_KIB}; echo 1000 2>/dev/null >/proc/self/oom_score_adj; `;
+  const processes = `ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null`;
+  const script = `ulimit -c 0; ${rights === 'write_roots' ? '' : ofTwin}${processes}; exec "$@"`;
+  return ['/bin/sh', '-c', script, 'sh'];
+}
 
 /** What a command line declares: folders of data, and the files of the program with its interpreter. */
 async function dataOf(

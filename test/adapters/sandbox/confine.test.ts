@@ -1,0 +1,63 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
+import type { SandboxRights } from '../../../src/core/sandbox.ts';
+import { Child } from '../../../src/platform/child.ts';
+import { tempDir } from '../../support/place.ts';
+
+/** What Python prints that runs in `cwd` with these rights. */
+async function printed(code: string, { rights, cwd, roots = [] }: Confinement): Promise<string> {
+  const command = { command: '/usr/bin/python3', args: ['-c', code], env: {}, cwd, roots };
+  const confined = await confineWith([])(command, { rights, namedReaches: new Set() });
+  if (!confined.ok) throw new Error(confined.error);
+  const child = new Child(confined.value);
+  let output = '';
+  child.onOutput((chunk) => (output += chunk.toString()));
+  child.onErrorOutput((chunk) => (output += chunk.toString()));
+  await child.ended;
+  await Promise.all([child.outputRead, child.errorOutputRead]);
+  return output.trim();
+}
+
+interface Confinement {
+  readonly rights: SandboxRights;
+  readonly cwd: string;
+  readonly roots?: readonly string[];
+}
+
+const LIMITS = `
+try: bytes(9 << 30); size = 'got'
+except MemoryError: size = 'too much'
+print(size, open('/proc/self/oom_score_adj').read().strip())`;
+
+describe.skipIf(process.platform !== 'linux')('a confined process', () => {
+  it.each(['read', 'read_network'] as const)(
+    'that may %s is limited in memory and ends first',
+    async (rights) => {
+      expect(await printed(LIMITS, { rights, cwd: '/' })).toBe('too much 1000');
+    },
+  );
+
+  it('with roots changes these alone, and an error names the path', async () => {
+    const [root, outside] = [tempDir(), tempDir()];
+    for (const folder of [root, outside]) writeFileSync(join(folder, 'note'), 'a note');
+    mkdirSync(join(root, 'inner'));
+    const attempt = (path: string): string => `
+try: open(${JSON.stringify(path)}, 'w'); print('written')
+except OSError as error: print(error)`;
+    const paths = [join(root, 'inner', 'new'), join(outside, 'loot'), join(outside, 'note'), '/usr/loot'];
+    const code = `print(open(${JSON.stringify(join(root, 'note'))}).read())${paths.map(attempt).join('')}`;
+    expect((await printed(code, { rights: 'write_roots', cwd: '/', roots: [root] })).split('\n')).toEqual([
+      'a note',
+      'written',
+      `[Errno 2] No such file or directory: '${join(outside, 'loot')}'`,
+      `[Errno 2] No such file or directory: '${join(outside, 'note')}'`,
+      "[Errno 30] Read-only file system: '/usr/loot'",
+    ]);
+    expect([readdirSync(join(root, 'inner')), readdirSync(outside)]).toEqual([['new'], ['note']]);
+    expect(await printed(attempt(join(root, 'more')), { rights: 'read', cwd: '/', roots: [root] })).toBe(
+      `[Errno 30] Read-only file system: '${join(root, 'more')}'`,
+    );
+  });
+});
