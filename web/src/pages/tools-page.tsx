@@ -42,12 +42,14 @@ export function ToolsPage(): ReactNode {
       count={isComplete(tools.data) ? rows.length : undefined}
       tools={<SearchBox label="Search tools" value={search.q ?? ''} onChange={(q) => set({ q })} />}
     >
-      <ToolFilters
-        search={search}
-        servers={servers}
-        toolsets={toolsets.data?.map(({ name }) => name) ?? []}
-        onChange={set}
-      />
+      {tools.data?.length !== 0 && (
+        <ToolFilters
+          search={search}
+          servers={servers}
+          toolsets={toolsets.data?.map(({ name }) => name) ?? []}
+          onChange={set}
+        />
+      )}
       {tools.isPending && <LoadingRows count={12} />}
       {tools.isError && <Failed error={tools.error} onRetry={() => void tools.refetch()} />}
       {tools.isSuccess && tools.data.length > 0 && rows.length === 0 && (
