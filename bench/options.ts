@@ -12,6 +12,7 @@ export const EXTRAS = [
   'hints',
   'policy',
   'sandbox',
+  'verify',
   'sources',
   'pages',
 ] as const;

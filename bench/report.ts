@@ -92,6 +92,7 @@ function notesOf(results: Results): readonly string[] {
     hints,
     policy,
     sandbox,
+    verify,
     sources,
     pages,
   } = results;
@@ -148,6 +149,9 @@ function notesOf(results: Results): readonly string[] {
         `${wholeNumber(median(found.firstCalls.map(of)) ?? NaN)} ms`;
       const first = `the first call takes ${firstMs(({ twinMs }) => twinMs)} on a twin, ${firstMs(({ plainMs }) => plainMs)} on its server`;
       return `${first}; a twin takes ${megabytes(found.twinMb)}`;
+    }),
+    told('verify', verify, ({ tools, calls, peakMb }) => {
+      return `${wholeNumber(tools)} tools of the file system server with ${wholeNumber(calls)} calls; all processes together take up to ${megabytes(peakMb)}`;
     }),
     told(
       'sources',

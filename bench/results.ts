@@ -9,6 +9,7 @@ import type { HintCost } from './hints.ts';
 import type { PageCost } from './pages.ts';
 import type { PolicyCost } from './policy.ts';
 import type { SandboxCost } from './sandbox.ts';
+import type { VerifyCost } from './verify.ts';
 import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
@@ -43,6 +44,7 @@ export interface Results {
   readonly hints: Finding<HintCost>;
   readonly policy: Finding<PolicyCost>;
   readonly sandbox: Finding<SandboxCost>;
+  readonly verify: Finding<VerifyCost>;
   readonly sources: Finding<SourceCost>;
   readonly pages: Finding<PageCost>;
 }

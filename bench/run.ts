@@ -19,6 +19,7 @@ import { measureStart } from './start.ts';
 import { measureHints } from './hints.ts';
 import { measureSources } from './sources.ts';
 import { measureToolsets } from './toolsets.ts';
+import { measureVerify } from './verify.ts';
 import { Place, ROOT, startTarget, type Target, TARGETS } from './targets.ts';
 
 const VERSIONED = ['undici', 'mcp-proxy', '@modelcontextprotocol/server', '@modelcontextprotocol/client'];
@@ -115,6 +116,7 @@ async function measureExtras(
     hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
     policy: await ifWanted('policy', () => measurePolicy(place, { load, plan })),
     sandbox: await ifWanted('sandbox', () => measureSandbox(place, { load, plan })),
+    verify: await ifWanted('verify', () => measureVerify(place)),
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     pages: await ifWanted('pages', () => measurePages(place, { plan })),
     list: await ifWanted('list', async () => {

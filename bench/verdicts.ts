@@ -14,6 +14,7 @@ import {
 } from './results.ts';
 import { addedFirstMs, callOfTwin, startOfTwins } from './sandbox.ts';
 import { startRatio } from './start.ts';
+import { verifyMsPerTool } from './verify.ts';
 
 export interface Verdict {
   readonly what: string;
@@ -104,6 +105,7 @@ function otherGoals({
   hints,
   policy,
   sandbox,
+  verify,
   sources,
   pages,
 }: Results): readonly Goal[] {
@@ -222,6 +224,13 @@ function otherGoals({
       bound: 1.05,
       unit: '×',
       cell: cellOfFinding(sandbox, startOfTwins),
+    },
+    {
+      what: 'time of `assay verify` per tool: median',
+      sign: '≤',
+      bound: 1_500,
+      unit: ' ms',
+      cell: cellOfFinding(verify, verifyMsPerTool),
     },
     {
       what: 'calls/s of a REST tool, of a call through the ceiling (100 B, c=64)',
