@@ -5,6 +5,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Empty } from './parts/states.tsx';
 import { Shell } from './shell.tsx';
 import { readActivitySearch } from './state/activity-search.ts';
@@ -14,9 +15,13 @@ import { readToolsetSearch } from './state/toolset-search.ts';
 import { readToolSearch } from './state/tool-search.ts';
 import { toolsQuery } from './state/tools.ts';
 
+function NotFound(): ReactNode {
+  return <Empty title="There is no such page">Choose one on the left.</Empty>;
+}
+
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
   component: Shell,
-  notFoundComponent: () => <Empty title="There is no such page">Choose one on the left.</Empty>,
+  notFoundComponent: NotFound,
 });
 
 const overview = createRoute({
@@ -69,8 +74,26 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
 });
 
+const parts = createRoute({
+  getParentRoute: () => root,
+  path: '/parts',
+  component: import.meta.env.DEV
+    ? lazyRouteComponent(() => import('./pages/parts-page.tsx'), 'PartsPage')
+    : NotFound,
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, approvals, tools, run, toolsets, servers, activity, settings]),
+  routeTree: root.addChildren([
+    overview,
+    approvals,
+    tools,
+    run,
+    toolsets,
+    servers,
+    activity,
+    settings,
+    parts,
+  ]),
   basepath: '/admin',
   defaultPreload: 'intent',
   context: { client: undefined as unknown as QueryClient }, // `main` gives it
