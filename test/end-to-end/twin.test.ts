@@ -308,4 +308,9 @@ it('is refused its read-only calls where bubblewrap is missing, and says what to
   const strict = serverIn(await assay.health(), 'strict');
   expect(at(strict, 'causeCode')).toBe('SANDBOX_UNAVAILABLE');
   expect(readdirSync(folder)).toEqual(['twin_change']);
+  await until('serve says so', () =>
+    assay.stdout().includes('What is to run in a sandbox of twin, strict is refused, as none can start: ')
+      ? true
+      : undefined,
+  );
 });

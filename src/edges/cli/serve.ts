@@ -70,7 +70,7 @@ async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Prom
   const [reason, remedy] = [gapText(support.gap), gapRemedy(support.gap)];
   print(
     proseOf(
-      `\nRead-only tools of ${names.join(', ')} are refused, as no sandbox can start: ${reason}. ${remedy}`,
+      `\nWhat is to run in a sandbox of ${names.join(', ')} is refused, as none can start: ${reason}. ${remedy}`,
     ),
   );
 }
