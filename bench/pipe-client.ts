@@ -9,7 +9,7 @@ const ANSWER_WITHIN_MS = 60_000;
 const STDERR_KEPT = 2_000;
 
 /** A message from the server, parsed. */
-export interface Heard {
+export interface Received {
   readonly id?: unknown;
   readonly method?: string;
   readonly result?: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export class PipeClient {
   readonly child: ChildProcessWithoutNullStreams;
   /** Resolves when the process has ended, with its exit code or signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  readonly #waiting = new Map<number, (heard: Heard) => void>();
+  readonly #waiting = new Map<number, (heard: Received) => void>();
   readonly #answered = new Set<unknown>();
   #unfinished = '';
   #stderr = '';
@@ -38,7 +38,7 @@ export class PipeClient {
   }
 
   /** Sends a request and returns the whole answer; rejects if there is none. */
-  async ask(method: string, params: object, era: Era = 'legacy'): Promise<Heard> {
+  async ask(method: string, params: object, era: Era = 'legacy'): Promise<Received> {
     const { answer } = this.begin(method, params, era);
     const limit = new AbortController();
     try {
@@ -53,10 +53,10 @@ export class PipeClient {
   }
 
   /** Sends a request without waiting. */
-  begin(method: string, params: object, era: Era = 'legacy'): { id: number; answer: Promise<Heard> } {
+  begin(method: string, params: object, era: Era = 'legacy'): { id: number; answer: Promise<Received> } {
     this.#lastId += 1;
     const id = this.#lastId;
-    const answer = new Promise<Heard>((resolve) => this.#waiting.set(id, resolve));
+    const answer = new Promise<Received>((resolve) => this.#waiting.set(id, resolve));
     this.#write(outgoing({ era, method, params: { ...params }, id }).body);
     return { id, answer };
   }
@@ -106,7 +106,7 @@ export class PipeClient {
     this.#unfinished = lines.pop() ?? '';
     for (const line of lines) {
       if (line === '') continue;
-      const heard = JSON.parse(line) as Heard;
+      const heard = JSON.parse(line) as Received;
       if (heard.method !== undefined || typeof heard.id !== 'number') continue;
       this.#answered.add(heard.id);
       this.#waiting.get(heard.id)?.(heard);

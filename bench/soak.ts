@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLineOf, pidsNaming } from './proc.ts';
 import { Processes } from './processes.ts';
-import { Census, type Sample } from './soak/census.ts';
+import { ResourceSampler, type Sample } from './soak/resource-sampler.ts';
 import { Chance } from './soak/chance.ts';
-import { CROWD } from './soak/crowd.ts';
+import { HTTP_CLIENTS } from './soak/http-clients.ts';
 import { Gateway } from './soak/gateway.ts';
-import { actOn, type Ground, pause, seek } from './soak/ground.ts';
-import { Household } from './soak/household.ts';
-import { judgementsOf, type Soaked } from './soak/judgement.ts';
+import { actOn, type SoakContext, pause, seek } from './soak/soak-context.ts';
+import { TestServers } from './soak/test-servers.ts';
+import { checkResources, type Soaked } from './soak/check-resources.ts';
 import { readSoakOptions, type SoakOptions } from './soak/options.ts';
 import { pipeClients } from './soak/pipes.ts';
 import { soakForMarkdown, soakForTerminal, type SoakResults } from './soak/report.ts';
 import { Tally } from './soak/tally.ts';
-import { mend, troublemakers } from './soak/trouble.ts';
+import { restoreServers, faultActors } from './soak/fault-injection.ts';
 import { Place, ROOT } from './targets.ts';
 
 const UP_WITHIN_MS = 60_000;
@@ -64,7 +64,7 @@ async function soakOnce(options: SoakOptions): Promise<number> {
     const file = keep(results);
     process.stdout.write(soakForTerminal(results));
     tell(`kept as ${file}.json and .md`);
-    return judgementsOf(results).every(({ holds }) => holds) ? 0 : 1;
+    return checkResources(results).every(({ holds }) => holds) ? 0 : 1;
   } finally {
     await processes.endAll();
   }
@@ -74,46 +74,46 @@ async function soak(
   place: Place,
   { options, tally }: { options: SoakOptions; tally: Tally },
 ): Promise<Soaked> {
-  const household = await Household.open(place);
-  const { configFile: config, home } = household;
+  const servers = await TestServers.open(place);
+  const { configFile: config, home } = servers;
   const gateway = await Gateway.start(processes, { config, home, tally });
-  const missing = await gateway.untilUp(household.names, UP_WITHIN_MS);
+  const missing = await gateway.untilUp(servers.names, UP_WITHIN_MS);
   if (missing !== undefined) throw new Error(missing);
   await sleep(CALM_MS);
-  const census = new Census(gateway, tally);
-  const before = await census.take();
+  const sampler = new ResourceSampler(gateway, tally);
+  const before = await sampler.take();
   const over = new AbortController();
-  const ground: Ground = { gateway, tally, over: over.signal };
+  const context: SoakContext = { gateway, tally, over: over.signal };
   // If Assay ends early, the load stops, and failing samples end the run.
   void gateway.ended.then(() => over.abort());
-  const actors = [...CROWD, ...troublemakers(household, options.isQuick), ...pipeClients(place, home)];
+  const actors = [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...pipeClients(place, home)];
   const chance = new Chance(options.seed);
-  const acting = actors.map((actor) => actOn(ground, actor, chance.fork(actor.name)));
-  const samples = await sampleFor(options, { census, over: over.signal });
+  const acting = actors.map((actor) => actOn(context, actor, chance.fork(actor.name)));
+  const samples = await sampleFor(options, { sampler, over: over.signal });
   over.abort();
   await Promise.all(acting);
   tell('the load has ended, all is mended');
-  await mend(ground, household);
-  const down = await gateway.untilUp(household.names, MENDED_WITHIN_MS);
+  await restoreServers(context, servers);
+  const down = await gateway.untilUp(servers.names, MENDED_WITHIN_MS);
   if (down !== undefined) tally.object('mended', down);
   tell('settling');
   await sleep(SETTLE_MS);
-  const settled = await census.take();
+  const settled = await sampler.take();
   const how = await gateway.end();
-  const ending = { how, left: await leftAfter(census, place) };
+  const ending = { how, left: await leftAfter(sampler, place) };
   return { before, samples, settled, ending, unexpected: tally.unexpectedCount };
 }
 
 async function sampleFor(
   { minutes, isQuick }: SoakOptions,
-  { census, over }: { readonly census: Census; readonly over: AbortSignal },
+  { sampler, over }: { readonly sampler: ResourceSampler; readonly over: AbortSignal },
 ): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   const untilMs = performance.now() + minutes * 60_000;
   while (performance.now() < untilMs) {
     await pause(isQuick ? QUICK_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS, over);
     if (over.aborted) throw new Error('Assay ended under the load');
-    const sample = await census.take();
+    const sample = await sampler.take();
     samples.push(sample);
     const { rssMb, fds, processes: below, calls, unexpected } = sample;
     tell(
@@ -124,9 +124,9 @@ async function sampleFor(
 }
 
 /** Command lines of the processes that outlived Assay; the reaper ends a moment later by design. */
-async function leftAfter(census: Census, place: Place): Promise<readonly string[]> {
+async function leftAfter(sampler: ResourceSampler, place: Place): Promise<readonly string[]> {
   const left = (): readonly number[] => [
-    ...new Set([...census.leftOver(), ...pidsNaming(`--soak=${place.scratch}`)]),
+    ...new Set([...sampler.leftOver(), ...pidsNaming(`--soak=${place.scratch}`)]),
   ];
   await seek(GONE_WITHIN_MS, () => Promise.resolve(left().length === 0 ? true : undefined));
   return left().map((pid) => `${String(pid)} ${commandLineOf(pid)}`);

@@ -1,12 +1,12 @@
 // Requests with the check for a correct answer.
-import type { Heard } from '../pipe-client.ts';
+import type { Received } from '../pipe-client.ts';
 import type { Chance } from './chance.ts';
 
 /**
- * The role of a server: a steady one is left alone and must never fail, a fragile one is made to crash, and a guest is
+ * The role of a server: a steady one is left alone and must never fail, a fragile one is made to crash, and a removable is
  * added and removed by config edits.
  */
-export type Role = 'steady' | 'fragile' | 'guest';
+export type Role = 'steady' | 'fragile' | 'removable';
 
 export interface Call {
   readonly what: string;
@@ -14,12 +14,12 @@ export interface Call {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Why the messages, the last of them without an error, are not a correct answer. */
-  readonly flaw: (messages: readonly Heard[]) => string | undefined;
+  readonly flaw: (messages: readonly Received[]) => string | undefined;
   /** Code of the JSON-RPC error that is the correct answer. */
   readonly error?: number;
 }
 
-export type Judgement =
+export type Verdict =
   | { readonly kind: 'right' }
   /** An acceptable error, as the server was down. */
   | { readonly kind: 'refused'; readonly code: string }
@@ -30,10 +30,10 @@ const DOWN = ['SERVER_ENDED', 'SERVER_UNAVAILABLE', 'SERVER_UNREACHED'];
 const REFUSALS: Readonly<Record<Role, readonly string[]>> = {
   steady: [],
   fragile: DOWN,
-  guest: [...DOWN, 'TOOL_UNKNOWN'],
+  removable: [...DOWN, 'TOOL_UNKNOWN'],
 };
 
-export function judge(call: Call, messages: readonly Heard[], id: number): Judgement {
+export function checkAnswer(call: Call, messages: readonly Received[], id: number): Verdict {
   const last = messages.at(-1);
   if (last?.id !== id) return { kind: 'wrong', reason: `no response to ${String(id)}: ${shown(messages)}` };
   if (last.error !== undefined) {
@@ -64,11 +64,11 @@ const KINDS: readonly ((chance: Chance) => Call)[] = [
       (chance: Chance): Call =>
         arguing(tool, 'fragile', chance),
   ),
-  (chance) => echoed('guest_web_echo', 'guest', chance),
-  ...['guest_a_echo', 'guest_b_echo'].map(
+  (chance) => echoed('removable_web_echo', 'removable', chance),
+  ...['removable_a_echo', 'removable_b_echo'].map(
     (tool) =>
       (chance: Chance): Call =>
-        arguing(tool, 'guest', chance),
+        arguing(tool, 'removable', chance),
   ),
   (chance) => {
     const bytes = chance.happens(0.05) ? 3_000_000 : chance.between(1, 300_000);

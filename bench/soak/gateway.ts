@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { signalGroup, type Processes } from '../processes.ts';
 import { builtMain, ROOT } from '../targets.ts';
-import { seek } from './ground.ts';
+import { seek } from './soak-context.ts';
 import type { Tally } from './tally.ts';
 
 /** Only the first output is kept; it contains the endpoint. */

@@ -7,8 +7,8 @@ import type { PipeClient } from '../pipe-client.ts';
 import { pidsNaming } from '../proc.ts';
 import { builtMain, peerFile, type Place } from '../targets.ts';
 import type { Chance } from './chance.ts';
-import { type Actor, type Ground, seek } from './ground.ts';
-import { fixture } from './household.ts';
+import { type Actor, type SoakContext, seek } from './soak-context.ts';
+import { fixture } from './test-servers.ts';
 
 const LISTED_WITHIN_MS = 60_000;
 const GONE_WITHIN_MS = 20_000;
@@ -21,7 +21,7 @@ export function pipeClients(place: Place, home: string): readonly Actor[] {
     return {
       name: `assay stdio ${one}`,
       pauseMs: [1_000, 6_000],
-      act: (ground, chance) => desk.visit(ground, chance),
+      act: (context, chance) => desk.visit(context, chance),
     };
   });
 }
@@ -42,7 +42,7 @@ class Desk {
     this.#args = [builtMain(), 'stdio', '--all', '--config', config, '--home', home];
   }
 
-  async visit({ tally }: Ground, chance: Chance): Promise<void> {
+  async visit({ tally }: SoakContext, chance: Chance): Promise<void> {
     const era = chance.pick(['legacy', 'modern'] as const);
     const client = this.#place.pipe(this.#args);
     const how = chance.pick(['closes stdin', 'SIGTERM', 'SIGKILL'] as const);
@@ -62,7 +62,7 @@ class Desk {
   }
 
   /** After SIGKILL the reaper needs time to clean up; it is also under test. */
-  async #untilGone(tally: Ground['tally'], how: string): Promise<void> {
+  async #untilGone(tally: SoakContext['tally'], how: string): Promise<void> {
     const isGone = await seek(GONE_WITHIN_MS, () =>
       Promise.resolve(pidsNaming(this.#mark).length === 0 ? true : undefined),
     );
@@ -76,7 +76,7 @@ class Desk {
 async function use(
   client: PipeClient,
   era: Era,
-  { tally, chance }: { readonly tally: Ground['tally']; readonly chance: Chance },
+  { tally, chance }: { readonly tally: SoakContext['tally']; readonly chance: Chance },
 ): Promise<void> {
   if (era === 'legacy') {
     await client.ask('initialize', INITIALIZE_PARAMS);

@@ -1,7 +1,7 @@
 // A soak as tables: the verdict first, then the samples, then the counts of all results.
 import { drawBox, drawMarkdown, type Table } from '../table.ts';
-import type { Sample } from './census.ts';
-import { judgementsOf, type Soaked } from './judgement.ts';
+import type { Sample } from './resource-sampler.ts';
+import { checkResources, type Soaked } from './check-resources.ts';
 
 export interface SoakResults extends Soaked {
   readonly startedAt: string;
@@ -39,7 +39,7 @@ function tablesOf(results: SoakResults): readonly Table[] {
     {
       title: 'Verdict',
       head: ['what', 'bound', 'seen', ''],
-      rows: judgementsOf(results).map(({ what, bound, seen, holds }) => [
+      rows: checkResources(results).map(({ what, bound, seen, holds }) => [
         what,
         bound,
         seen,

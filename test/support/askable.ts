@@ -72,14 +72,14 @@ export const ACCEPT: Answerer = (method, params) => {
   };
 };
 
-interface Heard {
+interface Received {
   readonly asked: { readonly method: string; readonly params: Json }[];
   answerer: Answerer;
   readonly hear: (request: unknown) => JsonObject;
 }
 
-function heard(): Heard {
-  const one: Heard = {
+function heard(): Received {
+  const one: Received = {
     asked: [],
     answerer: ACCEPT,
     hear: (request) => {

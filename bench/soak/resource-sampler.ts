@@ -19,7 +19,7 @@ export interface Sample {
 }
 
 /** Takes samples, and remembers every process that it ever saw below Assay. */
-export class Census {
+export class ResourceSampler {
   readonly #gateway: Gateway;
   readonly #tally: Tally;
   readonly #startedMs: number = performance.now();

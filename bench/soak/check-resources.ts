@@ -1,6 +1,6 @@
 // Whether resource use stayed flat: a pure function of the samples.
 import { median, slopeOf } from '../statistics.ts';
-import type { Sample } from './census.ts';
+import type { Sample } from './resource-sampler.ts';
 
 export interface Soaked {
   /** All servers up, no clients yet. */
@@ -17,7 +17,7 @@ export interface Soaked {
   readonly unexpected: number;
 }
 
-export interface Judged {
+export interface CheckedResource {
   readonly what: string;
   readonly bound: string;
   readonly seen: string;
@@ -32,7 +32,13 @@ const RSS_SLACK_MB = 15;
 /** Handles that Node opens on first use, plus a few idle connections. */
 const HANDLE_SLACK = 8;
 
-export function judgementsOf({ before, samples, settled, ending, unexpected }: Soaked): readonly Judged[] {
+export function checkResources({
+  before,
+  samples,
+  settled,
+  ending,
+  unexpected,
+}: Soaked): readonly CheckedResource[] {
   const judged = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
   const rssMb = median(judged.map((sample) => sample.rssMb)) ?? NaN;
   const fds = median(judged.map((sample) => sample.fds)) ?? NaN;
@@ -66,7 +72,7 @@ function growth(
   samples: readonly Sample[],
   value: (sample: Sample) => number,
   { bound, unit }: { readonly bound: number; readonly unit: string },
-): Judged {
+): CheckedResource {
   const points = samples.map((sample) => ({ x: sample.atSeconds, y: value(sample) }));
   const slope = samples.length < MIN_SAMPLES ? undefined : slopeOf(points);
   const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
@@ -79,6 +85,6 @@ function growth(
   };
 }
 
-function atMost(what: string, seen: number, bound: number): Judged {
+function atMost(what: string, seen: number, bound: number): CheckedResource {
   return { what, bound: `≤ ${String(bound)}`, seen: String(seen), holds: seen <= bound };
 }

@@ -1,18 +1,18 @@
 // An HTTP client of either era, with kept connections or a new one for each request.
 import { Agent, Client, request } from 'undici';
 import { type Ask, INITIALIZE_PARAMS, messagesOf, outgoing } from '../messages.ts';
-import type { Heard } from '../pipe-client.ts';
+import type { Received } from '../pipe-client.ts';
 
 const ANSWER_WITHIN_MS = 60_000;
 
-export interface Came {
+export interface HttpAnswer {
   readonly status: number;
   readonly session: string | undefined;
   /** All messages up to and including the response; none if the request was cancelled. */
-  readonly messages: readonly Heard[];
+  readonly messages: readonly Received[];
 }
 
-export class Talk {
+export class HttpClient {
   readonly endpoint: string;
   readonly #agent = new Agent({ headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS });
   #lastId = 0;
@@ -27,7 +27,7 @@ export class Talk {
   }
 
   /** One POST; `signal` disconnects the client mid-request. */
-  async post(ask: Ask, how: { signal?: AbortSignal; isFresh?: boolean } = {}): Promise<Came> {
+  async post(ask: Ask, how: { signal?: AbortSignal; isFresh?: boolean } = {}): Promise<HttpAnswer> {
     const { headers, body } = outgoing(ask);
     const { origin } = new URL(this.endpoint);
     const fresh = how.isFresh === true ? new Client(origin) : undefined;
@@ -44,7 +44,7 @@ export class Talk {
       return {
         status: response.statusCode,
         session: typeof session === 'string' ? session : undefined,
-        messages: messagesOf(text) as readonly Heard[],
+        messages: messagesOf(text) as readonly Received[],
       };
     } finally {
       await fresh?.destroy();
@@ -52,7 +52,7 @@ export class Talk {
   }
 
   /** Reads an event stream until the signal aborts it; returns its first message. */
-  async listen(ask: Ask | { session: string }, signal: AbortSignal): Promise<Heard | undefined> {
+  async listen(ask: Ask | { session: string }, signal: AbortSignal): Promise<Received | undefined> {
     const asked = 'method' in ask ? outgoing(ask) : undefined;
     const headers = asked?.headers ?? streamHeaders(ask.session ?? '');
     const { statusCode, body } = await request(this.endpoint, {
@@ -69,7 +69,7 @@ export class Talk {
       if (!signal.aborted) throw error;
     }
     if (statusCode !== 200) throw new Error(`status ${String(statusCode)}: ${heard.slice(0, 200)}`);
-    return messagesOf(heard.slice(0, heard.lastIndexOf('\n\n') + 1))[0] as Heard | undefined;
+    return messagesOf(heard.slice(0, heard.lastIndexOf('\n\n') + 1))[0] as Received | undefined;
   }
 
   /** Opens a legacy session and returns its id. */
@@ -80,7 +80,7 @@ export class Talk {
     return session;
   }
 
-  async initialize(): Promise<Came> {
+  async initialize(): Promise<HttpAnswer> {
     const id = this.nextId();
     return await this.post({ era: 'legacy', method: 'initialize', params: INITIALIZE_PARAMS, id });
   }

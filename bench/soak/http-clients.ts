@@ -1,18 +1,18 @@
 // HTTP clients: some stay, some disconnect mid-request, some only listen, some never finish.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Call, judge, someCall, tool } from './calls.ts';
+import { type Call, checkAnswer, someCall, tool } from './calls.ts';
 import type { Chance } from './chance.ts';
-import type { Act, Actor, Ground } from './ground.ts';
-import { GUESTS } from './household.ts';
-import { Talk } from './talk.ts';
+import type { Act, Actor, SoakContext } from './soak-context.ts';
+import { REMOVABLE } from './test-servers.ts';
+import { HttpClient } from './http-client.ts';
 
 /** Share of sessions abandoned without a DELETE. */
 const ABANDONED_SHARE = 0.1;
 /** The status of a successful DELETE. */
 const ENDED = 204;
 
-export const CROWD: readonly Actor[] = [
+export const HTTP_CLIENTS: readonly Actor[] = [
   ...['1', '2', '3'].map((one): Actor => ({ name: `modern ${one}`, pauseMs: [0, 300], act: visitModern })),
   ...['1', '2'].map((one): Actor => ({ name: `legacy ${one}`, pauseMs: [0, 300], act: visitLegacy })),
   { name: 'fresh', pauseMs: [20, 200], act: callFresh },
@@ -26,64 +26,64 @@ export const CROWD: readonly Actor[] = [
 ];
 
 /** Some calls over kept connections. */
-async function visitModern({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
-  await withTalk(gateway.endpoint, async (talk) => {
+async function visitModern({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
+  await withClient(gateway.endpoint, async (client) => {
     for (let left = chance.between(1, 200); left > 0 && !over.aborted; left -= 1) {
-      await callOnce({ talk, tally }, someCall(chance));
+      await callOnce({ client, tally }, someCall(chance));
       await sleep(chance.between(5, 80));
     }
   });
 }
 
-async function visitLegacy(ground: Ground, chance: Chance): Promise<void> {
-  const { tally, over } = ground;
-  await withSession(ground, chance, async (talk, session) => {
+async function visitLegacy(context: SoakContext, chance: Chance): Promise<void> {
+  const { tally, over } = context;
+  await withSession(context, chance, async (client, session) => {
     for (let left = chance.between(1, 100); left > 0 && !over.aborted; left -= 1) {
-      await callOnce({ talk, tally, session }, someCall(chance));
+      await callOnce({ client, tally, session }, someCall(chance));
       await sleep(chance.between(5, 80));
     }
   });
 }
 
-async function callFresh({ gateway, tally }: Ground, chance: Chance): Promise<void> {
+async function callFresh({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
   const isFresh = true;
-  await withTalk(gateway.endpoint, (talk) => callOnce({ talk, tally, isFresh }, someCall(chance)));
+  await withClient(gateway.endpoint, (client) => callOnce({ client, tally, isFresh }, someCall(chance)));
 }
 
 /** A call whose client disconnects while it runs, which in the modern era cancels it. */
-async function leaveModern({ gateway, tally }: Ground, chance: Chance): Promise<void> {
-  await withTalk(gateway.endpoint, async (talk) => {
+async function leaveModern({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
+  await withClient(gateway.endpoint, async (client) => {
     const signal = AbortSignal.timeout(chance.between(1, 500));
-    await callOnce({ talk, tally, signal }, longCall(chance));
+    await callOnce({ client, tally, signal }, longCall(chance));
   });
 }
 
 /** In the legacy era the call continues, and its answer has no receiver. */
-async function leaveLegacy(ground: Ground, chance: Chance): Promise<void> {
-  const { tally } = ground;
-  await withSession(ground, chance, async (talk, session) => {
+async function leaveLegacy(context: SoakContext, chance: Chance): Promise<void> {
+  const { tally } = context;
+  await withSession(context, chance, async (client, session) => {
     const signal = AbortSignal.timeout(chance.between(1, 500));
-    await callOnce({ talk, tally, session, signal }, longCall(chance));
+    await callOnce({ client, tally, session, signal }, longCall(chance));
   });
 }
 
 /** A cancelled request gets no response, unless it finished before the cancellation. */
-async function cancel(ground: Ground, chance: Chance): Promise<void> {
-  const { tally } = ground;
-  await withSession(ground, chance, async (talk, session) => {
-    const id = talk.nextId();
+async function cancel(context: SoakContext, chance: Chance): Promise<void> {
+  const { tally } = context;
+  await withSession(context, chance, async (client, session) => {
+    const id = client.nextId();
     const { method, params } = longCall(chance);
-    const answering = talk.post({ era: 'legacy', method, params, id, session });
+    const answering = client.post({ era: 'legacy', method, params, id, session });
     await sleep(chance.between(1, 200));
     const told = { requestId: id, reason: 'soaked' };
-    await talk.post({ era: 'legacy', method: 'notifications/cancelled', params: told, session });
+    await client.post({ era: 'legacy', method: 'notifications/cancelled', params: told, session });
     const { messages } = await answering;
     const isAnswered = messages.some((message) => message.id === id);
     tally.count('canceller', isAnswered ? 'was answered before' : 'got no response');
   });
 }
 
-async function sendHalf({ gateway, tally }: Ground, chance: Chance): Promise<void> {
+async function sendHalf({ gateway, tally }: SoakContext, chance: Chance): Promise<void> {
   const { port, pathname } = new URL(gateway.endpoint);
   const head = `POST ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
   const text = `${head}Content-Length: 100000\r\n\r\n{"jsonrpc":"2.0","id":1,${' '.repeat(50_000)}`;
@@ -96,40 +96,40 @@ async function sendHalf({ gateway, tally }: Ground, chance: Chance): Promise<voi
 }
 
 /** The endpoint of a single server, which an edit may remove at any moment, with all its sessions. */
-async function visitSingleServer({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
-  const guest = chance.pick(GUESTS);
-  await withTalk(`${gateway.endpoint}/servers/${guest}`, async (talk) => {
-    const opened = await talk.initialize();
+async function visitSingleServer({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
+  const removable = chance.pick(REMOVABLE);
+  await withClient(`${gateway.endpoint}/servers/${removable}`, async (client) => {
+    const opened = await client.initialize();
     if (opened.session === undefined) {
       tally.count('single server', `closed, status ${String(opened.status)}`);
       return;
     }
     const { session } = opened;
     const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(10, 2_000))]);
-    await talk.listen({ session }, signal).catch(unlessCut(signal));
-    const id = talk.nextId();
-    const { status } = await talk.post({ era: 'legacy', method: 'tools/list', params: {}, id, session });
-    const ended = chance.happens(ABANDONED_SHARE) ? undefined : await talk.endSession(session);
+    await client.listen({ session }, signal).catch(unlessCut(signal));
+    const id = client.nextId();
+    const { status } = await client.post({ era: 'legacy', method: 'tools/list', params: {}, id, session });
+    const ended = chance.happens(ABANDONED_SHARE) ? undefined : await client.endSession(session);
     const how = ended === undefined ? 'left behind' : `ended with status ${String(ended)}`;
     tally.count('single server', `listed with status ${String(status)}, ${how}`);
   });
 }
 
-async function holdStream(ground: Ground, chance: Chance): Promise<void> {
-  const { tally, over } = ground;
-  await withSession(ground, chance, async (talk, session) => {
+async function holdStream(context: SoakContext, chance: Chance): Promise<void> {
+  const { tally, over } = context;
+  await withSession(context, chance, async (client, session) => {
     const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(50, 8_000))]);
-    const first = await talk.listen({ session }, signal).catch(unlessCut(signal));
+    const first = await client.listen({ session }, signal).catch(unlessCut(signal));
     tally.count('GET stream', first === undefined ? 'held' : 'held, and heard of a change');
   });
 }
 
-async function subscribe({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
-  await withTalk(gateway.endpoint, async (talk) => {
+async function subscribe({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
+  await withClient(gateway.endpoint, async (client) => {
     const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(500, 8_000))]);
     const params = { notifications: { toolsListChanged: true, promptsListChanged: true } };
-    const ask = { era: 'modern', method: 'subscriptions/listen', params, id: talk.nextId() } as const;
-    const first = await talk.listen(ask, signal).catch(unlessCut(signal));
+    const ask = { era: 'modern', method: 'subscriptions/listen', params, id: client.nextId() } as const;
+    const first = await client.listen(ask, signal).catch(unlessCut(signal));
     const isRight = first === undefined || first.method === 'notifications/subscriptions/acknowledged';
     if (isRight) tally.count('subscriber', first === undefined ? 'left at once' : 'acknowledged');
     else tally.object('subscriber', JSON.stringify(first));
@@ -137,8 +137,8 @@ async function subscribe({ gateway, tally, over }: Ground, chance: Chance): Prom
 }
 
 interface Caller {
-  readonly talk: Talk;
-  readonly tally: Ground['tally'];
+  readonly client: HttpClient;
+  readonly tally: SoakContext['tally'];
   /** Legacy session id, if any. */
   readonly session?: string;
   readonly isFresh?: boolean;
@@ -147,19 +147,19 @@ interface Caller {
 
 /** Calls and checks the answer, unless the client disconnected first. */
 export async function callOnce(caller: Caller, call: Call): Promise<void> {
-  const { talk, tally, session, signal, isFresh = false } = caller;
+  const { client, tally, session, signal, isFresh = false } = caller;
   const { method, params } = call;
   const era = session === undefined ? 'modern' : 'legacy';
-  const id = talk.nextId();
+  const id = client.nextId();
   tally.calls += 1;
-  const came = await talk
+  const came = await client
     .post({ era, method, params, id, session }, { isFresh, ...(signal === undefined ? {} : { signal }) })
     .catch(unlessCut(signal));
   if (came === undefined) {
     tally.count(`${era} ${call.what}`, 'left');
     return;
   }
-  const judged = judge(call, came.messages, id);
+  const judged = checkAnswer(call, came.messages, id);
   if (judged.kind === 'wrong') tally.object(`${era} ${call.what}`, judged.reason);
   else tally.count(`${era} ${call.what}`, judged.kind === 'right' ? 'right' : judged.code);
 }
@@ -183,27 +183,27 @@ function unlessCut(signal: AbortSignal | undefined): (error: unknown) => undefin
   };
 }
 
-async function withTalk(endpoint: string, use: (talk: Talk) => Promise<void>): Promise<void> {
-  const talk = new Talk(endpoint);
+async function withClient(endpoint: string, use: (client: HttpClient) => Promise<void>): Promise<void> {
+  const client = new HttpClient(endpoint);
   try {
-    await use(talk);
+    await use(client);
   } finally {
-    await talk.close();
+    await client.close();
   }
 }
 
 async function withSession(
-  { gateway, tally }: Ground,
+  { gateway, tally }: SoakContext,
   chance: Chance,
-  use: (talk: Talk, session: string) => Promise<void>,
+  use: (client: HttpClient, session: string) => Promise<void>,
 ): Promise<void> {
-  await withTalk(gateway.endpoint, async (talk) => {
-    const session = await talk.openSession();
+  await withClient(gateway.endpoint, async (client) => {
+    const session = await client.openSession();
     try {
-      await use(talk, session);
+      await use(client, session);
     } finally {
       const isLeft = chance.happens(ABANDONED_SHARE);
-      const status = isLeft ? ENDED : await talk.endSession(session);
+      const status = isLeft ? ENDED : await client.endSession(session);
       if (status !== ENDED) tally.object('session', `its DELETE got status ${String(status)}`);
       else tally.count('session', isLeft ? 'left behind' : 'ended');
     }
@@ -214,5 +214,7 @@ async function withSession(
 export const callOf =
   (choose: (chance: Chance) => Call): Act =>
   async ({ gateway, tally }, chance) => {
-    await withTalk(gateway.endpoint, (talk) => callOnce({ talk, tally, isFresh: true }, choose(chance)));
+    await withClient(gateway.endpoint, (client) =>
+      callOnce({ client, tally, isFresh: true }, choose(chance)),
+    );
   };

@@ -4,14 +4,14 @@ import type { Chance } from './chance.ts';
 import type { Gateway } from './gateway.ts';
 import type { Tally } from './tally.ts';
 
-export interface Ground {
+export interface SoakContext {
   readonly gateway: Gateway;
   readonly tally: Tally;
   readonly over: AbortSignal;
 }
 
 /** An action that an actor repeats until the run is over. */
-export type Act = (ground: Ground, chance: Chance) => Promise<void>;
+export type Act = (context: SoakContext, chance: Chance) => Promise<void>;
 
 export interface Actor {
   readonly name: string;
@@ -21,13 +21,13 @@ export interface Actor {
 }
 
 /** Repeats the action until the run is over; an exception fails the run without ending it. */
-export async function actOn(ground: Ground, actor: Actor, chance: Chance): Promise<void> {
-  const { tally, over } = ground;
+export async function actOn(context: SoakContext, actor: Actor, chance: Chance): Promise<void> {
+  const { tally, over } = context;
   for (;;) {
     await pause(chance.between(...actor.pauseMs), over);
     if (over.aborted) return;
     try {
-      await actor.act(ground, chance);
+      await actor.act(context, chance);
     } catch (error) {
       tally.object(actor.name, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     }

@@ -12,10 +12,10 @@ const TIMEOUT_MS = 10_000;
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** Servers that an edit may remove, with the label that each answers with. */
-export const GUESTS = ['guest_a', 'guest_b'] as const;
-export const WEB_GUEST = 'guest_web';
+export const REMOVABLE = ['removable_a', 'removable_b'] as const;
+export const REMOVABLE_WEB = 'removable_web';
 
-export class Household {
+export class TestServers {
   readonly configFile: string;
   readonly home: string;
   /** Text in the command line of every process behind this Assay. */
@@ -23,7 +23,7 @@ export class Household {
   /** The config's entries, in order; edits change them. */
   readonly entries: Map<string, Entry>;
   readonly #place: Place;
-  #webGuest: Running | undefined;
+  #removableWeb: Running | undefined;
   #edits = 0;
 
   private constructor(place: Place, entries: Map<string, Entry>) {
@@ -36,7 +36,7 @@ export class Household {
     this.configFile = join(folder, 'mcp.json');
   }
 
-  static async open(place: Place): Promise<Household> {
+  static async open(place: Place): Promise<TestServers> {
     const peer = await place.peer('echo-http.ts', ['--keep-alive-ms', KEEP_ALIVE_MS]);
     const httpOf = async (mode: string): Promise<Entry> => {
       const running = place.node([join(ROOT, 'test', 'fixtures', 'http.ts'), `--mode=${mode}`]);
@@ -56,27 +56,27 @@ export class Household {
       ['crasher', fixture('crasher', mark)],
       ['victim', fixture('plain', mark, '--label=victim')],
     ]);
-    const household = new Household(place, entries);
-    for (const guest of GUESTS) household.label(guest, guest);
-    await household.moveWebGuest();
-    household.write(false);
-    return household;
+    const servers = new TestServers(place, entries);
+    for (const removable of REMOVABLE) servers.label(removable, removable);
+    await servers.moveRemovableWeb();
+    servers.write(false);
+    return servers;
   }
 
   get names(): readonly string[] {
     return [...this.entries.keys()];
   }
 
-  label(guest: string, label: string): void {
-    this.entries.set(guest, fixture('plain', this.mark, `--label=${label}`));
+  label(removable: string, label: string): void {
+    this.entries.set(removable, fixture('plain', this.mark, `--label=${label}`));
   }
 
   /** Restarts the server on another port; the old one is gone at once. */
-  async moveWebGuest(): Promise<void> {
-    this.#webGuest?.end();
+  async moveRemovableWeb(): Promise<void> {
+    this.#removableWeb?.end();
     const peer = await this.#place.peer('echo-http.ts', ['--keep-alive-ms', KEEP_ALIVE_MS]);
-    this.#webGuest = peer.running;
-    this.entries.set(WEB_GUEST, { url: peer.endpoint, timeoutMs: TIMEOUT_MS });
+    this.#removableWeb = peer.running;
+    this.entries.set(REMOVABLE_WEB, { url: peer.endpoint, timeoutMs: TIMEOUT_MS });
   }
 
   /** Writes the config in place, or to a new file that replaces it, as most editors do; `text` is a broken config. */
