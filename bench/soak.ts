@@ -13,7 +13,7 @@ import { actOn, type SoakContext, pause, seek } from './soak/soak-context.ts';
 import { TestServers } from './soak/test-servers.ts';
 import { checkResources, type Soaked } from './soak/check-resources.ts';
 import { readSoakOptions, type SoakOptions } from './soak/options.ts';
-import { pipeClients } from './soak/pipes.ts';
+import { stdioClients } from './soak/stdio-clients.ts';
 import { soakForMarkdown, soakForTerminal, type SoakResults } from './soak/report.ts';
 import { Tally } from './soak/tally.ts';
 import { restoreServers, faultActors } from './soak/fault-injection.ts';
@@ -86,7 +86,7 @@ async function soak(
   const context: SoakContext = { gateway, tally, over: over.signal };
   // If Assay ends early, the load stops, and failing samples end the run.
   void gateway.ended.then(() => over.abort());
-  const actors = [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...pipeClients(place, home)];
+  const actors = [...HTTP_CLIENTS, ...faultActors(servers, options.isQuick), ...stdioClients(place, home)];
   const chance = new Chance(options.seed);
   const acting = actors.map((actor) => actOn(context, actor, chance.fork(actor.name)));
   const samples = await sampleFor(options, { sampler, over: over.signal });

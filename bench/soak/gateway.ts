@@ -23,6 +23,7 @@ export interface Health {
 }
 
 export class Gateway {
+  /** All tools of all servers, whatever toolset is equipped. */
   readonly endpoint: string;
   readonly pid: number;
   /** Resolves with the exit code or the signal. */
@@ -53,7 +54,11 @@ export class Gateway {
       return Promise.resolve(/endpoint +(http:\S+)\n/.exec(said)?.[1]);
     });
     if (endpoint === undefined) throw new Error('Assay did not say where it listens');
-    return new Gateway(child, endpoint);
+    return new Gateway(child, `${endpoint}/all`);
+  }
+
+  endpointOf(server: string): string {
+    return this.endpoint.replace(/all$/, `servers/${server}`);
   }
 
   async health(): Promise<Health> {

@@ -98,7 +98,7 @@ async function sendHalf({ gateway, tally }: SoakContext, chance: Chance): Promis
 /** The endpoint of a single server, which an edit may remove at any moment, with all its sessions. */
 async function visitSingleServer({ gateway, tally, over }: SoakContext, chance: Chance): Promise<void> {
   const removable = chance.pick(REMOVABLE);
-  await withClient(`${gateway.endpoint}/servers/${removable}`, async (client) => {
+  await withClient(gateway.endpointOf(removable), async (client) => {
     const opened = await client.initialize();
     if (opened.session === undefined) {
       tally.count('single server', `closed, status ${String(opened.status)}`);

@@ -15,18 +15,18 @@ const GONE_WITHIN_MS = 20_000;
 const TOOLS = ['pipe_echo', 'plain_sleep'];
 
 /** Each has its own config and shares the home folder of the Assay under test, as on a developer's machine. */
-export function pipeClients(place: Place, home: string): readonly Actor[] {
+export function stdioClients(place: Place, home: string): readonly Actor[] {
   return ['1', '2'].map((one) => {
-    const desk = new Desk(place, { home, name: `pipe-${one}` });
+    const clients = new StdioClients(place, { home, name: `pipe-${one}` });
     return {
       name: `assay stdio ${one}`,
       pauseMs: [1_000, 6_000],
-      act: (context, chance) => desk.visit(context, chance),
+      act: (context, chance) => clients.runOne(context, chance),
     };
   });
 }
 
-class Desk {
+class StdioClients {
   readonly #place: Place;
   readonly #args: readonly string[];
   readonly #mark: string;
@@ -42,7 +42,7 @@ class Desk {
     this.#args = [builtMain(), 'stdio', '--all', '--config', config, '--home', home];
   }
 
-  async visit({ tally }: SoakContext, chance: Chance): Promise<void> {
+  async runOne({ tally }: SoakContext, chance: Chance): Promise<void> {
     const era = chance.pick(['legacy', 'modern'] as const);
     const client = this.#place.pipe(this.#args);
     const how = chance.pick(['closes stdin', 'SIGTERM', 'SIGKILL'] as const);
