@@ -116,7 +116,7 @@ const observed = members<ObservedHint>({
     list(
       members<NonNullable<ObservedHint['evidence']>[number]>({
         effect: text,
-        says: text,
+        message: text,
         target: text,
         call: number,
         args: text,

@@ -59,7 +59,7 @@ export interface VerifyProgress {
 export type VerifyFault =
   | (FileFault & { readonly file: string })
   | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
-  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  | { readonly code: 'SERVER_FAILED'; readonly message: string }
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] }
   | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
 

@@ -63,7 +63,7 @@ it('a contradiction reaches clients, decisions, the API, events and the activity
   expect(await listedHints('lying_look')).toEqual({ readOnlyHint: true, openWorldHint: false });
 
   const tool = await peek();
-  const says = `created ${server.written}`;
+  const message = `created ${server.written}`;
   expect(tool).toMatchObject({
     hints: {
       readOnlyHint: {
@@ -79,7 +79,7 @@ it('a contradiction reaches clients, decisions, the API, events and the activity
       by: 'local',
       server: { name: 'lying' },
       hints: {
-        readOnlyHint: { verdict: 'contradicted', evidence: [{ says, target: server.written, call: 1 }] },
+        readOnlyHint: { verdict: 'contradicted', evidence: [{ message, target: server.written, call: 1 }] },
         openWorldHint: { verdict: 'consistent', calls: 2 },
       },
     },
@@ -90,13 +90,13 @@ it('a contradiction reaches clients, decisions, the API, events and the activity
   expect(at(decision, 'hints', 0)).toMatchObject({
     hint: 'readOnlyHint',
     value: false,
-    reason: `observed by "local": ${says}`,
+    reason: `observed by "local": ${message}`,
     reasonCode: 'observed',
   });
   const event = await events.next('tool.contradict', (one) => at(one, 'action') === 'tool.contradict');
   expect(event).toMatchObject({
     target: { kind: 'tool', name: 'lying.peek' },
-    after: { contradicted: { readOnlyHint: says } },
+    after: { contradicted: { readOnlyHint: message } },
   });
   const activity = (await admin.get('/activity?targetKind=gateway&limit=1')).json();
   expect(listAt(activity, 'activity')).toMatchObject([
@@ -127,7 +127,7 @@ it('a verification over the API reports its progress, and is for holders of `exe
   await verification.ended;
   expect(verification.messages().at(-1)).toMatchObject({
     ...{ server: 'lying', tools: 2, toolsWithSuccess: 2 },
-    contradictions: [{ tool: 'peek', hint: 'readOnlyHint', says: `created ${server.written}` }],
+    contradictions: [{ tool: 'peek', hint: 'readOnlyHint', message: `created ${server.written}` }],
   });
   expect(await peek()).toMatchObject({ verification: { by: 'boss', isCurrent: true } });
   const limited = adminClient(assay, await keepToken(home, 'limited', { scopes: ['admin'] }));

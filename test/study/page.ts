@@ -96,7 +96,7 @@ function contradictionLines({
   accepted,
 }: ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer }): readonly string[] {
   return [
-    `- ${server.name}: \`${tool.name}\` declares \`${hint}: ${String(tool.declared[hint])}\`, but ${plain(evidence[0]?.says ?? '')}.`,
+    `- ${server.name}: \`${tool.name}\` declares \`${hint}: ${String(tool.declared[hint])}\`, but ${plain(evidence[0]?.message ?? '')}.`,
     `  ${accepted ?? 'Not explained yet.'}`,
   ];
 }

@@ -248,7 +248,7 @@ describe('attribution', () => {
     expect(report.verdicts.readOnlyHint).toMatchObject({
       kind: 'contradicted',
       evidence: [
-        { effect: 'added', says: 'created /seed/late after it had answered', call: 2, args: { a: 1 } },
+        { effect: 'added', message: 'created /seed/late after it had answered', call: 2, args: { a: 1 } },
       ],
     });
     expect(report.verdicts.idempotentHint).toEqual({ kind: 'unobserved', reason: 'unclear_change' });

@@ -61,7 +61,7 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
 ];
 
 /** Messages of pg that come without a code. */
-const SAYINGS: readonly (readonly [message: RegExp, phrase: string])[] = [
+const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
   [/after calling end on the pool|already been destroyed/, 'it is closed'],
   [/^timeout e|connection timeout/, SLOW],
   [/^Query read timeout/, SLOW],
@@ -74,7 +74,7 @@ function phraseOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return phraseOf(error.errors[0]);
   const code = codeOf(error);
   if (code !== '') return PHRASES.find(([codes]) => codes.test(code))?.[1];
-  return error instanceof Error ? SAYINGS.find(([says]) => says.test(error.message))?.[1] : undefined;
+  return error instanceof Error ? MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] : undefined;
 }
 
 function codeOf(error: unknown): string {

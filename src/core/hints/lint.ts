@@ -21,7 +21,7 @@ export interface LintFinding {
   readonly level: Exclude<LintLevel, 'off'>;
   readonly hint?: Hint | undefined;
   /** The finding as a sentence. */
-  readonly says: string;
+  readonly message: string;
   readonly remedy: string;
 }
 
@@ -50,7 +50,7 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
     isContradiction(emitted)
       ? [
           {
-            says: 'It says both that it only reads and that it may destroy.',
+            message: 'It says both that it only reads and that it may destroy.',
             remedy: 'Make readOnlyHint or destructiveHint false. Until then it counts as destructive.',
           },
         ]
@@ -58,14 +58,14 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
   'not-boolean': ({ declared }) =>
     declared.broken.map((hint) => ({
       hint,
-      says: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
+      message: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
       remedy: `Write true or false, without quotes, or leave ${hint} out.`,
     })),
   'telling-words': tellingFaults,
   'missing-hints': ({ emitted }) => missingFaults(emitted),
   'hidden-text': ({ declared }) =>
     declared.hidden.map(({ path, characters }) => ({
-      says: `Its ${path === '' ? 'definition' : path} holds characters that people do not see and models read: ${characters.join(', ')}.`,
+      message: `Its ${path === '' ? 'definition' : path} holds characters that people do not see and models read: ${characters.join(', ')}.`,
       remedy: 'Take them out; hidden text can carry instructions that no review shows.',
     })),
 };
@@ -78,7 +78,7 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
     if (word === undefined) return;
     faults.push({
       hint,
-      says: `It says ${hint}: ${String(emitted[hint])}, and speaks of "${word}".`,
+      message: `It says ${hint}: ${String(emitted[hint])}, and speaks of "${word}".`,
       remedy: `Look whether it ${doubt}; if it does, ${hint} is ${String(emitted[hint] !== true)}.`,
     });
   };
@@ -98,17 +98,17 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
 function methodFaults(method: string | undefined, emitted: DeclaredHints): readonly Fault[] {
   const inferred = method === undefined || method === 'POST' ? undefined : inferFromMethod(method)?.hints;
   if (method === undefined || inferred === undefined) return [];
-  const says = (hint: Hint, doubt: string): readonly Fault[] => [
+  const message = (hint: Hint, doubt: string): readonly Fault[] => [
     {
       hint,
-      says: `It says ${hint}: ${String(emitted[hint])}, and sends a ${method} request.`,
+      message: `It says ${hint}: ${String(emitted[hint])}, and sends a ${method} request.`,
       remedy: `Look whether it ${doubt}; if it does, ${hint} is ${String(emitted[hint] !== true)}.`,
     },
   ];
   if (emitted.readOnlyHint === true)
-    return inferred.readOnlyHint ? [] : says('readOnlyHint', 'changes anything');
+    return inferred.readOnlyHint ? [] : message('readOnlyHint', 'changes anything');
   return emitted.destructiveHint === false && inferred.destructiveHint
-    ? says('destructiveHint', 'destroys or overwrites anything')
+    ? message('destructiveHint', 'destroys or overwrites anything')
     : [];
 }
 
@@ -124,7 +124,7 @@ function missingFaults(emitted: DeclaredHints): readonly Fault[] {
   const assumed = missing.map((hint) => `${hint} ${String(DEFAULTS[hint])}`).join(', ');
   return [
     {
-      says: `It leaves out ${counted(missing.length, 'hint')}: clients assume ${assumed}.`,
+      message: `It leaves out ${counted(missing.length, 'hint')}: clients assume ${assumed}.`,
       remedy: `Say ${missing.join(', ')}.`,
     },
   ];

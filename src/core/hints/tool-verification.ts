@@ -39,7 +39,7 @@ export interface ObservedHint {
 export interface ObservedEffect {
   readonly effect: string;
   /** Such as `deleted /data/notes.txt`. */
-  readonly says: string;
+  readonly message: string;
   /** File, address or host. */
   readonly target: string;
   /** Number of the call with these arguments, from 1. */
@@ -91,7 +91,7 @@ function whyOf({ kind, calls = 0, evidence = [] }: ObservedHint): string {
   const [first] = evidence;
   return kind === 'consistent' || first === undefined
     ? `${calls} ${calls === 1 ? 'call' : 'calls'} did nothing else`
-    : first.says;
+    : first.message;
 }
 
 /**

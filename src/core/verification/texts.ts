@@ -15,11 +15,11 @@ export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
 export function verdictText(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'contradicted':
-      return `CONTRADICTED (${verdict.evidence[0]?.says ?? ''})`;
+      return `CONTRADICTED (${verdict.evidence[0]?.message ?? ''})`;
     case 'consistent':
       return `CONSISTENT (${amount(verdict.calls, 'call')}, ${amount(verdict.shapes, 'shape')} of arguments)`;
     case 'supported':
-      return `supported (${verdict.evidence[0]?.says ?? ''})`;
+      return `supported (${verdict.evidence[0]?.message ?? ''})`;
     case 'unobserved':
       return `UNOBSERVED (${UNOBSERVED_TEXTS[verdict.reason]})`;
     case 'not_exercised':
@@ -44,7 +44,7 @@ export function signalText(signal: Signal): string {
     case 'program':
       return `started ${signal.paths.join(', ')}`;
     case 'failed_attempt':
-      return `${amount(signal.count, 'denied attempt')}: ${signal.says.join(', ')}`;
+      return `${amount(signal.count, 'denied attempt')}: ${signal.message.join(', ')}`;
     case 'privileged':
       return `tried ${signal.calls.join(', ')}`;
     case 'late_change':

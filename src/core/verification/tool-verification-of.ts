@@ -56,10 +56,10 @@ function observedHint(verdict: Verdict, atMs: number, shown: Shown): ObservedHin
   }
 }
 
-function effectOf({ effect, says, target, call, args, atMs }: Evidence, shown: Shown): ObservedEffect {
+function effectOf({ effect, message, target, call, args, atMs }: Evidence, shown: Shown): ObservedEffect {
   return {
     effect,
-    says: shown(says, MAX_TEXT_LENGTH),
+    message: shown(message, MAX_TEXT_LENGTH),
     target: shown(target, MAX_TEXT_LENGTH),
     call,
     args: shown(JSON.stringify(args), MAX_ARGS_LENGTH),

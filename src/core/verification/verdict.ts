@@ -36,7 +36,7 @@ export type UnobservedReason =
 export interface Evidence {
   readonly effect: EffectKind;
   /** Such as `deleted /data/notes.txt`. Printable once escaped. */
-  readonly says: string;
+  readonly message: string;
   /** Number of the call with these arguments, from 1. */
   readonly call: number;
   readonly args: JsonObject;
@@ -76,7 +76,7 @@ export type Signal =
   | { readonly kind: 'secret_read'; readonly paths: readonly string[]; readonly isCanary: boolean }
   | { readonly kind: 'program'; readonly paths: readonly string[] }
   /** Attempts that failed, such as a write without permission. */
-  | { readonly kind: 'failed_attempt'; readonly count: number; readonly says: readonly string[] }
+  | { readonly kind: 'failed_attempt'; readonly count: number; readonly message: readonly string[] }
   | { readonly kind: 'privileged'; readonly calls: readonly string[] }
   /** The tool changes state after it has answered. */
   | { readonly kind: 'late_change' }

@@ -7,8 +7,8 @@ export type VerifyFault =
       readonly problem: string;
     }
   | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
-  /** The server did not start or did not answer. `says`: its own words or the reason. */
-  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  /** The server did not start or did not answer. `message`: its own words or the reason. */
+  | { readonly code: 'SERVER_FAILED'; readonly message: string }
   /** This machine cannot confine a server. */
   | {
       readonly code: 'SANDBOX_UNAVAILABLE';
@@ -20,7 +20,7 @@ export type VerifyFault =
 export function verifyFaultText(fault: VerifyFault): string {
   switch (fault.code) {
     case 'SERVER_FAILED':
-      return `The server did not start in the sandbox: ${fault.says}`;
+      return `The server did not start in the sandbox: ${fault.message}`;
     case 'SANDBOX_UNAVAILABLE':
       return fault.missing.map(({ why, install }) => `${why} ${install}`).join('\n');
     case 'TOOL_UNKNOWN':

@@ -113,9 +113,9 @@ function show(tools: readonly Linted[], { tools: count, errors, warnings }: Tota
     if (found.length > 0) print(style.bold(printable(server)));
     for (const { tool, findings } of found) {
       print(`  ${printable(tool)}`);
-      for (const { level, rule, says, remedy } of findings) {
+      for (const { level, rule, message, remedy } of findings) {
         const shown = level === 'error' ? style.red(level) : style.yellow(level);
-        print(`    ${shown}  ${printable(says)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
+        print(`    ${shown}  ${printable(message)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
       }
     }
   }

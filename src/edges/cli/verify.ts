@@ -197,9 +197,9 @@ function printTable(report: VerifyReport): void {
     print(
       `\n${style.red('CONTRADICTED')} ${printable(tool.name)}: ${hint} is ${String(tool.declared[hint])}${note}`,
     );
-    for (const { says, call, args, atMs } of evidence)
+    for (const { message, call, args, atMs } of evidence)
       print(
-        `  ${new Date(atMs).toISOString()} call ${call} ${printable(JSON.stringify(args))}\n    ${printable(says)}`,
+        `  ${new Date(atMs).toISOString()} call ${call} ${printable(JSON.stringify(args))}\n    ${printable(message)}`,
       );
   }
   printNotes(report);

@@ -74,7 +74,7 @@ const OBSERVED = z.object({
     .array(
       z.object({
         effect: z.string(),
-        says: z.string(),
+        message: z.string(),
         target: z.string().openapi({ description: 'File, address or host.' }),
         call: z.int().openapi({ description: 'Number of the call with these arguments.' }),
         args: z.string().openapi({ description: 'JSON text, or its start.' }),
@@ -105,7 +105,7 @@ const LINT = z
     rule: z.enum(LINT_RULES),
     level: z.enum(['error', 'warning']),
     hint: z.enum(HINTS).optional(),
-    says: z.string(),
+    message: z.string(),
     remedy: z.string(),
   })
   .openapi('LintFinding');

@@ -135,9 +135,9 @@ export class TwinDenials {
   async #record(call: TwinCall, denial: Denial, seen: readonly ObservedDenial[] | undefined): Promise<void> {
     const { log, records, mask, nowMs } = this.#options;
     const { spec, definition } = call;
-    const says = mask(`stopped from ${denialText(denial)}`);
+    const message = mask(`stopped from ${denialText(denial)}`);
     const fields = { server: spec.name, tool: definition.key, isObserved: seen !== undefined };
-    log.warn('a read-only tool tried what its sandbox refuses', { ...fields, says });
+    log.warn('a read-only tool tried what its sandbox refuses', { ...fields, cause: message });
     const { key: name } = definition;
     if (records === undefined || name === undefined) return;
     const { identity } = idsOf(spec);
@@ -233,8 +233,8 @@ function contradictedBy(
   const member = memberOf(message.params, 'arguments');
   const args = member === undefined ? '{}' : mask(rawOf(message.bytes, member)).slice(0, MAX_ARGS_LENGTH);
   const hints = counted.map((denial) => {
-    const says = mask(`stopped from ${denialText(denial)}`);
-    const effect = { effect: 'denied', says, target: mask(denial.target ?? ''), call: 1, args, atMs };
+    const message = mask(`stopped from ${denialText(denial)}`);
+    const effect = { effect: 'denied', message, target: mask(denial.target ?? ''), call: 1, args, atMs };
     return [HINT_OF[denial.kind], { kind: 'contradicted', atMs, evidence: [effect] }] as const;
   });
   const known = before?.digest === digest ? before : undefined;

@@ -81,7 +81,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
       missing,
     });
   } catch (error) {
-    return err({ code: 'SERVER_FAILED', says: error instanceof Error ? error.message : String(error) });
+    return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
   } finally {
     await world.close();
   }

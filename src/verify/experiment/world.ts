@@ -19,8 +19,8 @@ export interface ListedTool {
 }
 
 export type WorldFault =
-  /** The server did not start or did not answer. `says`: its own words or the reason. */
-  | { readonly code: 'SERVER_FAILED'; readonly says: string }
+  /** The server did not start or did not answer. `message`: its own words or the reason. */
+  | { readonly code: 'SERVER_FAILED'; readonly message: string }
   /** This machine cannot confine a server. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] };
 
@@ -63,7 +63,7 @@ export class World {
     server,
     startLimitMs,
   }: WorldPlan): Promise<Result<World, WorldFault>> {
-    let says: string | undefined;
+    let message: string | undefined;
     // Some legacy servers exit at a probe for the modern era, so that is tried second.
     for (const mode of ['legacy', 'auto'] as const) {
       const opened = await openSandbox(options);
@@ -79,12 +79,12 @@ export class World {
         return ok(new World({ sandbox: opened.value, client, transport, tools }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        says ??= lastLines(transport.stderr) || reason;
+        message ??= lastLines(transport.stderr) || reason;
         await transport.close();
         await opened.value.close();
       }
     }
-    return err({ code: 'SERVER_FAILED', says: says ?? '' });
+    return err({ code: 'SERVER_FAILED', message: message ?? '' });
   }
 
   get sandbox(): Sandbox {
@@ -122,9 +122,9 @@ export class World {
         },
       };
     } catch (error) {
-      const says = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
       const reason = this.hasEnded ? 'ended' : isTimeout(error) ? 'timeout' : 'error';
-      const text = reason === 'ended' ? lastLines(this.#transport.stderr) || says : says;
+      const text = reason === 'ended' ? lastLines(this.#transport.stderr) || message : message;
       return { answer: { kind: 'failed', reason, text: text.slice(0, MAX_TEXT) } };
     }
   }

@@ -12,7 +12,7 @@ import { compareContent, type ContentComparison } from '../state/compare-content
 /** Something that happened to the world during a call. */
 export interface Effect {
   readonly kind: EffectKind;
-  readonly says: string;
+  readonly message: string;
   readonly target: string;
   readonly atMs: number;
   /** A class of changes that well-behaved servers make, too. Such an effect decides nothing. */
@@ -75,7 +75,7 @@ function withMoves(
     if (moved === undefined) return { ...effectOf(change), ...timed };
     return { ...plain('moved', `moved ${change.path} to ${moved.path}`, change.path), ...timed };
   });
-  return effects.filter(({ kind, says }) => kind !== 'changed' || says !== '');
+  return effects.filter(({ kind, message }) => kind !== 'changed' || message !== '');
 }
 
 /** The class of a new folder that holds nothing but noise. */
@@ -100,8 +100,8 @@ function isSameFile({ before }: StateChange, { after }: StateChange): boolean {
   );
 }
 
-function plain(kind: EffectKind, says: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
-  return { kind, says, target, isTimestamps: false, isUnclear: false };
+function plain(kind: EffectKind, message: string, target: string): Omit<Effect, 'atMs' | 'noise'> {
+  return { kind, message, target, isTimestamps: false, isUnclear: false };
 }
 
 function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
@@ -199,10 +199,10 @@ function transient(
     if (known.has(target) || known.has(path) || found.has(target)) continue;
     if (kind === 'delete' && removals.some((other) => other.kind === 'rename' && other.path === path))
       continue;
-    const says =
+    const message =
       kind === 'rename' ? `replaced ${target} by the same content` : `created and deleted ${target}`;
     found.set(target, {
-      ...plain('transient', says, target),
+      ...plain('transient', message, target),
       atMs,
       noise: noiseOf({ path: target, noise }, folder),
     });
@@ -223,8 +223,9 @@ function noiseOf(
 
 function network({ network: requests, events }: Observation): readonly Effect[] {
   const found = new Map<string, Effect>();
-  const add = (target: string, says: string, atMs: number): void => {
-    if (!found.has(target)) found.set(target, { ...plain('network', says, target), atMs, noise: undefined });
+  const add = (target: string, message: string, atMs: number): void => {
+    if (!found.has(target))
+      found.set(target, { ...plain('network', message, target), atMs, noise: undefined });
   };
   for (const request of requests) {
     const target = requestTarget(request);

@@ -159,11 +159,11 @@ const MAX_EVIDENCE = 20;
 /** The first effects, each kind on each target once. */
 function evidenceOf(effects: readonly CallEffect[]): readonly Evidence[] {
   const distinct = new Map<string, Evidence>();
-  for (const { kind, says, target, call, atMs, isLate, trial } of effects) {
+  for (const { kind, message, target, call, atMs, isLate, trial } of effects) {
     const key = `${kind} ${target}`;
     if (distinct.has(key) || distinct.size >= MAX_EVIDENCE) continue;
-    const when = isLate ? `${says} after it had answered` : says;
-    distinct.set(key, { effect: kind, says: when, call, args: trial.args, atMs, target });
+    const when = isLate ? `${message} after it had answered` : message;
+    distinct.set(key, { effect: kind, message: when, call, args: trial.args, atMs, target });
   }
   return [...distinct.values()];
 }

@@ -90,7 +90,7 @@ function eventSignals(events: readonly TracedEvent[]): readonly Signal[] {
       isCanary,
     })),
     ...(failed.length > 0
-      ? [{ kind: 'failed_attempt' as const, count: failed.length, says: distinct(failed) }]
+      ? [{ kind: 'failed_attempt' as const, count: failed.length, message: distinct(failed) }]
       : []),
     ...(privileged.length > 0 ? [{ kind: 'privileged' as const, calls: distinct(privileged) }] : []),
   ];

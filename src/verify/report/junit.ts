@@ -39,7 +39,7 @@ function outcomeOf(verdict: Verdict, accepted: string | undefined): string {
   if (verdict.kind === 'contradicted') {
     if (accepted !== undefined) return `<skipped message="${xml(`accepted: ${accepted}`)}"/>`;
     const details = verdict.evidence.map(
-      ({ says, call, args }) => `call ${call} with ${JSON.stringify(args)}: ${says}`,
+      ({ message, call, args }) => `call ${call} with ${JSON.stringify(args)}: ${message}`,
     );
     return `<failure message="${xml(verdictText(verdict))}">${xml(details.join('\n'))}</failure>`;
   }

@@ -26,7 +26,7 @@ export function markdownText(report: VerifyReport): string {
     ...found.flatMap(({ tool, hint, evidence, accepted }) => [
       `- **${text(tool.name)}** \`${hint}\`${accepted === undefined ? '' : ` (accepted: ${text(accepted)})`}`,
       ...evidence.map(
-        ({ says, call, args }) => `  - call ${call} with ${text(JSON.stringify(args))}: ${text(says)}`,
+        ({ message, call, args }) => `  - call ${call} with ${text(JSON.stringify(args))}: ${text(message)}`,
       ),
     ]),
     ...(suggested.length === 0

@@ -7,7 +7,7 @@ export function sarifText(report: VerifyReport, version: string, fixturesUri = '
     ruleId: `contradicted/${hint}`,
     level: 'error',
     message: {
-      text: `${tool.name} declares ${hint}: ${String(tool.declared[hint])}, but ${evidence.map(({ says }) => says).join('; ')}.`,
+      text: `${tool.name} declares ${hint}: ${String(tool.declared[hint])}, but ${evidence.map(({ message }) => message).join('; ')}.`,
     },
     // Required by code scanning services, though a contradiction has no line of source code.
     locations: [

@@ -78,7 +78,8 @@ describe('annotations', () => {
       rule: 'not-boolean',
       level: 'error',
       hint: 'readOnlyHint',
-      says: 'Its readOnlyHint is "maybe", which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.',
+      message:
+        'Its readOnlyHint is "maybe", which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.',
       remedy: 'Write true or false, without quotes, or leave readOnlyHint out.',
     });
   });
@@ -86,9 +87,11 @@ describe('annotations', () => {
   it('and whatever else is in the definition hide nothing from people, at any depth', () => {
     const hidden = (more: object): readonly string[] => {
       const declared = declaredIn(JSON.stringify({ name: 'x', ...more }));
-      return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(({ rule, says }) => `${rule}: ${says}`);
+      return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(
+        ({ rule, message }) => `${rule}: ${message}`,
+      );
     };
-    const says = (path: string, characters: string): string =>
+    const message = (path: string, characters: string): string =>
       `hidden-text: Its ${path} holds characters that people do not see and models read: ${characters}.`;
     expect(
       hidden({
@@ -101,13 +104,13 @@ describe('annotations', () => {
         _meta: { deep: [{ er: ['\ufe0f'] }] },
       }),
     ).toEqual([
-      says('title', 'U+200B'),
-      says('description', 'U+E0053, U+E0061'),
-      says('annotations.title', 'U+00AD'),
-      says('inputSchema.properties["c\u3164"]', 'U+3164'),
-      says('inputSchema.properties.a.enum[1]', 'U+061C'),
-      says('inputSchema.properties.a.description', 'U+202E'),
-      says('_meta.deep[0].er[0]', 'U+FE0F'),
+      message('title', 'U+200B'),
+      message('description', 'U+E0053, U+E0061'),
+      message('annotations.title', 'U+00AD'),
+      message('inputSchema.properties["c\u3164"]', 'U+3164'),
+      message('inputSchema.properties.a.enum[1]', 'U+061C'),
+      message('inputSchema.properties.a.description', 'U+202E'),
+      message('_meta.deep[0].er[0]', 'U+FE0F'),
     ]);
     expect(hidden({ description: '⚠️ Löscht 日本語　👩‍👩‍👧 1️⃣\n\tline\u00a0two' })).toEqual([]);
   });

@@ -13,7 +13,7 @@ import type { Evidence } from '../../../src/core/verification/verdict.ts';
 
 const NOW = 'a'.repeat(64);
 const EVIDENCE = [
-  { effect: 'added', says: 'created /x', target: '/x', call: 1, args: '{}', atMs: 5 },
+  { effect: 'added', message: 'created /x', target: '/x', call: 1, args: '{}', atMs: 5 },
 ] as const;
 const CONTRADICTED: ObservedHint = { kind: 'contradicted', atMs: 5, evidence: EVIDENCE };
 const CONSISTENT: ObservedHint = { kind: 'consistent', atMs: 5, calls: 2, shapes: 1 };
@@ -98,7 +98,7 @@ describe('a later verification', () => {
 describe('what is kept of a report', () => {
   const effect: Evidence = {
     effect: 'network',
-    says: `looked up hunter2.${'x'.repeat(5_000)}`,
+    message: `looked up hunter2.${'x'.repeat(5_000)}`,
     target: 'y'.repeat(5_000),
     call: 1,
     args: { key: 'hunter2', text: 'z'.repeat(100_000) },

@@ -94,9 +94,9 @@ function Findings({ result }: { readonly result: VerificationResult }): ReactNod
           : `${contradictions.length} ${contradictions.length === 1 ? 'hint was' : 'hints were'} contradicted:`}
       </p>
       <ul className="claims">
-        {contradictions.map(({ tool, hint, says }) => (
+        {contradictions.map(({ tool, hint, message }) => (
           <li key={`${tool} ${hint}`} className="contradicted">
-            <HostileText text={`${tool}: ${HINT_LABELS[hint]}: ${says}`} />
+            <HostileText text={`${tool}: ${HINT_LABELS[hint]}: ${message}`} />
           </li>
         ))}
       </ul>

@@ -88,9 +88,9 @@ function Definition({ tool }: { readonly tool: Tool }): ReactNode {
       {tool.lint.length > 0 && (
         <>
           <h2>Findings</h2>
-          {tool.lint.map(({ rule, says }) => (
-            <p key={rule + says}>
-              <code>{rule}</code> <HostileText text={says} />
+          {tool.lint.map(({ rule, message }) => (
+            <p key={rule + message}>
+              <code>{rule}</code> <HostileText text={message} />
             </p>
           ))}
         </>

@@ -125,8 +125,8 @@ function addBody(
     if (binaries.size > 0) schema = { ...whole, properties: adapted };
   }
   const { description } = body;
-  const says = hasWords && description !== undefined && schema['description'] === undefined;
-  properties.set(plan.body.argument, says ? { ...schema, description } : schema);
+  const message = hasWords && description !== undefined && schema['description'] === undefined;
+  properties.set(plan.body.argument, message ? { ...schema, description } : schema);
   if (body.isRequired) required.push(plan.body.argument);
   return binaries;
 }

@@ -38,7 +38,7 @@ export interface Tool {
   readonly state: 'enabled' | 'disabled' | 'withheld';
   readonly withheld?: { readonly reason: string };
   readonly hints: Readonly<Record<HintName, ToolHint>>;
-  readonly lint: readonly { readonly rule: string; readonly level: string; readonly says: string }[];
+  readonly lint: readonly { readonly rule: string; readonly level: string; readonly message: string }[];
   readonly drift?: { readonly isDangerous: boolean };
   readonly verification?: ToolVerification;
   readonly inputSchema?: unknown;

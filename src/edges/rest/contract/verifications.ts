@@ -20,7 +20,7 @@ export interface VerificationResult {
     readonly tool: string;
     readonly hint: HintName;
     /** The first effect. */
-    readonly says: string;
+    readonly message: string;
   }[];
 }
 
@@ -47,7 +47,7 @@ export interface ObservedHint {
 }
 
 export interface ObservedEffect {
-  readonly says: string;
+  readonly message: string;
   /** Number of the call with these arguments. */
   readonly call: number;
   /** JSON text, or its start. */

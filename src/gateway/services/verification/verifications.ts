@@ -38,7 +38,11 @@ export interface VerificationSummary {
   readonly toolsWithSuccess: number;
   readonly calls: number;
   readonly mechanisms: readonly string[];
-  readonly contradictions: readonly { readonly tool: string; readonly hint: Hint; readonly says: string }[];
+  readonly contradictions: readonly {
+    readonly tool: string;
+    readonly hint: Hint;
+    readonly message: string;
+  }[];
 }
 
 /** More tools of one server are not recorded. */
@@ -143,7 +147,7 @@ export class Verifications {
     const change = { kind: 'tool', id, body: { ...before, verification } } as const;
     const contradicted = HINTS.flatMap((hint) => {
       const { kind, evidence } = now.hints[hint] ?? {};
-      return kind === 'contradicted' ? [[hint, evidence?.[0]?.says ?? ''] as const] : [];
+      return kind === 'contradicted' ? [[hint, evidence?.[0]?.message ?? ''] as const] : [];
     });
     if (contradicted.length === 0) return { change };
     return {
@@ -163,7 +167,11 @@ export class Verifications {
     const { tools, toolsWithSuccess, calls } = coverageOf(report.tools);
     const contradictions = contradictionsOf(report)
       .slice(0, MAX_SHOWN)
-      .map(({ tool, hint, evidence }) => ({ tool: tool.name, hint, says: mask(evidence[0]?.says ?? '') }));
+      .map(({ tool, hint, evidence }) => ({
+        tool: tool.name,
+        hint,
+        message: mask(evidence[0]?.message ?? ''),
+      }));
     return { server: name, tools, toolsWithSuccess, calls, mechanisms: report.mechanisms, contradictions };
   }
 }

@@ -32,7 +32,7 @@ export function ObservedHint({ tool, hint }: { readonly tool: Tool; readonly hin
         <ul className="claims" aria-label="Evidence">
           {evidence.map((effect, index) => (
             <li key={index}>
-              <HostileText text={effect.says} />
+              <HostileText text={effect.message} />
               <span className="quiet small">
                 {' '}
                 by call {effect.call} with <HostileText text={effect.args} />, <When at={effect.at} />
