@@ -83,11 +83,11 @@ export class PipeClient {
     return names;
   }
 
-  /** Closes its stdin, and after `patienceMs` kills it with its process group. */
-  async end(patienceMs: number): Promise<number | NodeJS.Signals> {
+  /** Closes its stdin, and after `waitMs` kills it with its process group. */
+  async end(waitMs: number): Promise<number | NodeJS.Signals> {
     this.child.stdin.end();
     const patience = new AbortController();
-    const kill = sleep(patienceMs, undefined, patience).then(
+    const kill = sleep(waitMs, undefined, patience).then(
       () => signalGroup(this.child, 'SIGKILL'),
       () => undefined,
     );

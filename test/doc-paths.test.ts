@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ROOT } from './support/place.ts';
+import { ROOT } from './support/paths.ts';
 
 const FILES = globSync('{src,test,bench,scripts}/**/*.ts', { cwd: ROOT });
 const PAGES = globSync(['*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT });

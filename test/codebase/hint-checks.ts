@@ -6,7 +6,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
 import type { Hint } from '../../src/core/hints/hint.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 export type ToolName = 'index_repository' | 'search_code' | 'set_working_directory';
 

@@ -11,7 +11,7 @@ import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, type JsonObject } from '../support/json.ts';
-import { MAIN, tempDir } from '../support/place.ts';
+import { MAIN, tempDir } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 import { readGauge } from '../support/prometheus.ts';
 import {

@@ -17,7 +17,7 @@ import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { refusalText } from '../../src/codebase/store/index-refusal.ts';
 import { SCHEMA_VERSION } from '../../src/codebase/store/schema.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
 
 const FILES = { 'greet.js': "export const greeting = 'hello';\n" };

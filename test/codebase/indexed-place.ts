@@ -8,7 +8,7 @@ import type { IndexReport } from '../../src/codebase/indexing/index-report.ts';
 import { repositoryIdOf } from '../../src/codebase/store/identifiers.ts';
 import { indexPath, leaveWal, openForWriting } from '../../src/codebase/store/index-file.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 const MAX_FILE_BYTES = 512 * 1024;
 /** Stamps are relied on at once, so that a test need not wait until files have settled. */

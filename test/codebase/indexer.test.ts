@@ -5,7 +5,7 @@ import { Indexer, type IndexRequest } from '../../src/codebase/indexing/indexer.
 import { readIndexStatus } from '../../src/codebase/indexing/index-status.ts';
 import { IndexLock } from '../../src/codebase/store/index-lock.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { EmbeddingService } from './embeddings/embedding-service.ts';
 import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
 

@@ -11,7 +11,7 @@ import {
   projectToRead,
   type ProjectSources,
 } from '../../src/codebase/projects/resolve-project.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 const CONFIG = { version: '1.0', project: { name: 'My App', id: 'my-app' } };
 

@@ -15,7 +15,7 @@ import { readSettings } from '../../src/codebase/settings.ts';
 import { FAULT_KEY } from '../../src/codebase/tools/tool.ts';
 import { endLater, until } from '../support/endings.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { ROOT, tempDir } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/paths.ts';
 import { EmbeddingService } from './embeddings/embedding-service.ts';
 import {
   type Answer,

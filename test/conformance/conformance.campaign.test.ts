@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IS_LONG } from '../support/campaign.ts';
 import { endLater } from '../support/endings.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { findingsOf } from './findings.ts';
 import { SETS, WAYS, type RequirementSet, type Way } from './plan.ts';
 import { Programs } from './programs.ts';

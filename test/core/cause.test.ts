@@ -5,7 +5,7 @@ import { CAUSE_CODES, mapTexts, RECOVERY, type Cause, type CauseCode } from '../
 import { remedyOf } from '../../src/core/cause-remedy.ts';
 import { causeJson, causeText } from '../../src/core/cause-text.ts';
 import { INITIAL_STATE, nextState } from '../../src/core/supervision.ts';
-import { ROOT } from '../support/place.ts';
+import { ROOT } from '../support/paths.ts';
 
 /** One of each code; what it holds beside its code. */
 const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code: C }>, 'code'> } = {

@@ -9,7 +9,7 @@ import {
 } from '../../src/core/resolve-settings.ts';
 import type { SettingKind } from '../../src/core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
-import { ROOT } from '../support/place.ts';
+import { ROOT } from '../support/paths.ts';
 
 const NOTHING: SettingSources = { env: {}, file: new Map(), stored: new Map() };
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { completionOf } from '../../src/edges/cli/complete-words.ts';
 import { programOf } from '../../src/edges/cli/program.ts';
 import type { Runtime } from '../../src/edges/cli/runtime.ts';
-import { ROOT } from '../support/place.ts';
+import { ROOT } from '../support/paths.ts';
 
 // Building the command line needs no more of the program than this.
 const runtime: Pick<Runtime, 'version' | 'clients'> = { version: '0', clients: [] };

@@ -7,7 +7,7 @@ import { InstructionsReview } from '../../src/gateway/catalog/instructions-revie
 import { SILENT } from '../gateway/listed-server.ts';
 import { endLater } from '../support/endings.ts';
 import { replicaOf } from '../support/memory-records.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
 
 it('a text that replaces the shown one before it is accepted is not accepted', async () => {

@@ -9,8 +9,8 @@ import { sleep, until } from '../support/endings.ts';
 import { openStream, send, type Headers, type Stream } from '../support/http.ts';
 import { at, listAt, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { saveRecords, toolChange, tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken, revokeToken } from '../support/tokens.ts';
 
@@ -137,11 +137,11 @@ describe('/events', () => {
     const stream = await listen();
     expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
     await act('after.it');
-    const deed = await heard(stream, 'after.it');
+    const auditEvent = await heard(stream, 'after.it');
     expect(actionsOn(stream)).toEqual(['after.it']);
     const event = stream.events.find(({ data }) => data !== '');
-    expect(event?.id).toBe(String(numberAt(deed, 'id')));
-    expect(deed).toEqual(at(await activity('?limit=1'), 'activity', 0));
+    expect(event?.id).toBe(String(numberAt(auditEvent, 'id')));
+    expect(auditEvent).toEqual(at(await activity('?limit=1'), 'activity', 0));
     stream.cut();
   });
 
@@ -240,7 +240,7 @@ describe('/events', () => {
     const beganMs = Date.now();
     expect(await assay.stop()).toBe(0);
     await stream.ended;
-    expect(Date.now() - beganMs).toBeLessThan(patient(5_000));
+    expect(Date.now() - beganMs).toBeLessThan(scaledMs(5_000));
     // Clients that cut their streams before are nothing to tell anybody of.
     expect(assay.stdout() + assay.stderr()).not.toMatch(/failed inside Assay|aborted|at .*\.js:/);
   });

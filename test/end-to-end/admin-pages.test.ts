@@ -12,7 +12,7 @@ import {
   startBrowser,
   type SignedInPage,
 } from '../support/pages.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

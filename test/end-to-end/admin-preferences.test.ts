@@ -4,7 +4,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 let admin: AdminClient;

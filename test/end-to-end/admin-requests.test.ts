@@ -3,7 +3,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { sendBytes, type Headers } from '../support/http.ts';
 import { at, listAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { forged, keepToken } from '../support/tokens.ts';
 
 let assay: Assay;
@@ -40,10 +40,10 @@ describe('the REST API', () => {
   });
 
   it('lets who may read read, and only who may administer write', async () => {
-    const wish = { name: 'x', scopes: ['read'] };
+    const input = { name: 'x', scopes: ['read'] };
     expect(verdictOf(await admin.get('/tokens'))).toBe('200');
     expect(verdictOf(await reader.get('/tokens'))).toBe('200');
-    const lacking = await reader.post('/tokens', wish);
+    const lacking = await reader.post('/tokens', input);
     expect([verdictOf(lacking), lacking.headers['www-authenticate']]).toEqual([
       '403 SCOPE_MISSING',
       'Bearer error="insufficient_scope", scope="admin"',

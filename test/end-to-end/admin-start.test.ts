@@ -14,7 +14,7 @@ import { startAssay, type Gateway } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
-import { ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { ROOT, tempDir, writeConfig } from '../support/paths.ts';
 import { keepToken, revokeToken } from '../support/tokens.ts';
 
 const fileIn = (home: string): string => join(home, 'admin-token');

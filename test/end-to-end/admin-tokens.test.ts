@@ -8,7 +8,7 @@ import { startAssay } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 let assay: Gateway;
@@ -24,8 +24,8 @@ beforeAll(async () => {
   executor = adminClient(assay, executorToken);
 });
 
-const make = async (wish: object): Promise<Json> => {
-  const made = await admin.post('/tokens', wish);
+const make = async (input: object): Promise<Json> => {
+  const made = await admin.post('/tokens', input);
   expect(verdictOf(made)).toBe('201');
   expect(made.headers['cache-control']).toBe('no-store');
   return made.json();
@@ -66,14 +66,14 @@ describe('a token', () => {
   });
 
   it('grants nothing that its maker may not do', async () => {
-    const wish = { name: 'runner', scopes: ['execute'] };
-    const refused = await admin.post('/tokens', wish);
+    const input = { name: 'runner', scopes: ['execute'] };
+    const refused = await admin.post('/tokens', input);
     expect([verdictOf(refused), refused.headers['www-authenticate']]).toEqual([
       '403 SCOPE_MISSING',
       'Bearer error="insufficient_scope", scope="execute"',
     ]);
     expect(namesAt((await admin.get('/tokens')).json(), 'tokens')).not.toContain('runner');
-    expect(verdictOf(await executor.post('/tokens', wish))).toBe('201');
+    expect(verdictOf(await executor.post('/tokens', input))).toBe('201');
   });
 
   it('is not revoked by its name, and its name is not given twice', async () => {
@@ -91,8 +91,8 @@ describe('a token', () => {
     ['a time that is none', { name: 'a', expiresIn: 'soon' }, '/expiresIn'],
     ['a time that is over', { name: 'a', expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     ['two ends', { name: 'a', expiresIn: '1h', expiresAt: '2100-01-01T00:00:00Z' }, '/expiresAt'],
-  ])('is not made with %s', async (_, wish, pointer) => {
-    const refused = await admin.post('/tokens', wish);
+  ])('is not made with %s', async (_, input, pointer) => {
+    const refused = await admin.post('/tokens', input);
     expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
       '422 BODY_INVALID',
       pointer,

@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import type { Answer } from '../support/http.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 let assay: Gateway;

@@ -5,7 +5,7 @@ import { adminClient, type AdminClient } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { parseJson, textAt } from '../support/json.ts';
-import { installed, ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { installed, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'ANNOTATIONS.md'), 'utf8');
 

@@ -4,8 +4,8 @@ import { startGateway } from '../support/gateway.ts';
 import { at, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('an answer over HTTP', () => {
   let assay: Gateway;
@@ -60,10 +60,10 @@ describe('an answer over HTTP', () => {
   });
 
   it.each(eras)('(%s) comes event by event, not at the end', async (_era, ask) => {
-    const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: patient(400), who: 'a' }, 'tok'));
+    const stream = await ask(callOf('c_steps', { steps: 3, intervalMs: scaledMs(400), who: 'a' }, 'tok'));
     const startMs = Date.now();
     await stream.next('first progress', (one) => at(one, 'params', 'progress') === 1);
-    expect(Date.now() - startMs).toBeLessThan(patient(300));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(300));
     await stream.ended;
   });
 

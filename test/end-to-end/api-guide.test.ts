@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, isObject, parseJson } from '../support/json.ts';
-import { installed, ROOT } from '../support/place.ts';
+import { installed, ROOT } from '../support/paths.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'API.md'), 'utf8');
 

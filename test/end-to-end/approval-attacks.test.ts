@@ -11,7 +11,7 @@ import { endLater, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, type Json, type JsonObject, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { askedIn, formOf, modernStep, type Step } from '../support/questions.ts';
 import { DATABASES } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';

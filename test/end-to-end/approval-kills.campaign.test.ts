@@ -7,7 +7,7 @@ import { IS_LONG, rounds } from '../support/campaign.ts';
 import { endLater, kill, sleep, until } from '../support/endings.ts';
 import { at, type Json, listAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 vi.setConfig({ testTimeout: 600_000 });

@@ -9,7 +9,7 @@ import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, type Json, type JsonObject, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { askedIn, modernStep, type Step } from '../support/questions.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 

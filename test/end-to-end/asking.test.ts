@@ -4,7 +4,7 @@ import { sleep } from '../support/endings.ts';
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('a server that asks in the middle of a call', () => {
   it('is declined with a clear error, and never reaches a client', async () => {

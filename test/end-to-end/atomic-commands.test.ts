@@ -18,8 +18,8 @@ import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
 import type { JsonObject } from '../support/json.ts';
 import { Faults, MAX_WRITES } from '../support/nth-write.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { rawRows } from '../support/stores.ts';
 import { valueOf } from '../support/store-values.ts';
 import { meet } from '../support/toolsets.ts';
@@ -150,7 +150,7 @@ describe('a change', () => {
       });
       expect(await faults.content()).toBe(before);
     },
-    patient(120_000),
+    scaledMs(120_000),
   );
 
   it(
@@ -176,7 +176,7 @@ describe('a change', () => {
           return isError ? text : undefined;
         });
     },
-    patient(120_000),
+    scaledMs(120_000),
   );
 });
 
@@ -199,7 +199,7 @@ it('hints are not set on a REST tool that another process has removed', async ()
         await two.start('local');
         return (await two.tools.find(id)).ok;
       },
-      { timeout: patient(10_000), interval: 20 },
+      { timeout: scaledMs(10_000), interval: 20 },
     )
     .toBe(true);
   valueOf(await one.local.remove(id, WHO));

@@ -7,8 +7,8 @@ import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { Faults, MAX_WRITES } from '../support/nth-write.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { bearer } from '../support/tokens.ts';
 import { approval, APPROVAL_LIMITS, tryStore, valueOf } from '../support/store-values.ts';
 import { DATABASES } from '../support/stores.ts';
@@ -293,7 +293,7 @@ describe.each(DATABASES)('a request that changes something, in %s', (database, n
       await (await openSession(assay.url, { headers: bearer(ADMIN) })).call('plain_label');
       // What a server tells models is kept when it is first seen.
       const seen = async (): Promise<string> => verdictOf(await admin.get('/gateways/plain/instructions'));
-      await expect.poll(seen, { timeout: patient(10_000), interval: 20 }).toBe('200');
+      await expect.poll(seen, { timeout: scaledMs(10_000), interval: 20 }).toBe('200');
       const faults = new Faults(place);
       await faults.install();
       for (const [route, caseOf] of CASES) {
@@ -322,6 +322,6 @@ describe.each(DATABASES)('a request that changes something, in %s', (database, n
         expect([route, told.toReversed()]).toEqual([route, actions]);
       }
     },
-    patient(400_000),
+    scaledMs(400_000),
   );
 });

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { freePort, startAssay } from '../support/assay.ts';
 import { kill, sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { equip, MENU, overHttp, overStdio, type Model, type Start } from '../support/toolsets.ts';
@@ -20,9 +20,9 @@ const CHANGED = 'notifications/tools/list_changed';
 describe('assay stdio --attach', () => {
   it('speaks through the running serve: three clients, one process of each server', async () => {
     const home = tempDir();
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const config = writeConfig({
-      plain: fixture('plain', [], { env: diary.env }),
+      plain: fixture('plain', [], { env: eventLog.env }),
       changer: fixture('changer'),
     });
     const assay = await startAssay({ config, home });
@@ -36,7 +36,7 @@ describe('assay stdio --attach', () => {
     expect(await Promise.all(pipes.map((pipe) => pipe.call('plain_counter')))).toEqual(
       expect.arrayContaining(['1', '2', '3']),
     );
-    expect(diary.read('start')).toHaveLength(1);
+    expect(eventLog.read('start')).toHaveLength(1);
     const [first, second] = pipes;
     // Lists that came after the handshake were a change too.
     const changes = (): number => (second?.lines() ?? []).filter((line) => line.includes(CHANGED)).length;
@@ -82,13 +82,13 @@ describe('assay stdio --attach', () => {
       Promise.all(models.map((model) => model.tools()));
     const fixed = [['s_one'], ['s_one', 's_two']];
     await expect
-      .poll(lists, { timeout: patient(5_000) })
+      .poll(lists, { timeout: scaledMs(5_000) })
       .toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
     const [named] = models;
     expect((await named.call('s_one')).text).toBe('named:one');
     await expect(named.call('s_two')).rejects.toThrow('Unknown tool "s_two".');
     await served.call('enter-configuration-mode');
-    await expect.poll(lists, { timeout: patient(5_000) }).toEqual([...fixed, MENU]);
+    await expect.poll(lists, { timeout: scaledMs(5_000) }).toEqual([...fixed, MENU]);
   });
 
   it('shows the toolset that is named, also where no serve runs', async () => {

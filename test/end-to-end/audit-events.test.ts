@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
 import { startGateway } from '../support/gateway.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { newOperator } from '../support/toolset-commands.ts';
 import { equip, meet } from '../support/toolsets.ts';
@@ -26,8 +26,8 @@ describe('a deed', () => {
       'token revoke ci',
     ])
       await run(...command.split(' '));
-    const deeds = await deedsIn(home);
-    expect(deeds.map(({ subject, action, target }) => `${subject} ${action} ${target.name}`)).toEqual([
+    const auditEvents = await auditEventsIn(home);
+    expect(auditEvents.map(({ subject, action, target }) => `${subject} ${action} ${target.name}`)).toEqual([
       'local token.create ci',
       'local toolset.create dev',
       'local toolset.equip dev',
@@ -38,17 +38,19 @@ describe('a deed', () => {
       'local toolset.delete work',
       'local token.revoke ci',
     ]);
-    expect(deeds[1]).toMatchObject({ after: { name: 'dev', tools: [{ namespacedName: 'plain.echo' }] } });
+    expect(auditEvents[1]).toMatchObject({
+      after: { name: 'dev', tools: [{ namespacedName: 'plain.echo' }] },
+    });
     // Of a change, what differs.
-    expect(deeds[3]).toMatchObject({
+    expect(auditEvents[3]).toMatchObject({
       before: { name: 'dev', tools: [] },
       after: { name: 'dev', tools: [{ namespacedName: 'plain.add' }] },
     });
-    expect(deeds[6]).toMatchObject({
+    expect(auditEvents[6]).toMatchObject({
       before: { toolNotes: [] },
       after: { toolNotes: [{ notes: [{ name: 'hint', note: 'Softly.' }] }] },
     });
-    for (const secret of text.split('_').slice(2)) expect(JSON.stringify(deeds)).not.toContain(secret);
+    for (const secret of text.split('_').slice(2)) expect(JSON.stringify(auditEvents)).not.toContain(secret);
   });
 
   it('names the client by whose call a toolset was changed', async () => {
@@ -66,7 +68,7 @@ describe('a deed', () => {
     await model.call('delete-toolset', { name: 'dev', confirm: true });
     await model.client.close();
     expect(
-      (await deedsIn(home)).map(({ subject, action, target }) => `${subject} ${action} ${target.name}`),
+      (await auditEventsIn(home)).map(({ subject, action, target }) => `${subject} ${action} ${target.name}`),
     ).toEqual(
       ['create', 'equip', 'update', 'unequip', 'delete'].map((action) => `operator toolset.${action} dev`),
     );
@@ -74,9 +76,9 @@ describe('a deed', () => {
 });
 
 /** Oldest first. */
-async function deedsIn(home: string): Promise<readonly StoredAuditEvent[]> {
+async function auditEventsIn(home: string): Promise<readonly StoredAuditEvent[]> {
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-  const deeds = valueOf(await store.auditEvents({ limit: 100, after: 0 }));
+  const auditEvents = valueOf(await store.auditEvents({ limit: 100, after: 0 }));
   await store.close();
-  return deeds;
+  return auditEvents;
 }

@@ -5,7 +5,7 @@ import { readBundle } from '../../src/core/bundle/read-bundle.ts';
 import { runAssay } from '../support/commands.ts';
 import { PASSPHRASE } from '../support/bundles.ts';
 import { parseJson } from '../support/json.ts';
-import { ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { ROOT, tempDir, writeConfig } from '../support/paths.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'BACKUP.md'), 'utf8');
 

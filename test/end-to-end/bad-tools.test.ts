@@ -5,7 +5,7 @@ import { OFFICIAL } from '../support/clients.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('one bad tool never costs the others', () => {
   let assay: Gateway;

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { messagesIn, type Answer } from '../support/http.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('a batch of revision 2025-03-26', () => {
   let assay: Gateway;

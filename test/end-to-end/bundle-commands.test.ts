@@ -13,8 +13,8 @@ import {
   SECRETS,
 } from '../support/bundles.ts';
 import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 
 const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
 
@@ -78,7 +78,7 @@ it('are heard by an Assay that runs on the same home', async () => {
   expect((await run(['import', file, '--apply'])).code).toBe(0);
   await expect
     .poll(async () => at((await running.admin.get('/toolsets')).json(), 'toolsets', 0, 'isEquipped'), {
-      timeout: patient(5_000),
+      timeout: scaledMs(5_000),
     })
     .toBe(true);
 });

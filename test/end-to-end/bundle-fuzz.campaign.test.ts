@@ -56,8 +56,8 @@ it('a damaged export is planned or refused, never a fault of Assay, and a plan c
   const before = await exportOf(full);
   await fc.assert(
     fc.asyncProperty(fc.nat(), value, fc.boolean(), async (place, given, isOpen) => {
-      const wish = { bundle: damagedAt(place, given), ...(isOpen && { passphrase: PASSPHRASE }) };
-      const answer = await full.admin.post('/import', wish);
+      const input = { bundle: damagedAt(place, given), ...(isOpen && { passphrase: PASSPHRASE }) };
+      const answer = await full.admin.post('/import', input);
       expect([200, 422]).toContain(answer.status);
     }),
     { numRuns: rounds({ short: 25, long: 300 }) },
@@ -70,12 +70,12 @@ it('a damaged export that is refused has changed nothing, and one that is taken 
   await fc.assert(
     fc.asyncProperty(fc.nat(), value, async (place, given) => {
       const before = await exportOf(target);
-      const wish = { bundle: damagedAt(place, given), apply: true };
-      const answer = await target.admin.post('/import', wish);
+      const input = { bundle: damagedAt(place, given), apply: true };
+      const answer = await target.admin.post('/import', input);
       expect([200, 422]).toContain(answer.status);
       if (answer.status !== 200) expect(await exportOf(target)).toEqual(before);
       else {
-        const again = await target.admin.post('/import', wish);
+        const again = await target.admin.post('/import', input);
         expect([again.status, again.text.includes('"create":0,"update":0')]).toEqual([200, true]);
       }
     }),

@@ -26,8 +26,8 @@ it(`an Assay that is killed while it imports has all of it or nothing afterwards
   for (let one = 0; one < KILLS; one++) {
     const target = await startInstance(startAssay);
     const empty = await exportOf(target);
-    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
-    const asked = target.admin.post('/import', wish).catch(() => undefined);
+    const input = { bundle, passphrase: PASSPHRASE, apply: true };
+    const asked = target.admin.post('/import', input).catch(() => undefined);
     // Opening the secrets takes most of the time, and then all is quick.
     await sleep(100 + chance.below(500));
     kill(target.assay.pid, 'SIGKILL');
@@ -36,8 +36,8 @@ it(`an Assay that is killed while it imports has all of it or nothing afterwards
     const there = await exportOf(again);
     if (answer?.status === 200) expect(there).toEqual(whole);
     else expect([empty, whole]).toContainEqual(there);
-    const deeds = listAt((await again.admin.get('/activity?limit=1000')).json(), 'activity');
-    expect(deeds.filter((deed) => JSON.stringify(deed).includes('both')).length > 0).toBe(
+    const auditEvents = listAt((await again.admin.get('/activity?limit=1000')).json(), 'activity');
+    expect(auditEvents.filter((auditEvent) => JSON.stringify(auditEvent).includes('both')).length > 0).toBe(
       JSON.stringify(there) === JSON.stringify(whole),
     );
     await again.assay.stop();

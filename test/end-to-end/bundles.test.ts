@@ -81,19 +81,19 @@ describe('an import', () => {
 
   it('brings all of it into an empty Assay, identical, and the same again changes nothing', async () => {
     const empty = await openInstance();
-    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
-    const done = await empty.admin.post('/import', wish);
+    const input = { bundle, passphrase: PASSPHRASE, apply: true };
+    const done = await empty.admin.post('/import', input);
     expect([done.status, at(done.json(), 'applied'), countsOf(done.json())]).toEqual([
       200,
       true,
       { ...NOTHING, create: 13 },
     ]);
     expect(await exportOf(empty)).toEqual(await exportOf(full));
-    const deeds = (await empty.admin.get('/activity?limit=1000')).text;
-    expect(SECRETS.filter((secret) => deeds.includes(secret))).toEqual([]);
-    const again = await empty.admin.post('/import', wish);
+    const auditEvents = (await empty.admin.get('/activity?limit=1000')).text;
+    expect(SECRETS.filter((secret) => auditEvents.includes(secret))).toEqual([]);
+    const again = await empty.admin.post('/import', input);
     expect(countsOf(again.json())).toEqual({ ...NOTHING, unchanged: 13 });
-    expect((await empty.admin.get('/activity?limit=1000')).text).toBe(deeds);
+    expect((await empty.admin.get('/activity?limit=1000')).text).toBe(auditEvents);
     // The tools run with the secrets that came along.
     await empty.assay.settled();
     const acts = await toolsOf(empty.admin, 'server=made');
@@ -101,7 +101,7 @@ describe('an import', () => {
     expect(at(acts.get('act'), 'title')).toBe('Acts');
     const sealed = await sealedExportOf(empty);
     const other = await openInstance();
-    const third = await other.admin.post('/import', { ...wish, bundle: sealed });
+    const third = await other.admin.post('/import', { ...input, bundle: sealed });
     expect(countsOf(third.json())).toEqual({ ...NOTHING, create: 13 });
     expect(await exportOf(other)).toEqual(lasting(bundle));
   });
@@ -109,13 +109,13 @@ describe('an import', () => {
   it('goes from SQLite to PostgreSQL and back without a difference', async () => {
     const elsewhere = await openInstance(await newDatabase());
     const back = await openInstance();
-    const wish = { passphrase: PASSPHRASE, apply: true };
-    expect(verdictOf(await elsewhere.admin.post('/import', { ...wish, bundle }))).toBe('200');
+    const input = { passphrase: PASSPHRASE, apply: true };
+    expect(verdictOf(await elsewhere.admin.post('/import', { ...input, bundle }))).toBe('200');
     const over = await sealedExportOf(elsewhere);
     expect(lasting(over)).toEqual(lasting(bundle));
-    expect(verdictOf(await back.admin.post('/import', { ...wish, bundle: over }))).toBe('200');
+    expect(verdictOf(await back.admin.post('/import', { ...input, bundle: over }))).toBe('200');
     expect(await exportOf(back)).toEqual(lasting(bundle));
-    const known = await back.admin.post('/import', { ...wish, bundle });
+    const known = await back.admin.post('/import', { ...input, bundle });
     expect(countsOf(known.json())).toEqual({ ...NOTHING, unchanged: 13 });
   });
 
@@ -186,12 +186,12 @@ describe('an import', () => {
 
   it('of commands, modules and documents in files takes the scope execute, and then does nothing of the rest', async () => {
     const before = await exportOf(empty);
-    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
-    expect(verdictOf(await empty.limited.post('/import', wish))).toBe('403 SCOPE_MISSING');
+    const input = { bundle, passphrase: PASSPHRASE, apply: true };
+    expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
     expect(await exportOf(empty)).toEqual(before);
     const harmless = { assay: 1, preferences: bundle['preferences'] };
     expect(verdictOf(await full.limited.post('/import', { bundle: harmless, apply: true }))).toBe('200');
-    expect(verdictOf(await full.limited.post('/import', wish))).toBe('200');
+    expect(verdictOf(await full.limited.post('/import', input))).toBe('200');
   });
 
   it('replaces what differs, or keeps it where that is wished, and takes nothing away', async () => {
@@ -199,13 +199,13 @@ describe('an import', () => {
     await target.admin.post('/toolsets', { name: 'both', tools: [] });
     await target.admin.post('/toolsets', { name: 'own', tools: [] });
     await target.admin.post('/toolsets/own/equip');
-    const wish = { bundle, passphrase: PASSPHRASE };
-    const keep = (await target.admin.post('/import', { ...wish, onConflict: 'keep' })).json();
+    const input = { bundle, passphrase: PASSPHRASE };
+    const keep = (await target.admin.post('/import', { ...input, onConflict: 'keep' })).json();
     expect(actionsOf(keep).filter((line) => line.endsWith('kept'))).toEqual([
       'toolset both kept',
       'equipped both kept',
     ]);
-    const replace = (await target.admin.post('/import', { ...wish, apply: true })).json();
+    const replace = (await target.admin.post('/import', { ...input, apply: true })).json();
     const updates = listAt(replace, 'items').filter((item) => at(item, 'action') === 'update');
     expect(updates.map((item) => [textAt(item, 'name'), at(item, 'changed')])).toEqual([
       ['both', ['createdAt', 'description', 'lastModified', 'toolNotes', 'tools']],
@@ -221,14 +221,14 @@ describe('an import', () => {
 
   it('twice at a time does it once', async () => {
     const empty = await openInstance();
-    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
-    const both = await Promise.all([empty.admin.post('/import', wish), empty.admin.post('/import', wish)]);
+    const input = { bundle, passphrase: PASSPHRASE, apply: true };
+    const both = await Promise.all([empty.admin.post('/import', input), empty.admin.post('/import', input)]);
     expect(both.map(verdictOf)).toEqual(['200', '200']);
     const created = both.map((answer) => Number(at(answer.json(), 'counts', 'create')));
     expect(created.sort((one, other) => one - other)).toEqual([0, 13]);
     expect(await exportOf(empty)).toEqual(lasting(bundle));
-    const deeds = listAt((await empty.admin.get('/activity?limit=1000')).json(), 'activity');
-    expect(deeds.filter((deed) => at(deed, 'subject') !== 'local')).toHaveLength(13);
+    const auditEvents = listAt((await empty.admin.get('/activity?limit=1000')).json(), 'activity');
+    expect(auditEvents.filter((auditEvent) => at(auditEvent, 'subject') !== 'local')).toHaveLength(13);
   });
 
   it('tells each fault by its place, and does nothing', async () => {

@@ -10,7 +10,7 @@ import { startGateway } from '../support/gateway.ts';
 import { openStream } from '../support/http.ts';
 import { at, listAt, numberAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { rawRows } from '../support/stores.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 

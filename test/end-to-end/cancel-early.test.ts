@@ -8,7 +8,7 @@ import { startRequest } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernBody, modernHeaders } from '../support/modern.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 /** Long enough that the call is there and cancelled before the server answers its handshake. */
@@ -16,49 +16,49 @@ const LATE = '--late-ms=2500';
 
 describe.concurrent('a call that is cancelled before its server stands', () => {
   it('is never sent when a legacy client cancelled it', async () => {
-    const diary = openDiary();
-    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const eventLog = openEventLog();
+    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     const session = await openSession(assay.url);
     const cancelled = session.stream('tools/call', { name: 'slow_echo', arguments: { who: 'gone' } }, 'gone');
     const kept = session.call('slow_echo', { who: 'kept' });
     await sleep(300);
-    expect(diary.countOf('tools/list')).toBe(0);
+    expect(eventLog.countOf('tools/list')).toBe(0);
     await session.notify('notifications/cancelled', { requestId: 'gone' });
     expect(await kept).toBe('{"who":"kept"}');
     await sleep(300);
     (await cancelled).cut();
-    expect(diary.countOf('tools/call')).toBe(1);
-    expect(diary.countOf('notifications/cancelled')).toBe(0);
+    expect(eventLog.countOf('tools/call')).toBe(1);
+    expect(eventLog.countOf('notifications/cancelled')).toBe(0);
   });
 
   it('is never sent when a modern client went away', async () => {
-    const diary = openDiary();
-    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const eventLog = openEventLog();
+    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     const call = { name: 'slow_echo', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', call),
       body: modernBody('tools/call', { params: call }),
     });
     await sleep(300);
-    expect(diary.countOf('tools/list')).toBe(0);
+    expect(eventLog.countOf('tools/list')).toBe(0);
     asked.cut();
     await assay.settled();
     await sleep(300);
-    expect(diary.countOf('tools/call')).toBe(0);
+    expect(eventLog.countOf('tools/call')).toBe(0);
   });
 
   it('is never sent, and not answered, on stdio', async () => {
-    const diary = openDiary();
-    const pipe = openStdio({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const eventLog = openEventLog();
+    const pipe = openStdio({ servers: { slow: fixture('lister', [LATE], { env: eventLog.env }) } });
     await pipe.initialize();
     const params = { name: 'slow_echo', arguments: {} };
     pipe.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params });
     await sleep(300);
-    expect(diary.countOf('tools/list')).toBe(0);
+    expect(eventLog.countOf('tools/list')).toBe(0);
     pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } });
     expect(await pipe.call('slow_echo', { a: 1 })).toBe('{"a":1}');
     await sleep(300);
-    expect(diary.countOf('tools/call')).toBe(1);
+    expect(eventLog.countOf('tools/call')).toBe(1);
     expect(pipe.lines().filter((line) => line.includes('"gone"'))).toEqual([]);
   });
 
@@ -90,10 +90,10 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
   });
 
   it('is never sent while its server is being started again', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const state = join(tempDir(), 'starts');
     const args = [`--state=${state}`, '--late-ms=1500'];
-    const assay = await startGateway({ servers: { c: fixture('crasher', args, { env: diary.env }) } });
+    const assay = await startGateway({ servers: { c: fixture('crasher', args, { env: eventLog.env }) } });
     await assay.settled();
     const session = await openSession(assay.url);
     await session.ask('tools/call', { name: 'c_crash', arguments: {} });
@@ -102,7 +102,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     await session.notify('notifications/cancelled', { requestId: 'gone' });
     expect(await session.call('c_pid')).toMatch(/^\d+$/);
     (await call).cut();
-    const called = diary.read('message').filter((one) => one.detail.includes('"echo"'));
+    const called = eventLog.read('message').filter((one) => one.detail.includes('"echo"'));
     expect(called).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { connectClient, connectFirst, OFFICIAL } from '../support/clients.ts';
 import { at, listAt, namesAt, textAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 const COUNT = 2_500;
 

@@ -7,7 +7,7 @@ import type { Stream } from '../support/http.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernStream } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const CHANGED = 'notifications/tools/list_changed';

@@ -3,8 +3,8 @@ import { startAssay } from '../support/assay.ts';
 import { isAlive, kill, killLater, sleep, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 interface Pids {
@@ -39,7 +39,7 @@ describe.concurrent.each([
     process.kill(assay.pid, signal);
     await expectGone(pids);
     await until('Assay is gone', () => (isAlive(assay.pid) ? undefined : true));
-    expect(Date.now() - startMs).toBeLessThan(patient(kind === 'stubborn' ? 9_000 : 3_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(kind === 'stubborn' ? 9_000 : 3_000));
   });
 
   it('end with assay stdio when its stdin closes', async () => {
@@ -54,13 +54,13 @@ describe.concurrent.each([
 
 describe('what a server leaves behind', () => {
   it('is gone before it is started again', async () => {
-    const diary = openDiary();
-    const assay = await startAssay({ servers: { g: fixture('grandchild', [], { env: diary.env }) } });
+    const eventLog = openEventLog();
+    const assay = await startAssay({ servers: { g: fixture('grandchild', [], { env: eventLog.env }) } });
     const session = await openSession(assay.url);
     const pids = pidsIn(await session.call('g_pids'));
     kill(pids.child, 'SIGKILL');
     await expectGone(pids);
-    await until('it runs again', () => (diary.read('start').length === 2 ? true : undefined));
+    await until('it runs again', () => (eventLog.read('start').length === 2 ? true : undefined));
     const again = pidsIn(await session.call('g_pids'));
     expect(again.child).not.toBe(pids.child);
     expect(await assay.stop()).toBe(0);
@@ -90,6 +90,6 @@ describe('assay serve at SIGTERM', () => {
     const startMs = Date.now();
     expect(await assay.stop()).toBe(0);
     await stream.ended;
-    expect(Date.now() - startMs).toBeLessThan(patient(4_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(4_000));
   });
 });

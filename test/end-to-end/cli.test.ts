@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { spawnAssay } from '../support/assay.ts';
 import { at, isObject, namesAt, parseJson } from '../support/json.ts';
-import { fixture, MAIN, openDiary, ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, MAIN, openEventLog, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 
 const home = tempDir();
 const config = writeConfig({
@@ -45,10 +45,10 @@ describe.concurrent('assay tools', () => {
   });
 
   it('leaves no server running', async () => {
-    const diary = openDiary();
-    const own = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
+    const eventLog = openEventLog();
+    const own = writeConfig({ plain: fixture('plain', [], { env: eventLog.env }) });
     await spawnAssay(['tools', '--config', own, '--home', tempDir()]);
-    const pid = diary.read('start')[0]?.pid ?? 0;
+    const pid = eventLog.read('start')[0]?.pid ?? 0;
     expect(() => process.kill(pid, 0)).toThrow();
   });
 });

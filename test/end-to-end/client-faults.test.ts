@@ -5,7 +5,7 @@ import { openStream } from '../support/http.ts';
 import { at, isObject, parseJson, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernBody, modernHeaders } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 

@@ -5,7 +5,7 @@ import { connectClient, connectFirst } from '../support/clients.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 const ARGUMENT = { argument: { name: 'who', value: 'wor' }, context: { arguments: { lang: 'de', n: '1' } } };
 

@@ -5,7 +5,7 @@ import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 describe('the config file', () => {
   it('with bad entries starts the good ones, and says file, key and reason of each bad one', async () => {

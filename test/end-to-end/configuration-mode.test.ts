@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import {
   equip,
   meet,
@@ -48,7 +48,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     const second = await open({ servers: SERVERS, home: first.home });
     // What it remembers of the store is written a little later; then it reads the store and announces the change.
     await expect
-      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .poll(() => second.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode', 'plain_echo']);
     await second.client.close();
   });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, listAt, parseJson, textAt, type Json } from '../support/json.ts';
 import { newUser, type User } from '../support/client-configs.ts';
-import { fixture, MAIN, writeConfig } from '../support/place.ts';
+import { fixture, MAIN, writeConfig } from '../support/paths.ts';
 import { openPipe } from '../support/stdio.ts';
 
 const isMac = process.platform === 'darwin';

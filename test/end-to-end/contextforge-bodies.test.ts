@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { openRestWorld, type RestWorld } from '../support/rest-tools.ts';
 import { startHttp } from '../fixtures/http.ts';
 import { endLater } from '../support/endings.ts';

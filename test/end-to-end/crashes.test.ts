@@ -5,18 +5,18 @@ import { isAlive, kill, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('a stdio server that crashes', () => {
   let assay: Gateway;
   let session: LegacySession;
-  const diary = openDiary();
+  const eventLog = openEventLog();
   beforeAll(async () => {
     assay = await startGateway({
       servers: {
-        crasher: fixture('crasher', [], { env: diary.env, timeoutMs: 8_000 }),
+        crasher: fixture('crasher', [], { env: eventLog.env, timeoutMs: 8_000 }),
         plain: fixture('plain'),
       },
     });
@@ -95,18 +95,18 @@ describe('a stdio server that crashes', () => {
   });
 
   it('was never asked twice for one call', () => {
-    const crashes = diary.read('message').filter((one) => one.detail.includes('"name":"crash"'));
+    const crashes = eventLog.read('message').filter((one) => one.detail.includes('"name":"crash"'));
     expect(crashes).toHaveLength(1);
   });
 });
 
 describe('a stdio server that ends at its starts', () => {
   it('is started again with growing pauses until it stands', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const state = `${tempDir()}/starts`;
     const assay = await startGateway({
       servers: {
-        crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=2'], { env: diary.env }),
+        crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=2'], { env: eventLog.env }),
         plain: fixture('plain'),
       },
     });
@@ -139,7 +139,7 @@ describe('a stdio server that ends at its starts', () => {
     const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/crasher`);
     const startMs = Date.now();
     const answer = await session.ask('tools/call', { name: 'echo', arguments: {} });
-    expect(Date.now() - startMs).toBeLessThan(patient(7_500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(7_500));
     expect(at(answer, 'error', 'message')).toMatch(/crasher/);
   });
 

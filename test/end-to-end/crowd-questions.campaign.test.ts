@@ -7,7 +7,7 @@ import { ASKABLE, type Askable } from '../support/askable.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
 import { settledTo, openThings } from '../support/open-things.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** Most calls that one client has under way at a time. */
@@ -35,7 +35,7 @@ interface Member {
 
 describe('ten clients that are asked at the same time', () => {
   const chance = seeded('crowd of questions');
-  const diary = openDiary();
+  const eventLog = openEventLog();
   let assay: Assay;
   let members: readonly Member[];
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('ten clients that are asked at the same time', () => {
       servers: {
         s: fixture('asking', [], { isolation: 'session' }),
         h: { url: legacy.url },
-        shared: fixture('asking', [], { env: diary.env }),
+        shared: fixture('asking', [], { env: eventLog.env }),
       },
     });
     await assay.settled();
@@ -112,8 +112,8 @@ describe('ten clients that are asked at the same time', () => {
 
   it('and nobody was asked by the server that all share', async () => {
     const pushes = members.reduce((sum, { era }) => sum + Math.ceil(callsOf(era) / PUSH_EVERY), 0);
-    await until('all was refused', () => (diary.read('pushed').length >= pushes ? true : undefined));
-    for (const { detail } of diary.read('pushed')) expect(detail).toContain('-32601');
+    await until('all was refused', () => (eventLog.read('pushed').length >= pushes ? true : undefined));
+    for (const { detail } of eventLog.read('pushed')) expect(detail).toContain('-32601');
     await sleep(100);
     for (const { client } of members)
       expect(client.asked.filter(({ params }) => at(params, 'message') === 'never')).toEqual([]);

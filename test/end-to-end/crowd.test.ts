@@ -5,14 +5,14 @@ import { connectClient, connectFirst, textIn, type Negotiation } from '../suppor
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 
 describe('many clients at once', () => {
   let assay: Gateway;
-  const diary = openDiary();
+  const eventLog = openEventLog();
   beforeAll(async () => {
     assay = await startGateway({
-      servers: { plain: fixture('plain', [], { env: diary.env }), c: fixture('cancellable') },
+      servers: { plain: fixture('plain', [], { env: eventLog.env }), c: fixture('cancellable') },
     });
     await assay.settled();
   });
@@ -55,7 +55,7 @@ describe('many clients at once', () => {
   });
 
   it('share one process of each server', async () => {
-    expect(diary.read('start')).toHaveLength(1);
+    expect(eventLog.read('start')).toHaveLength(1);
     expect(at(parseJson(await modernCall(assay.url, 'plain_seen')), 'initialize')).toBe(1);
   });
 

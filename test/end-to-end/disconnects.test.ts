@@ -7,7 +7,7 @@ import { startRequest } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, envelope, modernBody, modernHeaders } from '../support/modern.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const WAIT = { name: 'c_wait', arguments: {} };
@@ -15,10 +15,10 @@ const WAIT = { name: 'c_wait', arguments: {} };
 describe('a call that is given up', () => {
   let assay: Gateway;
   let session: LegacySession;
-  const diary = openDiary();
+  const eventLog = openEventLog();
   beforeAll(async () => {
     assay = await startGateway({
-      servers: { c: fixture('cancellable', [], { env: diary.env }), plain: fixture('plain') },
+      servers: { c: fixture('cancellable', [], { env: eventLog.env }), plain: fixture('plain') },
     });
     await assay.settled();
     session = await openSession(assay.url);
@@ -26,7 +26,7 @@ describe('a call that is given up', () => {
 
   const seen = async (): Promise<Json> => parseJson(await session.call('c_seen'));
   const cancelledCount = async (): Promise<number> => (at(await seen(), 'cancelled') as Json[]).length;
-  const waitingCalls = (): number => diary.read('waiting').length;
+  const waitingCalls = (): number => eventLog.read('waiting').length;
   const started = async (before: number): Promise<void> => {
     await until('the server has the call', () => (waitingCalls() > before ? true : undefined));
   };
@@ -142,7 +142,7 @@ describe('a call that is given up', () => {
   });
 
   it.each(['legacy', 'modern'])('on stdio (%s) is cancelled by its notification', async (era) => {
-    const pipe = openStdio({ servers: { c: fixture('cancellable', [], { env: diary.env }) } });
+    const pipe = openStdio({ servers: { c: fixture('cancellable', [], { env: eventLog.env }) } });
     if (era === 'legacy') await pipe.initialize();
     const meta = era === 'legacy' ? {} : { _meta: envelope({ [`${META}logLevel`]: 'debug' }) };
     const calls = waitingCalls();

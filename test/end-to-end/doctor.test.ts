@@ -10,7 +10,7 @@ import { startHttp } from '../fixtures/http.ts';
 import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { listAt, numberAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { fixture, installed, MAIN, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { fixture, installed, MAIN, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 const MARKER = 'marker-that-nobody-may-see';
 
@@ -185,11 +185,11 @@ describe('assay doctor', () => {
   });
 
   it('starts nothing where it is told not to', async () => {
-    const diary = join(tempDir(), 'evidence.jsonl');
-    const config = privateConfig({ plain: fixture('plain', [], { env: { FIXTURE_LOG: diary } }) });
+    const eventLog = join(tempDir(), 'evidence.jsonl');
+    const config = privateConfig({ plain: fixture('plain', [], { env: { FIXTURE_LOG: eventLog } }) });
     const { code, found } = await doctor(config, { args: ['--offline'] });
     expect([code, found('servers'), found('commands').length]).toEqual([0, [], 1]);
-    expect(() => readFileSync(diary)).toThrow();
+    expect(() => readFileSync(eventLog)).toThrow();
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { send, startRequest } from '../support/http.ts';
 import { at, type Json } from '../support/json.ts';
 import { initializeOf, messageOf, openSession, type LegacySession } from '../support/legacy.ts';
 import { modernHeaders, modernBody, modernSend, modernStream } from '../support/modern.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
@@ -142,16 +142,16 @@ describe('assay serve that is asked to end', () => {
 
 describe('assay stdio', () => {
   const open = async (limits: Record<string, number>) => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const pipe = spawnStdio({
-      servers: { c: fixture('cancellable', [], { env: diary.env }) },
+      servers: { c: fixture('cancellable', [], { env: eventLog.env }) },
       settings: { settings: limits },
     });
     await pipe.initialize();
-    const began = diary.read('waiting').length;
+    const began = eventLog.read('waiting').length;
     const ask = async (ms: number): Promise<void> => {
       pipe.send({ jsonrpc: '2.0', id: 'w', method: 'tools/call', params: wait(ms) });
-      await until('it is under way', () => (diary.read('waiting').length > began ? true : undefined));
+      await until('it is under way', () => (eventLog.read('waiting').length > began ? true : undefined));
     };
     return { pipe, ask };
   };

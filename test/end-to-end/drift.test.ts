@@ -8,7 +8,7 @@ import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { filedServer, toolNamed, type Filed } from '../support/filed.ts';
 import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
 import { at, isObject, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { openDiary, tempDir, type Diary } from '../support/place.ts';
+import { openEventLog, tempDir, type EventLog } from '../support/paths.ts';
 import { lockStore, openAt } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet, type Model } from '../support/toolsets.ts';
@@ -34,7 +34,7 @@ interface World {
   readonly home: string;
   readonly admin: AdminClient;
   readonly server: Filed;
-  readonly diary: Diary;
+  readonly eventLog: EventLog;
   act(): Promise<JsonObject>;
   /** Waits until the drift of `act` is of this kind, and gives it. */
   drifted(kind: 'dangerous' | 'harmless' | 'none'): Promise<Json | undefined>;
@@ -64,10 +64,10 @@ async function openShared(): Promise<SharedAssay & { readonly token: string }> {
 async function openWorld({ quiet = false, tools = [ACT] }: Start = {}): Promise<World> {
   const { assay, home, token, add } = await (shared ??= openShared());
   const name = `filed${(worlds += 1)}`;
-  const diary = openDiary();
-  const server = filedServer(tools, { quiet, env: diary.env });
+  const eventLog = openEventLog();
+  const server = filedServer(tools, { quiet, env: eventLog.env });
   await add({ [name]: server.entry });
-  const world = worldOf({ name, assay, home, server, diary, token });
+  const world = worldOf({ name, assay, home, server, eventLog, token });
   await world.refresh();
   return world;
 }
@@ -78,32 +78,32 @@ async function openOwn({
   tools = [ACT],
   env = {},
 }: Start & { readonly env?: Readonly<Record<string, string>> } = {}): Promise<World> {
-  const diary = openDiary();
+  const eventLog = openEventLog();
   const home = tempDir();
-  const server = filedServer(tools, { quiet, env: diary.env });
+  const server = filedServer(tools, { quiet, env: eventLog.env });
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
   const assay = await startGateway({ servers: { filed: server.entry }, home, env });
   await assay.settled();
-  const world = worldOf({ name: 'filed', assay, home, server, diary, token });
+  const world = worldOf({ name: 'filed', assay, home, server, eventLog, token });
   await world.refresh();
   return world;
 }
 
 /** The same after a restart. */
 async function reopened(
-  { assay: former, home, server, diary }: World,
+  { assay: former, home, server, eventLog }: World,
   env: Readonly<Record<string, string>> = {},
 ): Promise<World> {
   await former.stop();
   const token = await keepToken(home, 'again', { scopes: ['admin'] });
   const assay = await startGateway({ servers: { filed: server.entry }, home, env });
-  return worldOf({ name: 'filed', assay, home, server, diary, token });
+  return worldOf({ name: 'filed', assay, home, server, eventLog, token });
 }
 
 function worldOf({
   token,
   ...parts
-}: Pick<World, 'name' | 'assay' | 'home' | 'server' | 'diary'> & { readonly token: string }): World {
+}: Pick<World, 'name' | 'assay' | 'home' | 'server' | 'eventLog'> & { readonly token: string }): World {
   const { name } = parts;
   const admin = adminClient(parts.assay, token);
   const act = (): Promise<JsonObject> => toolIn(admin, name, 'act');
@@ -156,7 +156,7 @@ async function isLogged({ assay, name }: World, text: string): Promise<void> {
   );
 }
 
-async function deedsOf(world: World): Promise<readonly JsonObject[]> {
+async function auditEventsOf(world: World): Promise<readonly JsonObject[]> {
   const store = await openAt({ home: world.home, databaseUrl: undefined });
   const found = await store.auditEvents({
     limit: 1_000,
@@ -199,7 +199,7 @@ describe.concurrent('a change is found', () => {
     await until('the client is told', () => (model.changes() > before ? true : undefined));
     expect(await listed(world, model)).toEqual({ description: 'Does what it wants.', hints: '--..' });
     await isLogged(world, 'the definition of \\"act\\" has changed in a dangerous way');
-    expect(await deedsOf(world)).toMatchObject([
+    expect(await auditEventsOf(world)).toMatchObject([
       {
         action: 'tool.drift',
         subject: `server:${world.name}`,
@@ -210,14 +210,14 @@ describe.concurrent('a change is found', () => {
 
   it('when the server ended and came again', async () => {
     const world = await openWorld(QUIET);
-    const { server, diary } = world;
+    const { server, eventLog } = world;
     await world.act();
     server.have([REWRITTEN]);
     await sleep(300);
     expect(at(await world.act(), 'drift')).toBeUndefined();
-    kill(diary.read('start')[0]!.pid, 'SIGKILL');
+    kill(eventLog.read('start')[0]!.pid, 'SIGKILL');
     await world.drifted('dangerous');
-    expect(diary.read('start')).toHaveLength(2);
+    expect(eventLog.read('start')).toHaveLength(2);
   });
 
   it('at an interval, of a server that says nothing', async () => {
@@ -319,7 +319,7 @@ describe.concurrent('a change is found', () => {
     world.server.have([{ inputSchema: inputSchema!, annotations: annotations!, ...rest }]);
     expect(await world.refresh()).toMatchObject({ toolsUpdated: [] });
     expect(at(await world.act(), 'drift')).toBeUndefined();
-    expect(await deedsOf(world)).toEqual([]);
+    expect(await auditEventsOf(world)).toEqual([]);
   });
 
   it('of the tool that is listed, where a server has two of one name', async () => {
@@ -327,7 +327,7 @@ describe.concurrent('a change is found', () => {
     world.server.have([ACT, REWRITTEN]);
     for (let time = 0; time < 3; time += 1) await world.refresh();
     expect(kindOf(at(await world.act(), 'drift'))).toBe('none');
-    expect(await deedsOf(world)).toEqual([]);
+    expect(await auditEventsOf(world)).toEqual([]);
   });
 });
 
@@ -412,7 +412,7 @@ describe.concurrent('an override that lowers caution', () => {
     const kinds: unknown[] = [];
     for (const start of [1, 2, 3, 4, 5]) {
       world.server.have([{ ...ACT, description: `Does act, as process ${start}.` }]);
-      kill(world.diary.read('start').at(-1)!.pid, 'SIGKILL');
+      kill(world.eventLog.read('start').at(-1)!.pid, 'SIGKILL');
       const act = await until(`start ${start} is compared`, async () => {
         const found = await world.act();
         return at(found, 'drift', 'changes', 0, 'after') === `"Does act, as process ${start}."`
@@ -431,7 +431,7 @@ describe.concurrent('an override that lowers caution', () => {
       // It was accepted as one whose prose changes.
       ['harmless', true],
     ]);
-    expect((await deedsOf(world)).filter(({ action }) => action === 'tool.drift')).toHaveLength(2);
+    expect((await auditEventsOf(world)).filter(({ action }) => action === 'tool.drift')).toHaveLength(2);
     // Volatile prose hides nothing else.
     world.server.have([REWRITTEN]);
     await world.refresh();
@@ -467,7 +467,7 @@ describe.concurrent('an override that lowers caution', () => {
       undefined,
       ['o+ d-', 'd-', '', ''],
     ]);
-    expect((await deedsOf(world)).at(-1)).toMatchObject({ action: 'tool.review', subject: 'boss' });
+    expect((await auditEventsOf(world)).at(-1)).toMatchObject({ action: 'tool.review', subject: 'boss' });
     await world.refresh();
     expect(kindOf(at(await world.act(), 'drift'))).toBe('none');
     const again = await reopened(world);
@@ -488,7 +488,7 @@ describe.concurrent('an override that lowers caution', () => {
     world.server.have([ACT]);
     await world.drifted('none');
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
-    expect((await deedsOf(world)).map(({ action }) => action)).toEqual([
+    expect((await auditEventsOf(world)).map(({ action }) => action)).toEqual([
       'tool.update',
       'tool.drift',
       'tool.undrift',
@@ -562,7 +562,7 @@ describe.concurrent('a review', () => {
     const before = await world.admin.get(`/tools/${String(id)}`);
     const reviewed = await world.admin.post(`/tools/${String(id)}/review`);
     expect([reviewed.status, reviewed.headers.etag]).toEqual([200, before.headers.etag]);
-    expect(await deedsOf(world)).toEqual([]);
+    expect(await auditEventsOf(world)).toEqual([]);
   });
 });
 
@@ -576,7 +576,7 @@ describe.concurrent('a tool that goes on changing', () => {
     }
     await world.refresh();
     expect(at(await world.drifted('dangerous'), 'changes', 0, 'after')).toBe('"Does it 99."');
-    expect(await deedsOf(world)).toHaveLength(1);
+    expect(await auditEventsOf(world)).toHaveLength(1);
   });
 
   it('is told of a few times where it is again and again what was accepted', async () => {
@@ -586,7 +586,7 @@ describe.concurrent('a tool that goes on changing', () => {
       world.server.have([time % 2 === 0 ? REWRITTEN : ACT]);
       await world.drifted(time % 2 === 0 ? 'dangerous' : 'none');
     }
-    expect((await deedsOf(world)).map(({ action }) => action)).toEqual(['tool.drift', 'tool.undrift']);
+    expect((await auditEventsOf(world)).map(({ action }) => action)).toEqual(['tool.drift', 'tool.undrift']);
   });
 
   it('hides no dangerous change behind a harmless one', async () => {
@@ -596,7 +596,7 @@ describe.concurrent('a tool that goes on changing', () => {
     await world.drifted('harmless');
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
-    expect((await deedsOf(world)).map(({ after }) => at(after, 'dangers'))).toEqual([
+    expect((await auditEventsOf(world)).map(({ after }) => at(after, 'dangers'))).toEqual([
       ['its description was rewritten'],
       ['its input schema changed', 'its description was rewritten'],
     ]);

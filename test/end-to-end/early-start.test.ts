@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isAlive, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
-import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 import { runAssay } from '../support/commands.ts';
 
 describe('a first start of assay stdio', () => {
   it('starts each server once, though it starts them before all else', async () => {
-    const diaries = [openDiary(), openDiary()];
+    const diaries = [openEventLog(), openEventLog()];
     const [legacy, modern] = diaries;
     const pipe = spawnStdio({
       servers: {
@@ -18,10 +18,12 @@ describe('a first start of assay stdio', () => {
     await pipe.initialize();
     await pipe.ask('tools/list');
     expect(await pipe.call('legacy_label')).toBe('plain');
-    expect(diaries.map((diary) => diary.read('start').length)).toEqual([1, 1]);
+    expect(diaries.map((eventLog) => eventLog.read('start').length)).toEqual([1, 1]);
     await pipe.stop();
     await until('both have ended', () =>
-      diaries.every((diary) => diary.read('start').every(({ pid }) => !isAlive(pid))) ? true : undefined,
+      diaries.every((eventLog) => eventLog.read('start').every(({ pid }) => !isAlive(pid)))
+        ? true
+        : undefined,
     );
   });
 
@@ -31,16 +33,16 @@ describe('a first start of assay stdio', () => {
     ['with options that exclude each other', ['--all', '--toolset', 'dev'], {}, 2],
     ['that only asks for help', ['--help'], {}, 0],
   ])('%s leaves no server behind', async (_what, args, env, code) => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     // It ends neither with its stdin nor at SIGTERM.
-    const config = writeConfig({ stubborn: fixture('plain', ['--stubborn'], { env: diary.env }) });
+    const config = writeConfig({ stubborn: fixture('plain', ['--stubborn'], { env: eventLog.env }) });
     const done = await runAssay(['stdio', '--all', '--config', config, '--home', tempDir(), ...args], {
       env,
     });
     expect(done.code).toBe(code);
     expect(done.stdout.includes('"jsonrpc"')).toBe(false);
     await until('no server is left', () =>
-      diary.read('start').every(({ pid }) => !isAlive(pid)) ? true : undefined,
+      eventLog.read('start').every(({ pid }) => !isAlive(pid)) ? true : undefined,
     );
   });
 

@@ -5,7 +5,7 @@ import { send } from '../support/http.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('the endpoints', () => {
   let assay: Gateway;

@@ -9,11 +9,11 @@ import { endLater } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, openDiary, ROOT, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { fixture, openEventLog, ROOT, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 describe('the era of a server', () => {
   it('is found without a second spawn, for both eras and for a server that answers nothing unknown', async () => {
-    const [plain, modern, silent] = [openDiary(), openDiary(), openDiary()];
+    const [plain, modern, silent] = [openEventLog(), openEventLog(), openEventLog()];
     const assay = await startGateway({
       servers: {
         plain: fixture('plain', [], { env: plain.env }),
@@ -32,7 +32,7 @@ describe('the era of a server', () => {
     expect(await session.call('plain_label')).toBe('plain');
     expect(await session.call('modern_echo', {})).toBe('{}');
     expect(await session.call('silent_label')).toBe('silent');
-    for (const diary of [plain, modern, silent]) expect(diary.read('start')).toHaveLength(1);
+    for (const eventLog of [plain, modern, silent]) expect(eventLog.read('start')).toHaveLength(1);
     expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
   });
 
@@ -46,23 +46,23 @@ describe('the era of a server', () => {
   });
 
   it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {
-    const [diary, home] = [openDiary(), tempDir()];
-    const servers = { strict: fixture('plain', ['--exit-on-unknown'], { env: diary.env }) };
+    const [eventLog, home] = [openEventLog(), tempDir()];
+    const servers = { strict: fixture('plain', ['--exit-on-unknown'], { env: eventLog.env }) };
     const first = await startGateway({ servers, home });
     expect(await (await openSession(first.url)).call('strict_label')).toBe('plain');
     await first.stop();
-    const spawns = diary.read('start').length;
+    const spawns = eventLog.read('start').length;
     expect(spawns).toBeLessThanOrEqual(2);
     const second = await startGateway({ servers, home });
     expect(await (await openSession(second.url)).call('strict_label')).toBe('plain');
-    expect(diary.read('start')).toHaveLength(spawns + 1);
+    expect(eventLog.read('start')).toHaveLength(spawns + 1);
   });
 
   it('is remembered in the home: the next start asks each server in its era at once', async () => {
     const home = tempDir();
     const web = await startHttp('legacy');
     endLater(() => web.close());
-    const [plain, modern] = [openDiary(), openDiary()];
+    const [plain, modern] = [openEventLog(), openEventLog()];
     const config = writeConfig({
       plain: fixture('plain', [], { env: plain.env }),
       modern: fixture('modern', [], { env: modern.env }),

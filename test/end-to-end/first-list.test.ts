@@ -6,8 +6,8 @@ import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 describe.concurrent('the first list, while servers start', () => {
@@ -29,12 +29,12 @@ describe.concurrent('the first list, while servers start', () => {
     });
     const startMs = Date.now();
     const session = await openSession(assay.url);
-    expect(Date.now() - startMs).toBeLessThan(patient(1_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(1_000));
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
-    expect(Date.now() - startMs).toBeLessThan(patient(6_500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(6_500));
     const againMs = Date.now();
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
-    expect(Date.now() - againMs).toBeLessThan(patient(500));
+    expect(Date.now() - againMs).toBeLessThan(scaledMs(500));
     expect(await session.call('plain_label')).toBe('plain');
   });
 
@@ -65,7 +65,7 @@ describe.concurrent('the first list, while servers start', () => {
     );
     const startMs = Date.now();
     expect(await session.call('plain_label')).toBe('plain');
-    expect(Date.now() - startMs).toBeLessThan(patient(1_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(1_000));
   });
 
   it('never delays initialize or server/discover', async () => {
@@ -73,11 +73,11 @@ describe.concurrent('the first list, while servers start', () => {
     const startMs = Date.now();
     await openSession(assay.url);
     await modernAsk(assay.url, 'server/discover');
-    expect(Date.now() - startMs).toBeLessThan(patient(1_500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(1_500));
     const pipe = openStdio({ servers: { hanger: fixture('hanger') } });
     const pipeMs = Date.now();
     await pipe.initialize();
-    expect(Date.now() - pipeMs).toBeLessThan(patient(2_500));
+    expect(Date.now() - pipeMs).toBeLessThan(scaledMs(2_500));
   });
 
   it('announces what comes later, and has it then', async () => {
@@ -109,7 +109,7 @@ describe.concurrent('the first list, while servers start', () => {
     await sleep(1_500);
     const startMs = Date.now();
     expect(await session.call('plain_label')).toBe('plain');
-    expect(Date.now() - startMs).toBeLessThan(patient(500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(500));
   });
 
   it.each(OFFICIAL)(

@@ -5,12 +5,12 @@ import { adminClient, verdictOf } from '../support/admin.ts';
 import { startAssay } from '../support/assay.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { at, listAt, textAt } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 import { listedTool, startRestWorld } from '../support/rest-tools.ts';
 import { rawRows } from '../support/stores.ts';
 
-const POLL = { timeout: patient(10_000), interval: 20 };
+const POLL = { timeout: scaledMs(10_000), interval: 20 };
 
 /** The largest file that a process may write: what a full disk is to it, without being another user. */
 function limitFiles(pid: number, bytes: number | 'unlimited'): void {

@@ -10,7 +10,7 @@ import { until } from '../support/endings.ts';
 import { claimsIn, toolIn } from '../support/hints.ts';
 import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { serveFunctions, type Functions } from '../support/served-functions.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 
@@ -186,8 +186,8 @@ describe('POST /functions', () => {
   });
 
   it('takes the scope execute', async () => {
-    const wish = { module: served.path('env.mjs') };
-    expect(verdictOf(await served.limited.post('/functions', wish))).toBe('403 SCOPE_MISSING');
+    const input = { module: served.path('env.mjs') };
+    expect(verdictOf(await served.limited.post('/functions', input))).toBe('403 SCOPE_MISSING');
     expect(await modulesIn(served)).toHaveLength(1);
   });
 
@@ -234,7 +234,7 @@ describe('POST /functions', () => {
     expect(told.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
-  it.each<[says: string, wish: (path: (file: string) => string) => unknown, verdict: string]>([
+  it.each<[says: string, input: (path: (file: string) => string) => unknown, verdict: string]>([
     ['that is there', (path) => ({ module: path('env.mjs') }), '409 MODULE_EXISTS'],
     ['that the config file has', (path) => ({ module: path('fixed.mjs') }), '409 MODULE_EXISTS'],
     ['that is no module', () => ({ module: '/etc/hostname' }), '422 BODY_INVALID'],
@@ -245,12 +245,12 @@ describe('POST /functions', () => {
       '422 BODY_INVALID',
     ],
     ['with too little memory', (path) => ({ module: path('more.mjs'), memoryMb: 1 }), '422 BODY_INVALID'],
-  ])('with a module %s is refused', async (_, wish, verdict) => {
+  ])('with a module %s is refused', async (_, input, verdict) => {
     expect(
       verdictOf(
         await served.admin.post(
           '/functions',
-          wish((file) => served.path(file)),
+          input((file) => served.path(file)),
         ),
       ),
     ).toBe(verdict);

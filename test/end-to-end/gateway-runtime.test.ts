@@ -4,7 +4,7 @@ import type { Gateway } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, isObject, listAt, numberAt, parseJson, textAt } from '../support/json.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const SECRET = 'hunter2-of-the-leaking-server';
@@ -85,8 +85,8 @@ it('a restart ends the process and starts another; the calls of clients go on', 
 });
 
 it('a restart of a server that cannot start says why', async () => {
-  const wish = { name: 'wrong', command: '/nowhere/to-be-found' };
-  expect(verdictOf(await admin.post('/gateways', wish))).toBe('201');
+  const input = { name: 'wrong', command: '/nowhere/to-be-found' };
+  expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
   const restarted = (await admin.post('/gateways/wrong/restart')).json();
   expect([textAt(restarted, 'state'), textAt(restarted, 'causeCode')]).toEqual([
     'refused',

@@ -8,7 +8,7 @@ import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { toolIn } from '../support/hints.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { overStdio } from '../support/toolsets.ts';
 import { startHttp, type HttpFixture } from '../fixtures/http.ts';
@@ -68,9 +68,9 @@ describe('a gateway that is registered', () => {
   it('by a command needs the scope execute, and is masked, encrypted and told to nobody', async () => {
     const { admin, limited, home } = world;
     const { entry } = filedServer([toolNamed('act')], { env: { TOKEN_OF_IT: SECRET } });
-    const wish = { name: 'made', ...entry };
-    expect(verdictOf(await limited.post('/gateways', wish))).toBe('403 SCOPE_MISSING');
-    expect(verdictOf(await admin.post('/gateways', wish))).toBe('201');
+    const input = { name: 'made', ...entry };
+    expect(verdictOf(await limited.post('/gateways', input))).toBe('403 SCOPE_MISSING');
+    expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
     expect(verdictOf(await limited.put('/gateways/made', { args: ['x'] }))).toBe('403 SCOPE_MISSING');
     expect(verdictOf(await limited.put('/gateways/made', { trust: true }))).toBe('200');
     const told = [
@@ -89,12 +89,12 @@ describe('a gateway that is registered', () => {
   });
 
   it('has a secret in its arguments masked in what is told of it from the first on', async () => {
-    const wish = {
+    const input = {
       name: 'argued',
       command: 'no-such-command-anywhere',
       args: ['--api-key', 'Zx81Qw92Er73Ty64Ui55'],
     };
-    const made = await world.admin.post('/gateways', wish);
+    const made = await world.admin.post('/gateways', input);
     const told = (await world.admin.get('/activity?limit=5')).text;
     expect([made.status, made.text.includes('Zx81'), told.includes('Zx81')]).toEqual([201, false, false]);
   });

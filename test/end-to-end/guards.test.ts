@@ -7,7 +7,7 @@ import { send, sendBytes } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { BOTH, initializeOf, openSession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 const TOKEN = 'a-token-of-more-than-16-characters';
 

@@ -5,13 +5,13 @@ import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import type { Answer, Headers } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { keepToken } from '../support/tokens.ts';
 
 /** What a replica may take on a busy machine to hear of what another one wrote; it looks four times a second. */
-const WITHIN_MS = patient(10_000);
+const WITHIN_MS = scaledMs(10_000);
 
 interface Replica {
   readonly assay: Gateway;
@@ -78,10 +78,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     const id = await idOf(replicas[0], 'plain_label');
     const { headers } = await replicas[0].admin.get(`/tools/${id}`);
     const ifMatch = { 'if-match': String(headers.etag) };
-    const wishes = replicas.map((replica, index) =>
+    const inputs = replicas.map((replica, index) =>
       patch(replica, id, { annotations: { idempotentHint: index === 0 } }, ifMatch),
     );
-    const verdicts = (await Promise.all(wishes)).map(verdictOf);
+    const verdicts = (await Promise.all(inputs)).map(verdictOf);
     expect(verdicts.toSorted()).toEqual(['200', '412 PRECONDITION_FAILED']);
     await expect
       .poll(

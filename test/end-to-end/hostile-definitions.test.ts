@@ -18,8 +18,8 @@ import {
   type JsonObject,
 } from '../support/json.ts';
 import { modernAsk, modernSend } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { rawRows } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
 import { equip, meet } from '../support/toolsets.ts';
@@ -109,10 +109,10 @@ describe('beside hostile definitions', () => {
   it('another server is refreshed, registered and found at once', async () => {
     const startMs = performance.now();
     expect(verdictOf(await admin.post('/gateways/innocent/refresh'))).toBe('200');
-    expect(performance.now() - startMs).toBeLessThan(patient(2_000));
+    expect(performance.now() - startMs).toBeLessThan(scaledMs(2_000));
     const { entry } = filedServer([INNOCENT], { quiet: true });
     expect(verdictOf(await admin.post('/gateways', { name: 'newcomer', ...entry }))).toBe('201');
-    expect(performance.now() - startMs).toBeLessThan(patient(6_000));
+    expect(performance.now() - startMs).toBeLessThan(scaledMs(6_000));
     expect(verdictOf(await admin.delete('/gateways/newcomer'))).toBe('204');
     const act = await toolIn(admin, 'innocent', 'act');
     expect([claimsIn(at(act, 'hints')), at(act, 'drift'), at(act, 'annotations')]).toEqual([
@@ -217,7 +217,7 @@ describe('a tool that is another one at every list', () => {
   it('is refreshed in a bounded time', async () => {
     const startMs = performance.now();
     expect(verdictOf(await admin.post('/gateways/shifter/refresh'))).toBe('200');
-    expect(performance.now() - startMs).toBeLessThan(patient(8_000));
+    expect(performance.now() - startMs).toBeLessThan(scaledMs(8_000));
   });
 
   it('does not keep what is said of others from being kept', async () => {

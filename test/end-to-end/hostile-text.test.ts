@@ -3,7 +3,7 @@ import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 /** Beside line feeds. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts';
 import { isAlive, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 
 /** Longer than a change of the file takes to be read. */
 const A_WHILE_MS = 700;
@@ -175,19 +175,19 @@ describe('an edit of the config file', () => {
   });
 
   it('after edit never starts a server beside its predecessor', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     // Ends neither with its stdin nor at SIGTERM: that takes Assay 4 s.
     const slow = (label: string): JsonObject =>
-      fixture('plain', ['--stubborn', `--label=${label}`], { env: diary.env });
+      fixture('plain', ['--stubborn', `--label=${label}`], { env: eventLog.env });
     writeFileSync(config, textFor({ one: slow('1') }));
-    await until('the first has started', () => (diary.read('start').length > 0 ? true : undefined));
+    await until('the first has started', () => (eventLog.read('start').length > 0 ? true : undefined));
     await become(['one']);
     for (const label of ['2', '3']) {
       writeFileSync(config, textFor({ one: slow(label) }));
       await sleep(A_WHILE_MS);
     }
-    await until('the last has started', () => (diary.read('start').length > 1 ? true : undefined), 15_000);
-    const [first, second] = diary.read('start');
+    await until('the last has started', () => (eventLog.read('start').length > 1 ? true : undefined), 15_000);
+    const [first, second] = eventLog.read('start');
     expect(isAlive(first?.pid ?? 0)).toBe(false);
     expect(second?.detail).toContain('--label=3');
   });

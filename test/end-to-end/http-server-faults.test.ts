@@ -8,7 +8,7 @@ import { endLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { META, modernCall, modernStream } from '../support/modern.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 async function assayFor(url: string, home = tempDir()): Promise<Gateway> {
   const assay = await startGateway({ servers: { web: { type: 'http', url } }, home });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, listAt, namesAt, parseJson, textAt, type Json } from '../support/json.ts';
 import { newUser, type User } from '../support/client-configs.ts';
-import { fixture, MAIN, ROOT } from '../support/place.ts';
+import { fixture, MAIN, ROOT } from '../support/paths.ts';
 
 const isMac = process.platform === 'darwin';
 const settings = isMac ? ['Library', 'Application Support'] : ['.config'];
@@ -15,7 +15,7 @@ async function imported(user: User, ...args: readonly string[]): Promise<Json> {
   expect([done.code, done.stderr]).toEqual([0, '']);
   return parseJson(done.stdout);
 }
-function fates(report: Json): Readonly<Record<string, string>> {
+function outcomes(report: Json): Readonly<Record<string, string>> {
   return Object.fromEntries(
     listAt(report, 'servers').map((one) => [textAt(one, 'name'), textAt(one, 'outcome')]),
   );
@@ -51,7 +51,7 @@ describe('assay import', () => {
     user.write('{"mcpServers": {"a": {"command": "a", "env": {"B": "1", "A": "2"}}}}', '.cursor', 'mcp.json');
     await imported(user, 'cursor');
     const first = user.read('.assay', 'mcp.json');
-    expect(fates(await imported(user, 'cursor'))).toEqual({ a: 'same' });
+    expect(outcomes(await imported(user, 'cursor'))).toEqual({ a: 'same' });
     expect(user.read('.assay', 'mcp.json')).toBe(first);
     expect(readdirSync(user.at('.assay'))).toEqual(['mcp.json']);
   });
@@ -87,7 +87,7 @@ describe('assay import', () => {
     const kept = await user.assay('import', 'cursor', '--no-equip');
     expect(kept.stderr).toContain('kept a: another server has this name; --overwrite replaces it');
     expect(user.read('.assay', 'mcp.json')).toBe(before);
-    expect(fates(await imported(user, 'cursor', '--overwrite'))).toEqual({ a: 'replaced', b: 'same' });
+    expect(outcomes(await imported(user, 'cursor', '--overwrite'))).toEqual({ a: 'replaced', b: 'same' });
     expect(user.json('.assay', 'mcp.json')).toEqual({
       mcpServers: { a: { command: 'theirs' }, b: { command: 'b', prefix: false } },
     });
@@ -333,9 +333,9 @@ describe('assay import', () => {
     const copy = user.at('copy.json');
     writeFileSync(copy, '{"mcpServers": {"local": {"command": "x"}, "a/b": {"command": "x"}}}');
     const report = await imported(user, copy, '--dry-run');
-    expect(fates(report)).toEqual({ local: 'skipped', 'a/b': 'skipped' });
+    expect(outcomes(report)).toEqual({ local: 'skipped', 'a/b': 'skipped' });
     expect(textAt(report, 'servers', 0, 'reason')).toContain('is reserved for tools of your own');
-    expect(fates(await imported(user, join(ROOT, 'examples', 'mcp.json'), '--dry-run'))).toMatchObject({
+    expect(outcomes(await imported(user, join(ROOT, 'examples', 'mcp.json'), '--dry-run'))).toMatchObject({
       memory: 'copied',
     });
   });

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 
 it('instructions that change are kept from models, at every endpoint, until somebody accepts them', async () => {
   const home = tempDir();

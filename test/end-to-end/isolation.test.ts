@@ -5,14 +5,14 @@ import { at, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
 import { openThings } from '../support/open-things.ts';
-import { fixture, openDiary, type Diary } from '../support/place.ts';
+import { fixture, openEventLog, type EventLog } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 import { codeOf, formOf, modernStep, openAskable, untilAsked } from '../support/questions.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 const ROUNDS = { rounds: [[formOf('Who?')]] };
-const isolated = (diary: Diary = openDiary(), era = 'legacy'): JsonObject =>
-  fixture('asking', [`--era=${era}`], { isolation: 'session', env: diary.env });
+const isolated = (eventLog: EventLog = openEventLog(), era = 'legacy'): JsonObject =>
+  fixture('asking', [`--era=${era}`], { isolation: 'session', env: eventLog.env });
 
 async function started(servers: JsonObject, limits: JsonObject = {}): Promise<Assay> {
   const assay = await startAssay({ servers, settings: { settings: limits } });
@@ -33,7 +33,7 @@ describe('a server with "isolation": "session"', () => {
   it.for(['legacy', 'modern'])(
     'of the %s era has a process for each legacy session, until that ends',
     async (era) => {
-      const assay = await started({ s: isolated(openDiary(), era) });
+      const assay = await started({ s: isolated(openEventLog(), era) });
       const [shared] = serversOf(assay);
       const sessions = await Promise.all([1, 2, 3].map(() => openSession(assay.url)));
       // It is started when it is wanted.
@@ -74,8 +74,8 @@ describe('a server with "isolation": "session"', () => {
   });
 
   it.for(['s', 'm'])('ends with the session that it asks: %s', async (name) => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary), m: isolated(diary, 'modern') });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog), m: isolated(eventLog, 'modern') });
     const before = await openThings(assay);
     const session = await openAskable(assay.url);
     const { stream } = await untilAsked(session, `${name}_ask`, ROUNDS);
@@ -88,7 +88,7 @@ describe('a server with "isolation": "session"', () => {
   });
 
   it('has no process for a session that ended while its server only wanted another try', async () => {
-    const assay = await started({ m: isolated(openDiary(), 'modern') });
+    const assay = await started({ m: isolated(openEventLog(), 'modern') });
     const session = await openAskable(assay.url);
     const rounds = Array.from({ length: 9 }, () => []);
     const stream = session.stream('tools/call', { name: 'm_ask', arguments: { rounds } }, 1);
@@ -104,7 +104,7 @@ describe('a server with "isolation": "session"', () => {
   });
 
   it('leaves no process behind when Assay ends', async () => {
-    const servers = { s: isolated(), m: isolated(openDiary(), 'modern') };
+    const servers = { s: isolated(), m: isolated(openEventLog(), 'modern') };
     const assay = await started(servers, { 'limits.drainMs': 500 });
     const sessions = await Promise.all([1, 2].map(() => openAskable(assay.url)));
     for (const session of sessions) await Promise.all([session.call('s_pid'), session.call('m_pid')]);
@@ -150,22 +150,22 @@ describe('a server with "isolation": "session"', () => {
 });
 
 it('behind assay stdio every server has one process, whatever its isolation', async () => {
-  const diary = openDiary();
+  const eventLog = openEventLog();
   const pipe = spawnStdio({
-    servers: { s: isolated(diary), shared: fixture('asking', [], { env: diary.env }) },
+    servers: { s: isolated(eventLog), shared: fixture('asking', [], { env: eventLog.env }) },
   });
   await pipe.initialize();
   await Promise.all([pipe.call('s_pid'), pipe.call('shared_pid'), pipe.call('s_pid')]);
-  expect(diary.read('start')).toHaveLength(2);
+  expect(eventLog.read('start')).toHaveLength(2);
   pipe.closeStdin();
   await pipe.ended;
-  await gone(diary.read('start').map(({ pid }) => pid));
+  await gone(eventLog.read('start').map(({ pid }) => pid));
 });
 
 describe('a stdio server that clients share', () => {
   it('asks nobody: what it pushes is refused, also late, and reaches no client', async () => {
-    const diary = openDiary();
-    const assay = await started({ shared: fixture('asking', [], { env: diary.env }) });
+    const eventLog = openEventLog();
+    const assay = await started({ shared: fixture('asking', [], { env: eventLog.env }) });
     const sessions = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);
     const streams = await Promise.all(sessions.map((session) => session.listen()));
     const [one, other] = sessions;
@@ -179,11 +179,11 @@ describe('a stdio server that clients share', () => {
         params: { name: 'shared_late', arguments: {} },
       }),
     );
-    await until('the call is there', () => (diary.read('waiting').length > 0 ? true : undefined));
+    await until('the call is there', () => (eventLog.read('waiting').length > 0 ? true : undefined));
     await other.notify('notifications/cancelled', { requestId: 5 });
     expect((await late).text).not.toContain('elicitation');
-    await until('all was refused', () => (diary.read('pushed').length === 3 ? true : undefined));
-    for (const { detail } of diary.read('pushed')) expect(detail).toContain('-32601');
+    await until('all was refused', () => (eventLog.read('pushed').length === 3 ? true : undefined));
+    for (const { detail } of eventLog.read('pushed')) expect(detail).toContain('-32601');
     await sleep(200);
     for (const stream of streams) expect(stream.messages()).toEqual([]);
   });

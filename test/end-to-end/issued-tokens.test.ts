@@ -7,11 +7,11 @@ import { startGateway } from '../support/gateway.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send, type Answer } from '../support/http.ts';
 import { at } from '../support/json.ts';
-import { startKeyIssuer, unsigned, type KeyIssuer, type Wish } from '../support/key-issuer.ts';
+import { startKeyIssuer, unsigned, type KeyIssuer, type Input } from '../support/key-issuer.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 const servers = { plain: fixture('plain') };
@@ -42,7 +42,7 @@ function told({ status, headers }: Answer): string {
 describe('a token of the issuer', () => {
   let issuer: KeyIssuer;
   let assay: Gateway;
-  const token = (wish: Wish = {}): Promise<string> => issuer.token(`${baseOf(assay)}/mcp`, wish);
+  const token = (input: Input = {}): Promise<string> => issuer.token(`${baseOf(assay)}/mcp`, input);
   beforeAll(async () => {
     ({ issuer, assay } = await standing({ ASSAY_LOG_LEVEL: 'debug' }));
     await ask(assay, await token());
@@ -60,8 +60,8 @@ describe('a token of the issuer', () => {
   it('opens the REST API by its scopes, which may have a prefix, and stand in "scope" or in "scp"', async () => {
     const as = async (claims: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
       const admin = adminClient(assay, await issuer.token(baseOf(assay), { claims }));
-      const wish = { name: 'x', scopes: ['everything'] };
-      return [verdictOf(await admin.get('/tools')), verdictOf(await admin.post('/tokens', wish))];
+      const input = { name: 'x', scopes: ['everything'] };
+      return [verdictOf(await admin.get('/tools')), verdictOf(await admin.post('/tokens', input))];
     };
     const lacking = '403 SCOPE_MISSING';
     expect(await as({ scope: 'openid read' })).toEqual(['200', lacking]);
@@ -101,7 +101,7 @@ describe('a token of the issuer', () => {
       expect(await opened(path)).toEqual([401, 401, 401, 401]);
   });
 
-  it.each<readonly [string, Wish]>([
+  it.each<readonly [string, Input]>([
     ['it has expired', { claims: { exp: Math.floor(Date.now() / 1_000) - 60 } }],
     ['its exp does not hold', { claims: { exp: undefined } }],
     ['its exp does not hold', { claims: { exp: '2999-01-01' } }],
@@ -118,8 +118,8 @@ describe('a token of the issuer', () => {
     ['its sub cannot name anybody', { claims: { sub: 'a\nb' } }],
     ['its sub cannot name anybody', { claims: { sub: 'x'.repeat(256) } }],
     ['it is bound to a key, which is not checked here', { claims: { cnf: { jkt: 'x' } } }],
-  ])('is refused because %s', async (reason, wish) => {
-    expect(told(await ask(assay, await token(wish)))).toBe(`401 ${reason}`);
+  ])('is refused because %s', async (reason, input) => {
+    expect(told(await ask(assay, await token(input)))).toBe(`401 ${reason}`);
   });
 
   it('is refused without a signature, or with one by a key that everybody knows', async () => {
@@ -315,9 +315,9 @@ describe('keys of the issuer', () => {
     const slow = issuer.token(`${baseOf(assay)}/mcp`).then((token) => ask(assay, token));
     const mine = performance.now();
     expect((await ask(assay, ours)).status).toBe(200);
-    expect(performance.now() - mine).toBeLessThan(patient(2_000));
+    expect(performance.now() - mine).toBeLessThan(scaledMs(2_000));
     expect((await slow).status).toBe(503);
-    expect(performance.now() - startedMs).toBeLessThan(patient(9_000));
+    expect(performance.now() - startedMs).toBeLessThan(scaledMs(9_000));
   });
 });
 

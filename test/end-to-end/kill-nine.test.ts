@@ -6,7 +6,7 @@ import { startAssay, type AssayOptions } from '../support/assay.ts';
 import { isAlive, kill, killLater, until } from '../support/endings.ts';
 import type { JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, openDiary, tempDir, type Diary } from '../support/place.ts';
+import { fixture, openEventLog, tempDir, type EventLog } from '../support/paths.ts';
 import { childrenOf, reapersOf } from '../support/processes.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
@@ -35,8 +35,8 @@ const ENDPOINTS = {
 const ENDPOINT_NAMES = ['assay serve', 'assay stdio'] as const;
 
 /** One that ends with its stdin, one that heeds neither that nor SIGTERM, and two that have a child of their own. */
-function allKinds(diary: Diary): JsonObject {
-  const more = { env: diary.env };
+function allKinds(eventLog: EventLog): JsonObject {
+  const more = { env: eventLog.env };
   return {
     obedient: fixture('plain', [], more),
     deaf: fixture('plain', ['--stubborn'], more),
@@ -49,13 +49,13 @@ const ALL_KINDS_PIDS = 6;
 /** Starts it with these servers and waits until so many processes of theirs run. */
 async function opened(
   endpoint: keyof typeof ENDPOINTS,
-  { servers, diary, count }: { servers: JsonObject; diary: Diary; count: number },
+  { servers, eventLog, count }: { servers: JsonObject; eventLog: EventLog; count: number },
 ): Promise<Running & { readonly pids: readonly number[]; readonly reaper: number }> {
   // A crash may leave a core file where it happens.
   const running = await ENDPOINTS[endpoint]({ servers, place: { cwd: tempDir(), detached: true } });
   const pids = await until(`${count} processes run`, () => {
-    const started = diary.read('start').map(({ pid }) => pid);
-    const grandchildren = diary.read('grandchild').map(({ detail }) => Number(detail));
+    const started = eventLog.read('start').map(({ pid }) => pid);
+    const grandchildren = eventLog.read('grandchild').map(({ detail }) => Number(detail));
     const all = [...started, ...grandchildren];
     return all.length >= count ? all : undefined;
   });
@@ -82,10 +82,10 @@ async function expectGone(pids: readonly number[], limitMs = 10_000): Promise<vo
 
 describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   it.each(['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const)('that %s ended leaves no process', async (signal) => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const { pid, pids, reaper } = await opened(endpoint, {
-      servers: allKinds(diary),
-      diary,
+      servers: allKinds(eventLog),
+      eventLog,
       count: ALL_KINDS_PIDS,
     });
     expect(reapersOf(pid)).toEqual([reaper]);
@@ -94,18 +94,18 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   });
 
   it('that `pkill -9 -f assay` ended has a reaper all the same, which is not called so', async () => {
-    const diary = openDiary();
-    const servers = { plain: fixture('plain', [], { env: diary.env }) };
-    const { pid, reaper } = await opened(endpoint, { servers, diary, count: 1 });
+    const eventLog = openEventLog();
+    const servers = { plain: fixture('plain', [], { env: eventLog.env }) };
+    const { pid, reaper } = await opened(endpoint, { servers, eventLog, count: 1 });
     const commands = childrenOf(pid).filter((child) => child.pid === reaper);
     expect(commands.map(({ command }) => /assay/i.test(command))).toEqual([false]);
   });
 
   it('that ends in order leaves no reaper either', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const { stop, pids, reaper } = await opened(endpoint, {
-      servers: allKinds(diary),
-      diary,
+      servers: allKinds(eventLog),
+      eventLog,
       count: ALL_KINDS_PIDS,
     });
     expect(await stop()).toBe(0);
@@ -113,8 +113,8 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   });
 
   it('that is interrupted at its terminal ends all in order', async () => {
-    const diary = openDiary();
-    const running = await opened(endpoint, { servers: allKinds(diary), diary, count: ALL_KINDS_PIDS });
+    const eventLog = openEventLog();
+    const running = await opened(endpoint, { servers: allKinds(eventLog), eventLog, count: ALL_KINDS_PIDS });
     const { pid, stop, pids, reaper } = running;
     process.kill(-pid, 'SIGINT');
     await expectGone([pid, ...pids, reaper]);
@@ -123,9 +123,9 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
   });
 
   it('whose reaper was killed has another, and leaves no process', async () => {
-    const diary = openDiary();
-    const servers = { deaf: fixture('plain', ['--stubborn'], { env: diary.env }) };
-    const { pid, pids, reaper } = await opened(endpoint, { servers, diary, count: 1 });
+    const eventLog = openEventLog();
+    const servers = { deaf: fixture('plain', ['--stubborn'], { env: eventLog.env }) };
+    const { pid, pids, reaper } = await opened(endpoint, { servers, eventLog, count: 1 });
     kill(reaper, 'SIGKILL');
     await expectGone([reaper]);
     const next = await reaperOf(pid);
@@ -137,12 +137,12 @@ describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
 
 describe.concurrent('assay serve that is killed', () => {
   it('while a server starts leaves no process', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const servers = {
-      hanger: fixture('hanger', ['--mode=all', '--stubborn'], { env: diary.env }),
+      hanger: fixture('hanger', ['--mode=all', '--stubborn'], { env: eventLog.env }),
     };
     const assay = await startAssay({ servers });
-    const start = await until('the server runs', () => diary.read('start')[0]);
+    const start = await until('the server runs', () => eventLog.read('start')[0]);
     killLater(start.pid);
     const reaper = await reaperOf(assay.pid);
     process.kill(assay.pid, 'SIGKILL');
@@ -150,12 +150,12 @@ describe.concurrent('assay serve that is killed', () => {
   });
 
   it('after a server was started again leaves no process, and had one reaper all the time', async () => {
-    const diary = openDiary();
-    const servers = { deafParent: fixture('grandchild', ['--stubborn'], { env: diary.env }) };
-    const { pid, pids, reaper } = await opened('assay serve', { servers, diary, count: 2 });
+    const eventLog = openEventLog();
+    const servers = { deafParent: fixture('grandchild', ['--stubborn'], { env: eventLog.env }) };
+    const { pid, pids, reaper } = await opened('assay serve', { servers, eventLog, count: 2 });
     kill(pids[0]!, 'SIGKILL');
-    await until('it runs again', () => (diary.read('start').length === 2 ? true : undefined));
-    const again = [diary.read('start')[1]!.pid, Number(diary.read('grandchild')[1]!.detail)];
+    await until('it runs again', () => (eventLog.read('start').length === 2 ? true : undefined));
+    const again = [eventLog.read('start')[1]!.pid, Number(eventLog.read('grandchild')[1]!.detail)];
     again.forEach(killLater);
     await expectGone(pids);
     expect(reapersOf(pid)).toEqual([reaper]);

@@ -8,7 +8,7 @@ import { endLater } from '../support/endings.ts';
 import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
 import { messageOf, openSession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const SIZE = 400_000;

@@ -3,7 +3,7 @@ import { startHttp } from '../fixtures/http.ts';
 import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const SIZE = 50 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt } from '../support/json.ts';
 import { BOTH, initializeOf, openSession } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('a legacy client over HTTP', () => {
   let assay: Gateway;

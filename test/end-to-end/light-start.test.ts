@@ -1,7 +1,7 @@
 // Modules that nothing used were more than half of a start's processor time.
 import { expect, it } from 'vitest';
 import { spawnAssay, startAssay } from '../support/assay.ts';
-import { tempDir, writeConfig, writeText } from '../support/place.ts';
+import { tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 /** Says at its end what this thread has loaded: of packages, and of Node what only HTTP clients and HTTP/2 need. */

@@ -10,7 +10,7 @@ import { at, type Json } from '../support/json.ts';
 import { openFilesOf } from '../support/open-things.ts';
 import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders, modernSend } from '../support/modern.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 /** Calls that run until the test ends them. */
@@ -36,23 +36,23 @@ const BUSY = {
 
 describe('a client that may have two requests under way', () => {
   let assay: Assay;
-  const diary = openDiary();
+  const eventLog = openEventLog();
   const settings = { 'limits.requestsPerClient': 2 };
   beforeAll(async () => {
     assay = await startAssay({
-      servers: { plain: fixture('plain', [], { env: diary.env }) },
+      servers: { plain: fixture('plain', [], { env: eventLog.env }) },
       settings: { settings },
     });
     await assay.settled();
   });
 
   const begun = (before: number): Promise<true> =>
-    until('the calls run', () => (diary.countOf('tools/call') >= before + 2 ? true : undefined));
+    until('the calls run', () => (eventLog.countOf('tools/call') >= before + 2 ? true : undefined));
 
   it('of an older revision gets 429 with its id for a third, while another session is served; then it may again', async () => {
     const [session, other] = [await openSession(assay.url), await openSession(assay.url)];
     const calls = new SleepingCalls();
-    const before = diary.countOf('tools/call');
+    const before = eventLog.countOf('tools/call');
     const running = [session.post(calls.legacy(1)), session.post(calls.legacy(2))];
     await begun(before);
     const third = await session.post(calls.legacy('drei'));
@@ -70,7 +70,7 @@ describe('a client that may have two requests under way', () => {
   it('of 2026-07-28 gets 429 with its id for a third; then it may again', async () => {
     const calls = new SleepingCalls();
     const { params } = calls;
-    const before = diary.countOf('tools/call');
+    const before = eventLog.countOf('tools/call');
     const running = [1, 2].map((id) => modernSend(assay.url, 'tools/call', { id, params }));
     await begun(before);
     const third = await modernSend(assay.url, 'tools/call', { id: 7, params });
@@ -87,7 +87,7 @@ describe('a client that may have two requests under way', () => {
   it('gets the error for what is too many in a batch, and answers for the rest', async () => {
     const session = await openSession(assay.url, { version: '2025-03-26' });
     const calls = new SleepingCalls();
-    const before = diary.countOf('tools/call');
+    const before = eventLog.countOf('tools/call');
     const batch = session.post(`[${calls.legacy(1)},${calls.legacy(2)},${calls.legacy(3)}]`);
     await begun(before);
     calls.end();
@@ -102,7 +102,7 @@ describe('a client that may have two requests under way', () => {
   it('of an older revision that went away is still counted until its server has answered', async () => {
     const session = await openSession(assay.url);
     const calls = new SleepingCalls();
-    const before = diary.countOf('tools/call');
+    const before = eventLog.countOf('tools/call');
     const gone = [1, 2].map((id) =>
       startRequest(assay.url, { headers: session.headers, body: calls.legacy(id) }),
     );
@@ -134,10 +134,10 @@ describe('a client that may have two requests under way', () => {
 describe('a client that never reads', () => {
   let assay: Assay;
   let session: LegacySession;
-  const diary = openDiary();
+  const eventLog = openEventLog();
   beforeAll(async () => {
     assay = await startAssay({
-      servers: { plain: fixture('plain'), dozer: fixture('dozer', [], { env: diary.env }) },
+      servers: { plain: fixture('plain'), dozer: fixture('dozer', [], { env: eventLog.env }) },
       settings: {
         settings: {
           'limits.unreadMs': 1_000,
@@ -205,10 +205,10 @@ describe('a client that never reads', () => {
       for (let calls = 0; calls < 20; calls += 1)
         expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
       if (socket !== undefined) await untilClosed(socket);
-      const flooded = diary.read('flooded').length;
+      const flooded = eventLog.read('flooded').length;
       if (era === 'legacy') await session.notify('notifications/cancelled', { requestId: 'flood' });
       await until('the server is told', () =>
-        diary.read('flooded').length > (era === 'legacy' ? flooded : 0) ? true : undefined,
+        eventLog.read('flooded').length > (era === 'legacy' ? flooded : 0) ? true : undefined,
       );
       expect(residentMb(assay.pid) - beforeMb).toBeLessThan(250);
     },

@@ -8,8 +8,8 @@ import { send, sendBytes } from '../support/http.ts';
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 
 const LABEL = { name: 'plain_label', arguments: {} };
 const CALL = modernBody('tools/call', { params: LABEL });
@@ -138,7 +138,7 @@ describe('a connection that is slow or idle', () => {
     const startMs = Date.now();
     const answer = await sendBytes(assay.port, parts, { pauseMs: 100, limitMs: 8_000 });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(Date.now() - startMs).toBeLessThan(patient(6_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(6_000));
   });
 
   it('is closed when nothing is asked on it any more', async () => {

@@ -5,8 +5,8 @@ import { residentMb } from '../support/flood.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 const codeOf = (message: Json): Json | undefined => at(message, 'error', 'data', 'code');
@@ -15,9 +15,9 @@ describe('a server that takes two requests at a time, with two that wait', () =>
   const settings = { settings: { 'limits.requestsPerServer': 2, 'limits.queuePerServer': 2 } };
 
   it('gets the rest in their order, refuses what is more, and forgets what is cancelled while it waits', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const pipe = spawnStdio({
-      servers: { c: fixture('cancellable', [], { env: diary.env }), plain: fixture('plain') },
+      servers: { c: fixture('cancellable', [], { env: eventLog.env }), plain: fixture('plain') },
       settings,
     });
     await pipe.initialize();
@@ -54,7 +54,7 @@ describe('a server that takes two requests at a time, with two that wait', () =>
     expect(codeOf(await answerTo(7))).toBe('SERVER_BUSY');
     cancel(1);
     for (const id of [4, 6]) expect(at(await answerTo(id), 'result', 'content', 0, 'text')).toBe('talked');
-    const talks = diary
+    const talks = eventLog
       .read('message')
       .flatMap(({ detail }) => /"talk".*"who":"caller (\d)"/.exec(detail)?.[1] ?? []);
     expect(talks).toEqual(['4', '6']);
@@ -112,7 +112,7 @@ describe('a server that does not read', () => {
       maxMb = Math.max(maxMb, residentMb(assay.pid) - beforeMb);
     }
     const codes = (await asked).map(codeOf);
-    expect(Date.now() - startMs).toBeLessThan(patient(15_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(15_000));
     expect(maxMb).toBeLessThan(250);
     expect(new Set(codes)).toEqual(new Set(['SERVER_TIMEOUT', 'SERVER_BUSY']));
     // What was sent has run into its time limit: 4 MiB, and what a pipe holds.
@@ -122,15 +122,15 @@ describe('a server that does not read', () => {
   });
 
   it('for a while, gets all that waited, each once, when it reads again', async () => {
-    const diary = openDiary();
-    const assay = await startAssay({ servers: { dozer: fixture('dozer', [], { env: diary.env }) } });
+    const eventLog = openEventLog();
+    const assay = await startAssay({ servers: { dozer: fixture('dozer', [], { env: eventLog.env }) } });
     await assay.settled();
     const session = await openSession(assay.url);
     expect(await session.call('dozer_doze', { ms: 1_500 })).toBe('dozing');
     const asked = Array.from({ length: 200 }, (_, number) => session.ask('tools/call', size(number)));
     const answers = await Promise.all(asked);
     expect(answers.map(codeOf).filter((code) => code !== undefined)).toEqual([]);
-    const numbers = diary.read('size').map(({ detail }) => Number(detail));
+    const numbers = eventLog.read('size').map(({ detail }) => Number(detail));
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, number) => number));
   });
 

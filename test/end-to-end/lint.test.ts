@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson, textAt } from '../support/json.ts';
-import { fixture, installed, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, installed, tempDir, writeConfig } from '../support/paths.ts';
 
 const TOOL = { inputSchema: { type: 'object' } };
 const WHOLE = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };

@@ -6,7 +6,7 @@ import { until } from '../support/endings.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 
 const DEPTH = 300;
 
@@ -14,14 +14,14 @@ async function serving(
   mode: string,
   args: readonly string[] = [],
 ): Promise<{ assay: Assay; session: LegacySession; asked: (method: string) => number }> {
-  const diary = openDiary();
+  const eventLog = openEventLog();
   const assay = await startAssay({
     servers: {
-      odd: fixture('lister', [`--mode=${mode}`, ...args], { env: diary.env }),
+      odd: fixture('lister', [`--mode=${mode}`, ...args], { env: eventLog.env }),
       plain: fixture('plain'),
     },
   });
-  return { assay, session: await openSession(assay.url), asked: (method) => diary.countOf(method) };
+  return { assay, session: await openSession(assay.url), asked: (method) => eventLog.countOf(method) };
 }
 
 /** The names of the odd server's entries, as the client sees them. */

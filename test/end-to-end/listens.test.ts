@@ -6,7 +6,7 @@ import { endLater, sleep, until } from '../support/endings.ts';
 import { at, namesAt, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { envelope, META, modernStream } from '../support/modern.ts';
-import { fixture, writeConfig } from '../support/place.ts';
+import { fixture, writeConfig } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 

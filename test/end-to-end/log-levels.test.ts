@@ -7,7 +7,7 @@ import { endLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernSend, modernStream } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];

@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { withoutTrace } from '../support/trace.ts';

@@ -6,7 +6,7 @@ import { at, parseJson, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders, modernSend } from '../support/modern.ts';
 import { send } from '../support/http.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { NEW_TRACE, withoutTrace } from '../support/trace.ts';

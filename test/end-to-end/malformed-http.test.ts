@@ -6,8 +6,8 @@ import { send, sendBytes } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { BOTH, openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernHeaders } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 
 const LIMIT = 1_000_000;
 
@@ -257,7 +257,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     });
     const startMs = Date.now();
     expect(await session.call('plain_label')).toBe('plain');
-    expect(Date.now() - startMs).toBeLessThan(patient(500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(500));
     expect(await drip).toContain('"id":77,"result":{}');
   });
 
@@ -276,7 +276,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     await sleep(100);
     const startMs = Date.now();
     expect(await session.call('plain_label')).toBe('plain');
-    expect(Date.now() - startMs).toBeLessThan(patient(500));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(500));
     await Promise.all(idle);
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
 const LIMIT = 1_000_000;
@@ -109,7 +109,7 @@ describe('malformed input on stdin', () => {
   it('a reader that goes away ends Assay, without a crash report', async () => {
     const { spawn } = await import('node:child_process');
     const { cleanEnv, watch } = await import('../support/assay.ts');
-    const { MAIN, tempDir, writeConfig } = await import('../support/place.ts');
+    const { MAIN, tempDir, writeConfig } = await import('../support/paths.ts');
     const child = spawn(
       process.execPath,
       [MAIN, 'stdio', '--all', '--config', writeConfig({ plain: fixture('plain') }), '--home', tempDir()],

@@ -7,7 +7,7 @@ import { send } from '../support/http.ts';
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernCall, modernStream } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { samplesIn, valueOf, type Sample } from '../support/prometheus.ts';
 
 const ODD = 'odd "name"';

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect, it } from 'vitest';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { MENU, type Era } from '../support/toolsets.ts';
 
 interface Seen {

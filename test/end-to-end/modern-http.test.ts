@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { META, modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('a modern client over HTTP', () => {
   let assay: Gateway;

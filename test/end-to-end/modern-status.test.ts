@@ -8,7 +8,7 @@ import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { envelope, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 import { toolOf } from '../fixtures/peer.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 /** A server whose tool refuses with the code that it is given. */
 async function startRefusing(era: 'legacy' | 'modern'): Promise<string> {

@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at, namesAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 const LONG = 'a_tool_whose_name_is_so_long_that_no_client_would_take_it_with_a_prefix';
 const ODD = ['with space', 'git.push', 'größe', 'a/b', 'a:b', 'emoji 🎉'];

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
-import { writeText } from '../support/place.ts';
+import { writeText } from '../support/paths.ts';
 import { newOperator, type Operator } from '../support/toolset-commands.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

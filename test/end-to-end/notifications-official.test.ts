@@ -4,7 +4,7 @@ import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, type Endpoint } from '../support/clients.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
-import { installed, writeConfig } from '../support/place.ts';
+import { installed, writeConfig } from '../support/paths.ts';
 
 /** What one official client heard, as `method uri`. */
 interface Listener {

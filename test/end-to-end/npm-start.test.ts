@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanEnv, watch } from '../support/assay.ts';
 import { endLater, isAlive, kill, killLater, until } from '../support/endings.ts';
-import { fixture, MAIN, ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, MAIN, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 
 /** All that a process started, and what that started. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
 import { newUser, type User } from '../support/client-configs.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { openPipe } from '../support/stdio.ts';
 
 const CURSOR = ['.cursor', 'mcp.json'];

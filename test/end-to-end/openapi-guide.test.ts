@@ -6,7 +6,7 @@ import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { LOOPBACK } from '../support/documented-api.ts';
 import { listAt, parseJson, textAt, at } from '../support/json.ts';
-import { ROOT, tempDir } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/paths.ts';
 import { serveWeb } from '../support/web-server.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'OPENAPI.md'), 'utf8');

@@ -10,7 +10,7 @@ import { documentedApi, LOOPBACK, PETS, type DocumentedApi } from '../support/do
 import { until } from '../support/endings.ts';
 import { short, toolIn } from '../support/hints.ts';
 import { at, listAt, namesAt, parseJson, textAt, type JsonObject } from '../support/json.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 
@@ -76,8 +76,8 @@ describe('POST /gateways with a document', () => {
   });
 
   it('by a path takes the scope execute, and a change to one does too', async () => {
-    const wish = { name: 'filed', openapi: api.path };
-    expect(verdictOf(await limited.post('/gateways', wish))).toBe('403 SCOPE_MISSING');
+    const input = { name: 'filed', openapi: api.path };
+    expect(verdictOf(await limited.post('/gateways', input))).toBe('403 SCOPE_MISSING');
     expect(
       verdictOf(
         await limited.ask('PATCH', '/gateways/pets', { body: { openapi: api.path, credentials: null } }),
@@ -96,7 +96,7 @@ describe('POST /gateways with a document', () => {
         openapi,
         expect.stringMatching(/^(?:403 SCOPE_MISSING|422 BODY_INVALID)$/),
       ]);
-    const made = await admin.post('/gateways', wish);
+    const made = await admin.post('/gateways', input);
     expect([made.status, at(made.json(), 'trust', 'value')]).toEqual([201, true]);
   });
 
@@ -112,8 +112,8 @@ describe('POST /gateways with a document', () => {
   });
 
   it('keeps its credentials for its base, and not for where the document leads when that is taken away', async () => {
-    const wish = { name: 'based', openapi: other.url, baseUrl: api.origin, credentials: { key: SECRET } };
-    expect(verdictOf(await admin.post('/gateways', wish))).toBe('201');
+    const input = { name: 'based', openapi: other.url, baseUrl: api.origin, credentials: { key: SECRET } };
+    expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
     const refused = await admin.ask('PATCH', '/gateways/based', { body: { baseUrl: null } });
     expect(verdictOf(refused)).toBe('422 BODY_INVALID');
     const { call } = await meet({ url: assay.url }, 'modern');
@@ -140,12 +140,12 @@ describe('POST /gateways with a document', () => {
   });
 
   it('can be taken away, and comes again with what was said of its tools', async () => {
-    const wish = { name: 'filed', openapi: api.path };
+    const input = { name: 'filed', openapi: api.path };
     const path = `/tools/${textAt(await toolIn(admin, 'filed', 'drop_pet'), 'id')}`;
     await admin.put(path, { enabled: false });
     expect(verdictOf(await admin.delete('/gateways/filed'))).toBe('204');
     expect(verdictOf(await admin.get(path))).toBe('404 TOOL_UNKNOWN');
-    await admin.post('/gateways', wish);
+    await admin.post('/gateways', input);
     expect(at((await admin.get(path)).json(), 'enabled')).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ import { until } from '../support/endings.ts';
 import type { Answer } from '../support/http.ts';
 import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { keepToken } from '../support/tokens.ts';
 import { equip, meet, type Model } from '../support/toolsets.ts';

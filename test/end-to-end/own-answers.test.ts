@@ -4,7 +4,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { at, listAt, numberAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { equip, meet, MENU, overHttp, WAYS, type Model, type Told } from '../support/toolsets.ts';
 
 endAfterEach();

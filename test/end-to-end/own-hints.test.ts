@@ -1,7 +1,7 @@
 // Each hint of each tool of our own, held against what the tool does.
 import { describe, expect, it } from 'vitest';
 import { listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { equip, meet, MENU, overHttp, type Model } from '../support/toolsets.ts';
 
 const REF = { namespacedName: 'plain.echo' };
@@ -43,8 +43,8 @@ function lost(before: State, after: State): readonly string[] {
 
 describe.each([...MENU, 'enter-configuration-mode'])('the hints of %s', (name) => {
   it('say what it does', async () => {
-    const diary = openDiary();
-    const plain = fixture('plain', [], { env: diary.env });
+    const eventLog = openEventLog();
+    const plain = fixture('plain', [], { env: eventLog.env });
     const model = await overHttp({ servers: { plain } }, 'legacy');
     const menu = await meet({ url: `${model.url}/configuration` }, 'modern');
     await model.call('build-toolset', { name: 'second', tools: [REF] });
@@ -59,7 +59,7 @@ describe.each([...MENU, 'enter-configuration-mode'])('the hints of %s', (name) =
       openWorldHint: expect.any(Boolean) as boolean,
     });
     const before = await stateOf(model, menu);
-    const asked = diary.read('message').length;
+    const asked = eventLog.read('message').length;
     const args = ARGUMENTS[name] ?? {};
     expect(await model.call(name, args)).toMatchObject({ isError: false });
     const after = await stateOf(model, menu);
@@ -70,7 +70,7 @@ describe.each([...MENU, 'enter-configuration-mode'])('the hints of %s', (name) =
       readOnlyHint: JSON.stringify(after) === JSON.stringify(before),
       destructiveHint: lost(before, after).length > 0,
       idempotentHint: JSON.stringify(again) === JSON.stringify(after),
-      openWorldHint: diary.read('message').length > asked,
+      openWorldHint: eventLog.read('message').length > asked,
     }).toEqual({ ...annotations, title: undefined });
   });
 });

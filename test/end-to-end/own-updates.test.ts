@@ -4,7 +4,7 @@ import { startEverything } from '../support/everything.ts';
 import { at, listAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall, modernAsk, modernStream } from '../support/modern.ts';
-import { installed } from '../support/place.ts';
+import { installed } from '../support/paths.ts';
 
 // This server tells of updates to those sessions alone that subscribed, and that asked it to begin.
 const BEGIN = 'toggle-subscriber-updates';

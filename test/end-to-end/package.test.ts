@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cleanEnv } from '../support/assay.ts';
 import { listAt, parseJson, textAt, type Json } from '../support/json.ts';
-import { fixture, ROOT, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 
 const run = promisify(execFile);
 

@@ -9,7 +9,7 @@ import { connectClient } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { fixture, PROGRAM, tempDir } from '../support/place.ts';
+import { fixture, PROGRAM, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

@@ -7,7 +7,7 @@ import { connectClient } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSignedIn, signInBy, startBrowser } from '../support/pages.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

@@ -7,11 +7,11 @@ import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { accessibilityFindings, signInBy, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { fixture, installed, tempDir } from '../support/place.ts';
+import { fixture, installed, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const TABS = ['state', 'logs', 'review', 'settings'];
-const PATIENCE = { timeout: 20_000 };
+const POLL = { timeout: 20_000 };
 const HIDDEN = '\u202e';
 
 const home = tempDir();
@@ -35,7 +35,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   signedIn = await signInBy(browser, assay, token);
   ({ page } = signedIn);
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(POLL.timeout);
   await page
     .getByRole('navigation')
     .getByRole('link', { name: /^Servers/ })
@@ -119,7 +119,7 @@ describe('adding a server', () => {
     await form.getByRole('textbox', { name: 'Name' }).fill('far');
     await url.fill('ftp://example.com');
     await form.getByRole('button', { name: 'Add and connect' }).click();
-    await expect.poll(() => url.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+    await expect.poll(() => url.getAttribute('aria-invalid'), POLL).toBe('true');
     expect(await url.inputValue()).toBe('ftp://example.com');
     await close();
   });
@@ -190,7 +190,7 @@ describe('an OpenAPI document', () => {
     ] as const;
     for (const [text, fault] of faults) {
       await form.getByLabel('File', { exact: true }).setInputFiles(upload(text));
-      await expect.poll(() => document.inputValue(), PATIENCE).toBe(text);
+      await expect.poll(() => document.inputValue(), POLL).toBe(text);
       await show.click();
       await form.getByText(fault).waitFor();
       expect(await document.getAttribute('aria-invalid')).toBe('true');
@@ -264,7 +264,7 @@ describe('a tool that its server describes otherwise', () => {
     );
     say('Third.');
     await expect
-      .poll(async () => JSON.stringify((await admin.get('/tools/changing.read')).json()), PATIENCE)
+      .poll(async () => JSON.stringify((await admin.get('/tools/changing.read')).json()), POLL)
       .toContain('Third.');
     await accept.click();
     await panel.getByRole('alert').waitFor();
@@ -290,8 +290,8 @@ it('a server that ends while the page is open is shown down with its cause, and 
 });
 
 it('a removed server is put back by Undo, with its secrets', async () => {
-  const wish = { name: 'secretive', ...fixture('plain'), env: { KEY: 'of-the-server' } };
-  expect(verdictOf(await admin.post('/gateways', wish))).toBe('201');
+  const input = { name: 'secretive', ...fixture('plain'), env: { KEY: 'of-the-server' } };
+  expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
   const panel = await open('secretive', /^Settings/);
   await panel.getByRole('button', { name: 'Remove' }).click();
   await row('secretive').waitFor({ state: 'detached' });
@@ -307,7 +307,7 @@ it('what the config file sets is shown as fixed, and trust is set here', async (
   await panel.getByText('Set in the config file; change it there.').first().waitFor();
   await panel.getByRole('radiogroup', { name: 'Trust' }).getByText('Yes').click();
   await expect
-    .poll(async () => at((await admin.get('/gateways/changing')).json(), 'trust'), PATIENCE)
+    .poll(async () => at((await admin.get('/gateways/changing')).json(), 'trust'), POLL)
     .toEqual({ value: true, origin: 'operator' });
   await close();
 });
@@ -319,14 +319,14 @@ it('the sandbox of a server, its roots and its hosts are set, and what holds for
   const choose = (name: string, value: string): Promise<void> =>
     panel.getByRole('radiogroup', { name }).getByText(value, { exact: true }).click();
   await choose('Sandbox', 'Strict');
-  await expect.poll(() => kept('sandbox'), PATIENCE).toBe('strict');
+  await expect.poll(() => kept('sandbox'), POLL).toBe('strict');
   await choose('Sandbox', 'Twin');
-  await expect.poll(() => kept('sandbox'), PATIENCE).toBe('twin');
+  await expect.poll(() => kept('sandbox'), POLL).toBe('twin');
   await panel.getByRole('textbox', { name: 'Roots' }).fill(`${folder}\n`);
   await panel.getByRole('button', { name: 'Save the roots' }).click();
-  await expect.poll(() => kept('roots'), PATIENCE).toEqual([folder]);
+  await expect.poll(() => kept('roots'), POLL).toEqual([folder]);
   await choose('Network', 'Only these');
-  await expect.poll(() => kept('network'), PATIENCE).toEqual([]);
+  await expect.poll(() => kept('network'), POLL).toEqual([]);
   await panel.getByRole('textbox', { name: 'Hosts' }).fill('https://api.example.com/');
   await panel.getByRole('button', { name: 'Save the hosts' }).click();
   await panel.getByRole('alert').waitFor();
@@ -336,9 +336,9 @@ it('the sandbox of a server, its roots and its hosts are set, and what holds for
   ]);
   await panel.getByRole('textbox', { name: 'Hosts' }).fill('api.example.com\n*.example.org');
   await panel.getByRole('button', { name: 'Save the hosts' }).click();
-  await expect.poll(() => kept('network'), PATIENCE).toEqual(['api.example.com', '*.example.org']);
+  await expect.poll(() => kept('network'), POLL).toEqual(['api.example.com', '*.example.org']);
   await choose('Network', 'All public hosts');
-  await expect.poll(() => kept('network'), PATIENCE).toBeUndefined();
+  await expect.poll(() => kept('network'), POLL).toBeUndefined();
   await panel.getByText('What holds for each tool').click();
   const guarantee = (tool: string): Promise<string> =>
     panel
@@ -346,9 +346,9 @@ it('the sandbox of a server, its roots and its hosts are set, and what holds for
       .getByRole('listitem')
       .filter({ hasText: tool })
       .innerText();
-  await expect.poll(() => guarantee('Write File'), PATIENCE).toMatch(/Nothing$/);
+  await expect.poll(() => guarantee('Write File'), POLL).toMatch(/Nothing$/);
   // The second one where this machine has no sandboxes.
-  await expect.poll(() => guarantee('Read Text File'), PATIENCE).toMatch(/Reads, no network$|Refused$/);
+  await expect.poll(() => guarantee('Read Text File'), POLL).toMatch(/Reads, no network$|Refused$/);
   await close();
 });
 

@@ -6,7 +6,7 @@ import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

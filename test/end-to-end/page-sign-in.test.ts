@@ -6,7 +6,7 @@ import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openStream, send, type Headers } from '../support/http.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 

@@ -8,7 +8,7 @@ import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { textAt } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

@@ -8,10 +8,10 @@ import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { installed, tempDir } from '../support/place.ts';
+import { installed, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
-const PATIENCE = { timeout: 20_000 };
+const POLL = { timeout: 20_000 };
 const TABS = ['tools', 'notes', 'clients', 'settings'];
 
 const home = tempDir();
@@ -36,7 +36,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   signedIn = await openSignedIn(browser, assay);
   ({ page } = signedIn);
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(POLL.timeout);
   await page
     .getByRole('navigation')
     .getByRole('link', { name: /^Toolsets/ })
@@ -73,7 +73,7 @@ it('a toolset built by hint and equipped is what a client lists', async () => {
   await form.getByRole('textbox', { name: 'Name' }).fill('Not A Name');
   await form.getByRole('button', { name: 'Create and choose tools' }).click();
   const name = form.getByRole('textbox', { name: 'Name' });
-  await expect.poll(() => name.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await expect.poll(() => name.getAttribute('aria-invalid'), POLL).toBe('true');
   await name.fill('reading');
   await form.getByRole('button', { name: 'Create and choose tools' }).click();
   const panel = page.getByRole('dialog', { name: 'reading' });
@@ -85,18 +85,18 @@ it('a toolset built by hint and equipped is what a client lists', async () => {
   await panel.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
   await panel.getByRole('button', { name: 'Equip', exact: true }).click();
   await panel.getByText('Clients at /mcp see its tools.').waitFor();
-  await expect.poll(listed, PATIENCE).toEqual(['growing_look']);
+  await expect.poll(listed, POLL).toEqual(['growing_look']);
 });
 
 it('the ranked search finds tools by what they do, and a tool is picked by a check box', async () => {
   const panel = await open('reading', /^Tools/);
   await panel.getByRole('textbox', { name: 'Search tools by task' }).fill('move a file elsewhere');
   const first = panel.getByRole('group', { name: 'Tools' }).getByRole('checkbox').first();
-  await expect.poll(() => panel.locator('.pick').first().innerText(), PATIENCE).toContain('files.move_file');
+  await expect.poll(() => panel.locator('.pick').first().innerText(), POLL).toContain('files.move_file');
   await first.check();
   await panel.getByText(/^2 tools/).waitFor();
   await panel.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(listed, PATIENCE).toEqual(['files_move_file', 'growing_look']);
+  await expect.poll(listed, POLL).toEqual(['files_move_file', 'growing_look']);
 });
 
 it('a whole server brings later tools too, which are shown until they are accepted', async () => {

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/assay.ts';
 import { lyingServer, type Lying } from '../support/lying.ts';
 import { accessibilityFindings, signInBy, startBrowser, type SignedInPage } from '../support/pages.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

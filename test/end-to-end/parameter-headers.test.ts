@@ -9,7 +9,7 @@ import { send } from '../support/http.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 

@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at, type Json, type JsonObject, listAt } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet, overStdio } from '../support/toolsets.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { cleanEnv, watch } from '../support/assay.ts';
 import { endLater, until } from '../support/endings.ts';
-import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
 const GUESS = 'pretenuring:';
 const INITIALIZE = {

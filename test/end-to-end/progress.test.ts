@@ -6,7 +6,7 @@ import { sleep } from '../support/endings.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernStream } from '../support/modern.ts';
-import { fixture, writeConfig } from '../support/place.ts';
+import { fixture, writeConfig } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const params = (who: string, token: Json | undefined, tool = 'c_steps'): Record<string, Json> => ({

@@ -9,7 +9,7 @@ import { at, type JsonObject } from '../support/json.ts';
 import { textOf } from '../support/legacy.ts';
 import { META } from '../support/modern.ts';
 import { openThings } from '../support/open-things.ts';
-import { fixture, openDiary, type Diary } from '../support/place.ts';
+import { fixture, openEventLog, type EventLog } from '../support/paths.ts';
 import {
   askedIn,
   CAN,
@@ -30,8 +30,8 @@ endAfterEach();
 
 const ROUNDS = { rounds: [[formOf('Who?')]] };
 const ACCEPTED = { action: 'accept', content: { who: 'me' } };
-const isolated = (diary: Diary): JsonObject =>
-  fixture('asking', [], { isolation: 'session', env: diary.env });
+const isolated = (eventLog: EventLog): JsonObject =>
+  fixture('asking', [], { isolation: 'session', env: eventLog.env });
 
 /** Its servers are children of this process. */
 interface Started extends Gateway {
@@ -44,17 +44,17 @@ async function started(servers: JsonObject, limits: JsonObject = {}): Promise<St
   return { ...gateway, pid: process.pid };
 }
 
-const notedBy = (diary: Diary, kind: string): Promise<unknown> =>
-  until(`the server notes ${kind}`, () => (diary.read(kind).length > 0 ? true : undefined));
+const notedBy = (eventLog: EventLog, kind: string): Promise<unknown> =>
+  until(`the server notes ${kind}`, () => (eventLog.read(kind).length > 0 ? true : undefined));
 
 describe('a suspended call', () => {
   it('whose client never comes again ends in time, and its server is told', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) }, { 'limits.questionMs': 700 });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) }, { 'limits.questionMs': 700 });
     const before = await openThings(assay);
     askedIn(await modernStep(assay.url, { name: 's_ask', args: ROUNDS }));
     expect(await openThings(assay)).toMatchObject({ suspendedCalls: 1, privateLinks: 1 });
-    await notedBy(diary, 'cancelled');
+    await notedBy(eventLog, 'cancelled');
     await until('nothing is left of it', async () => {
       const now = await openThings(assay);
       return now.suspendedCalls === 0 && now.privateLinks === 0 && now.processes <= before.processes
@@ -64,9 +64,9 @@ describe('a suspended call', () => {
   });
 
   it('whose server ends meanwhile is answered by the cause', async () => {
-    const diary = openDiary();
+    const eventLog = openEventLog();
     const legacy = await startAsking('legacy');
-    const assay = await started({ s: isolated(diary), h: { url: legacy.url } });
+    const assay = await started({ s: isolated(eventLog), h: { url: legacy.url } });
     const onLine = { name: 's_crash', args: ROUNDS };
     const overHttp = { name: 'h_ask', args: ROUNDS };
     const one = askedIn(await modernStep(assay.url, onLine));
@@ -96,8 +96,8 @@ describe('a suspended call', () => {
   });
 
   it('that is brought no answer asks again, and one that is brought half asks for the rest', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) });
     const step = { name: 's_ask', args: { rounds: [[formOf('one'), formOf('two')]] } };
     const first = askedIn(await modernStep(assay.url, step));
     const keys = Object.keys(first.requests);
@@ -128,7 +128,7 @@ describe('a question', () => {
   it.for(['s', 'h'])('that the server %s withdraws is withdrawn at its legacy client', async (name) => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
-    const assay = await started({ s: isolated(openDiary()), h: { url: legacy.url } });
+    const assay = await started({ s: isolated(openEventLog()), h: { url: legacy.url } });
     const session = await openAskable(assay.url);
     const { stream, question } = await untilAsked(session, `${name}_withdraw`, ROUNDS);
     const note = await stream.next(
@@ -141,7 +141,7 @@ describe('a question', () => {
   });
 
   it('that its server withdraws while its modern client thinks gets no answer', async () => {
-    const assay = await started({ s: isolated(openDiary()) });
+    const assay = await started({ s: isolated(openEventLog()) });
     const step = { name: 's_withdraw', args: ROUNDS };
     const { state } = askedIn(await modernStep(assay.url, step));
     await sleep(500);
@@ -153,7 +153,7 @@ describe('a question', () => {
     const legacy = await startAsking('legacy');
     endLater(() => legacy.close());
     const assay = await started(
-      { s: isolated(openDiary()), h: { url: legacy.url }, m: fixture('asking', ['--era=modern']) },
+      { s: isolated(openEventLog()), h: { url: legacy.url }, m: fixture('asking', ['--era=modern']) },
       { 'limits.questionMs': 500 },
     );
     const session = await openAskable(assay.url);
@@ -188,20 +188,20 @@ describe('a question', () => {
   });
 
   it('can be answered by a legacy client that lost the stream on which it came', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) });
     const session = await openAskable(assay.url);
     const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
     stream.cut();
     await sleep(100);
     await reply(session, question, { result: ACCEPTED });
-    await notedBy(diary, 'answered');
-    expect(diary.read('answered')[0]?.detail).toBe(JSON.stringify([{ result: ACCEPTED }]));
+    await notedBy(eventLog, 'answered');
+    expect(eventLog.read('answered')[0]?.detail).toBe(JSON.stringify([{ result: ACCEPTED }]));
   });
 
   it('is answered once: what a client says later, or twice, or to no question, goes nowhere', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) });
     const session = await openAskable(assay.url);
     const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
     for (const id of [0, -1, 1, 'q1', '65536', 1e15, null])
@@ -209,13 +209,13 @@ describe('a question', () => {
     await reply(session, question, { result: ACCEPTED });
     await reply(session, question, { result: { wrong: true } });
     expect(toldIn(textOf(await responseOn(stream)))).toEqual([{ result: ACCEPTED }]);
-    const responses = diary.read('message').filter(({ detail }) => detail.includes('"wrong"'));
+    const responses = eventLog.read('message').filter(({ detail }) => detail.includes('"wrong"'));
     expect(responses).toEqual([]);
   });
 
   it('is answered by the session that was asked, and by no other', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) });
     const [session, other] = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);
     const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
     await reply(other, question, { result: { wrong: true } });
@@ -226,16 +226,16 @@ describe('a question', () => {
 
 describe('a modern client that goes away', () => {
   it('while its taken-up call runs cancels it', async () => {
-    const diary = openDiary();
-    const assay = await started({ s: isolated(diary) });
+    const eventLog = openEventLog();
+    const assay = await started({ s: isolated(eventLog) });
     const params = { name: 's_wait', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', params),
       body: modernBody('tools/call', { params, meta: { [`${META}clientCapabilities`]: CAN } }),
     });
-    await notedBy(diary, 'waiting');
+    await notedBy(eventLog, 'waiting');
     asked.cut();
-    await notedBy(diary, 'cancelled');
+    await notedBy(eventLog, 'cancelled');
     await until('its process is gone', async () =>
       (await openThings(assay)).privateLinks === 0 ? true : undefined,
     );

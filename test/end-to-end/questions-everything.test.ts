@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import { startEverything } from '../support/everything.ts';
 import { at } from '../support/json.ts';
-import { installed } from '../support/place.ts';
+import { installed } from '../support/paths.ts';
 
 let url: string;
 beforeAll(async () => {

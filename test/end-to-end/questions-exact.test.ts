@@ -7,7 +7,7 @@ import { legacyAskable as connectAskable } from '../support/askable.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
 import { textOf } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { askedIn, CAN, modernStep, openAskable, responseOn } from '../support/questions.ts';
 
 endAfterEach();

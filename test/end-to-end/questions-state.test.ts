@@ -8,7 +8,7 @@ import { send } from '../support/http.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
 import { messageOf, textOf } from '../support/legacy.ts';
 import { modernBody, modernHeaders } from '../support/modern.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { askedIn, codeOf, formOf, modernStep, type Step } from '../support/questions.ts';
 import { DATABASES } from '../support/stores.ts';
 import { bearer, keepToken } from '../support/tokens.ts';

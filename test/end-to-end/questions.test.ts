@@ -7,7 +7,7 @@ import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import type { Endpoint } from '../support/clients.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
-import { fixture, writeConfig } from '../support/place.ts';
+import { fixture, writeConfig } from '../support/paths.ts';
 
 endAfterEach();
 

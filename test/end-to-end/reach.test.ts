@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { serveWeb } from '../support/web-server.ts';
 import { startHttp } from '../fixtures/http.ts';
@@ -56,7 +56,7 @@ describe('an Assay that listens on loopback only', () => {
 
   it.each(WAYS)(
     'refuses %s at a metadata or private address at once, naming the setting',
-    async (_, place, wish) => {
+    async (_, place, input) => {
       for (const [url, reason] of [
         ['http://169.254.169.254/latest/', /metadata address: no setting allows that/],
         ['http://[::ffff:a9fe:a9fe]/', /metadata address: no setting allows that/],
@@ -66,7 +66,7 @@ describe('an Assay that listens on loopback only', () => {
           /private address: to allow it, set http\.allowPrivate \(ASSAY_HTTP_ALLOW_PRIVATE=true\)/,
         ],
       ] as const) {
-        const [path, body] = wish('refused', url);
+        const [path, body] = input('refused', url);
         const answer = await world.admin.post(path, body);
         expect([answer.status, faultIn(answer.json())]).toEqual([422, expect.stringMatching(reason)]);
         expect(faultIn(answer.json()).startsWith(`${place} `)).toBe(true);
@@ -142,8 +142,8 @@ describe('an Assay that other machines reach', () => {
       '0x7f.1',
       '127.0.0.1.',
     ])
-      for (const [, place, wish] of WAYS) {
-        const [path, body] = wish('refused', `http://${host}:${port}/`);
+      for (const [, place, input] of WAYS) {
+        const [path, body] = input('refused', `http://${host}:${port}/`);
         const answer = await admin.post(path, body);
         expect([host, path, answer.status, faultIn(answer.json())]).toEqual([
           host,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newUser, type User } from '../support/client-configs.ts';
-import { MAIN, ROOT, tempDir } from '../support/place.ts';
+import { MAIN, ROOT, tempDir } from '../support/paths.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 

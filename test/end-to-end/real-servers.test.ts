@@ -7,7 +7,7 @@ import { connectClient, OFFICIAL, textIn, type Endpoint } from '../support/clien
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at } from '../support/json.ts';
-import { installed, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { installed, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
 const folder = realpathSync(tempDir());
 mkdirSync(`${folder}/scratch`);

@@ -10,7 +10,7 @@ import { endLater, until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { claimsIn, short, toolsOf } from '../support/hints.ts';
 import { at, isObject, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { startMade } from '../fixtures/http-made.ts';
 

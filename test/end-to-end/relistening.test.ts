@@ -9,7 +9,7 @@ import { at, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernStream } from '../support/modern.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
-import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 
 const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
 const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
@@ -152,13 +152,13 @@ describe.each(ERAS)('a %s server', (era) => {
       const url = `http://127.0.0.1:${port}/mcp`;
       let http = way === 'http' ? await startNotifier({ era, port }) : undefined;
       endLater(async () => http?.close());
-      const diary = openDiary();
+      const eventLog = openEventLog();
       const entry =
         http === undefined
-          ? fixture('notifier', [`--era=${era}`], { env: diary.env })
+          ? fixture('notifier', [`--era=${era}`], { env: eventLog.env })
           : { type: 'http', url, isolation: 'shared' };
       const { assay, legacy, modern } = await listeners(await addServer(entry));
-      if (http === undefined) kill(diary.read('start').at(-1)?.pid ?? 0, 'SIGKILL');
+      if (http === undefined) kill(eventLog.read('start').at(-1)?.pid ?? 0, 'SIGKILL');
       else {
         await http.close();
         http = await startNotifier({ era, port });

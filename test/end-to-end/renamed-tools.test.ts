@@ -5,7 +5,7 @@ import { until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 

@@ -8,7 +8,7 @@ import { startIssuer, type Issuer } from '../support/issuer.ts';
 import { at, type Json } from '../support/json.ts';
 import { modernSend } from '../support/modern.ts';
 import { SIGNING_IN } from '../support/oauth-client.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';

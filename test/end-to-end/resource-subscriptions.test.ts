@@ -6,7 +6,7 @@ import type { Stream } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernStream } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 const UPDATED = 'notifications/resources/updated';
 const isUpdate = (message: Json): boolean => at(message, 'method') === UPDATED;

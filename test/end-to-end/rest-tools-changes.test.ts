@@ -11,7 +11,7 @@ import type { Answer } from '../support/http.ts';
 import { toolIn } from '../support/hints.ts';
 import { at, listAt, namesAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, writeConfig } from '../support/place.ts';
+import { fixture, writeConfig } from '../support/paths.ts';
 import {
   callText,
   listedTool,
@@ -123,9 +123,9 @@ describe('a change of a request', () => {
   it('to the same is none: the tag stays, and nobody is told', async () => {
     const tool = await make({ headers: { 'X-A': 'b' } });
     const before = await tool.read();
-    const deeds = async (): Promise<number> =>
+    const auditEvents = async (): Promise<number> =>
       listAt((await world.admin.get('/activity?limit=1000')).json(), 'activity').length;
-    const first = await deeds();
+    const first = await auditEvents();
     for (const body of [
       {},
       { method: 'GET' },
@@ -133,7 +133,7 @@ describe('a change of a request', () => {
       { headers: { 'X-A': 'b' } },
     ])
       expect([body, (await tool.put(body)).headers.etag]).toEqual([body, before.headers.etag]);
-    expect(await deeds()).toBe(first);
+    expect(await auditEvents()).toBe(first);
   });
 
   it('of twenty with the same tag is made once', async () => {

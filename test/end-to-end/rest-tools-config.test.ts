@@ -9,7 +9,7 @@ import { until } from '../support/endings.ts';
 import { short, toolIn } from '../support/hints.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, tempDir, writeText } from '../support/place.ts';
+import { fixture, tempDir, writeText } from '../support/paths.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
 interface Followed extends RestWorld {

@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { connectClient } from '../support/clients.ts';
 import { textAt, at, type Json } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
 /** What a replica may take on a busy machine to hear of what another one wrote; it looks four times a second. */
-const WITHIN_MS = patient(10_000);
+const WITHIN_MS = scaledMs(10_000);
 const POLL = { timeout: WITHIN_MS, interval: 20 };
 const KEY = Buffer.alloc(32, 5).toString('base64');
 

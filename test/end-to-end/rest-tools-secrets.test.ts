@@ -6,7 +6,7 @@ import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
 import { textAt, type JsonObject } from '../support/json.ts';
 import { modernSend } from '../support/modern.ts';
-import { tempDir, writeText } from '../support/place.ts';
+import { tempDir, writeText } from '../support/paths.ts';
 import { callText, openRestWorld, sayJson, serveApi } from '../support/rest-tools.ts';
 import { runAssay } from '../support/commands.ts';
 
@@ -76,14 +76,14 @@ it('stands in no answer, list, log, record, metric or file, whatever is done wit
   };
   for (const [name, entry] of Object.entries(ENTRIES)) {
     for (const path of ['works', 'fails', 'hang']) {
-      const wish = {
+      const input = {
         name: `${name}-${path}`,
         url: `${api.url}/${path}/${SECRETS.path}`,
         method: 'GET',
         timeoutMs: 200,
         ...entry,
       };
-      const made = JSON.parse(await keep(admin.post('/tools', wish))) as JsonObject;
+      const made = JSON.parse(await keep(admin.post('/tools', input))) as JsonObject;
       const place = `/tools/${textAt(made, 'id')}`;
       await keep(admin.get(place));
       await keep(admin.put(place, { url: `http://nowhere.invalid/${name}` }));
@@ -94,7 +94,7 @@ it('stands in no answer, list, log, record, metric or file, whatever is done wit
         }),
       );
       await keep(admin.put(place, { description: 'Changed.' }));
-      await keep(admin.post('/tools', wish));
+      await keep(admin.post('/tools', input));
       const params = { name: `${name}-${path}`, arguments: {} };
       await keep(modernSend(assay.url, 'tools/call', { params }));
     }

@@ -11,7 +11,7 @@ import {
   type RestWorld,
   type WebApi,
 } from '../support/rest-tools.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 
 let world: RestWorld;
 let api: WebApi;

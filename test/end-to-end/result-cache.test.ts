@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { Json, JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 import { startMade, type Era, type Exchange, type MadeHttp } from '../fixtures/http-made.ts';

@@ -8,7 +8,7 @@ import { send, type Answer, type Stream } from '../support/http.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 
 const CHANGED = 'notifications/tools/list_changed';

@@ -16,7 +16,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at, type Json, type JsonObject, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 import { keepToken } from '../support/tokens.ts';
 import { startMade, type Era, type Exchange } from '../fixtures/http-made.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { at, parseJson, type JsonObject } from '../support/json.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 const ACT = toolNamed('act', { annotations: { readOnlyHint: true, destructiveHint: false } });
 const TURNED: JsonObject = {

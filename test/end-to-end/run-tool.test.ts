@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { openStream, type Headers, type Stream } from '../support/http.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 const home = tempDir();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startMade } from '../fixtures/http-made.ts';
-import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['tools'],
@@ -20,7 +20,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 function prepare() {
   const home = tempDir();
-  const diaries = { plain: openDiary(), other: openDiary() };
+  const diaries = { plain: openEventLog(), other: openEventLog() };
   const config = writeConfig({
     plain: fixture('plain', [], { env: diaries.plain.env }),
     other: fixture('plain', [], { env: diaries.other.env }),
@@ -28,7 +28,8 @@ function prepare() {
   });
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     runAssay([...args, '--config', config, '--home', home], { env });
-  const starts = (): readonly number[] => Object.values(diaries).map((diary) => diary.read('start').length);
+  const starts = (): readonly number[] =>
+    Object.values(diaries).map((eventLog) => eventLog.read('start').length);
   return { home, config, run, starts };
 }
 

@@ -7,7 +7,7 @@ import { runAssay } from '../support/commands.ts';
 import { makeEverything, openInstance, type Instance } from '../support/bundles.ts';
 import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
 
 /** Values that every setting of `startup` would take. */
@@ -210,9 +210,9 @@ describe('a token with admin alone', () => {
 it('a setting that an earlier version stored is ignored, shown everywhere, and can be deleted', async () => {
   const home = tempDir();
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-  const deed = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;
+  const auditEvent = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;
   const target = { kind: 'preference', id: 'mcp.access', name: 'mcp.access' } as const;
-  valueOf(await saveSetting(store, 'mcp.access', 'token', { ...deed, target }));
+  valueOf(await saveSetting(store, 'mcp.access', 'token', { ...auditEvent, target }));
   await store.close();
   const { assay, limited } = await openInstance(undefined, { home });
   const warning =

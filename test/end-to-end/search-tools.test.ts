@@ -6,7 +6,7 @@ import { ACCEPT, ASKABLE } from '../support/askable.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { endLater } from '../support/endings.ts';
 import { parseJson } from '../support/json.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { overHttp, overStdio, type Model } from '../support/toolsets.ts';
 
 endAfterEach();

@@ -8,7 +8,7 @@ import { verdictOf } from '../support/admin.ts';
 import { cleanEnv } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { at, isObject, parseJson, textAt, type Json } from '../support/json.ts';
-import { fixture, ROOT } from '../support/place.ts';
+import { fixture, ROOT } from '../support/paths.ts';
 import { openRestWorld, type RestWorld } from '../support/rest-tools.ts';
 
 const run = promisify(execFile);

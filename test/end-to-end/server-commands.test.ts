@@ -7,7 +7,7 @@ import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { modernSend } from '../support/modern.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 
 const OLD = `{
   // mine, by hand

@@ -10,7 +10,7 @@ import { filedServer, toolNamed } from '../support/filed.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { installed, tempDir, writeConfig } from '../support/place.ts';
+import { installed, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 import { meet } from '../support/toolsets.ts';
 

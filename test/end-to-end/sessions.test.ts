@@ -5,7 +5,7 @@ import { sleep, until } from '../support/endings.ts';
 import { send, type Answer } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 
 const isGone = (answer: Answer): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 
 describe('assay settings', () => {
   const config = writeConfig(

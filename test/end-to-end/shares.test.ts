@@ -9,8 +9,8 @@ import { openStream, send, type Stream } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
@@ -145,8 +145,8 @@ describe('a token that leaked', () => {
 
     const asking = { store, nowMs: Date.now(), by: 'local' };
     valueOf(await revokeToken('ci', asking));
-    const wish = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
-    const renewed = valueOf(await createToken(wish, { ...asking, mint: mintToken })).text;
+    const input = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
+    const renewed = valueOf(await createToken(input, { ...asking, mint: mintToken })).text;
 
     // Without a wait: another process made it a moment ago.
     const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(renewed) });
@@ -196,7 +196,7 @@ it('who fills a server with calls that do not end keeps no other token from it',
     keepToken(home, 'admin', { scopes: ['admin'] }),
   ]);
   const assay = await startGateway({
-    servers: { c: fixture('cancellable', [], { timeoutMs: patient(20_000) }) },
+    servers: { c: fixture('cancellable', [], { timeoutMs: scaledMs(20_000) }) },
     settings: { settings: { 'mcp.access': 'token', 'limits.requestsPerServer': 8 } },
     home,
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { startIssuer } from '../support/issuer.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { LOCAL_ISSUER } from '../support/sign-in.ts';
 import { startProtected, type ProtectedOptions } from '../support/protected-server.ts';
 

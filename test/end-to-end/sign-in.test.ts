@@ -10,7 +10,7 @@ import { send } from '../support/http.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { at, parseJson, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { startProtected } from '../support/protected-server.ts';
 import { LOCAL_ISSUER, signIn, startSignIn } from '../support/sign-in.ts';
 

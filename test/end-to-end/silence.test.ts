@@ -4,8 +4,8 @@ import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 
 const CALL = { name: 'plain_sleep', arguments: { ms: 27_000 } };
 
@@ -27,7 +27,7 @@ describe('silence over HTTP', () => {
       const startMs = Date.now();
       const stream = await ask();
       expect(Date.now() - startMs).toBeGreaterThan(9_000);
-      expect(Date.now() - startMs).toBeLessThan(patient(12_000));
+      expect(Date.now() - startMs).toBeLessThan(scaledMs(12_000));
       expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
       await stream.ended;
       expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { cleanEnv } from '../support/assay.ts';
 import { at, parseJson, textAt, type JsonObject } from '../support/json.ts';
-import { MAIN, ROOT, writeConfig } from '../support/place.ts';
+import { MAIN, ROOT, writeConfig } from '../support/paths.ts';
 import { callText, openRestWorld, sayJson, serveApi } from '../support/rest-tools.ts';
 
 const run = promisify(execFile);

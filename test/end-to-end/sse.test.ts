@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.ts';
 import { openStream, send, type Stream } from '../support/http.ts';
 import { at, namesAt, parseJson, type JsonObject } from '../support/json.ts';
 import { initializeOf, openSession } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 const SERVERS = {

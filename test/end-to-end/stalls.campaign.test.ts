@@ -10,7 +10,7 @@ import { send } from '../support/http.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
-import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { fixture, ROOT, tempDir } from '../support/paths.ts';
 
 /** No peer holds up the others for longer, in ms of CPU time. */
 const BOUND_MS = 250;

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at, namesAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 
 const FAULTS = {
   'cwd-is-a-file': fixture('plain', [], { cwd: writeText('no directory', 'file.txt') }),

@@ -5,11 +5,11 @@ import { cleanEnv } from '../support/assay.ts';
 import { isAlive, killLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
-import { fixture, MAIN, openDiary, tempDir, writeConfig, type Diary } from '../support/place.ts';
+import { fixture, MAIN, openEventLog, tempDir, writeConfig, type EventLog } from '../support/paths.ts';
 import { openPipe, spawnStdio } from '../support/stdio.ts';
 
-async function childOf(diary: Diary): Promise<number> {
-  const start = await until('the server was started', () => diary.read('start')[0]);
+async function childOf(eventLog: EventLog): Promise<number> {
+  const start = await until('the server was started', () => eventLog.read('start')[0]);
   killLater(start.pid);
   expect(isAlive(start.pid)).toBe(true);
   return start.pid;
@@ -17,10 +17,10 @@ async function childOf(diary: Diary): Promise<number> {
 
 describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   it('during assay tools ends the servers too', async () => {
-    const diary = openDiary();
-    const config = writeConfig({ hanger: fixture('hanger', ['--mode=all'], { env: diary.env }) });
+    const eventLog = openEventLog();
+    const config = writeConfig({ hanger: fixture('hanger', ['--mode=all'], { env: eventLog.env }) });
     const pipe = openPipe([MAIN, 'tools', '--config', config, '--home', tempDir()]);
-    const child = await childOf(diary);
+    const child = await childOf(eventLog);
     await sleep(100);
     process.kill(pipe.pid, signal);
     expect(await pipe.ended).toBe(130);
@@ -28,8 +28,8 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
   });
 
   it.each([[[]], [['--stubborn']]])('during assay call ends the servers too (%j)', async (args) => {
-    const diary = openDiary();
-    const config = writeConfig({ plain: fixture('plain', args, { env: diary.env }) });
+    const eventLog = openEventLog();
+    const config = writeConfig({ plain: fixture('plain', args, { env: eventLog.env }) });
     const pipe = openPipe([
       MAIN,
       'call',
@@ -40,8 +40,8 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
       '--home',
       tempDir(),
     ]);
-    const child = await childOf(diary);
-    await until('the call runs', () => (diary.countOf('tools/call') > 0 ? true : undefined));
+    const child = await childOf(eventLog);
+    await until('the call runs', () => (eventLog.countOf('tools/call') > 0 ? true : undefined));
     process.kill(pipe.pid, signal);
     expect(await pipe.ended).toBe(130);
     await until('the server is gone', () => (isAlive(child) ? undefined : true), 3_000);
@@ -51,8 +51,8 @@ describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
 describe.concurrent('assay stdio', () => {
   /** Starts it with a stdout that nobody reads, and fills that. */
   async function unread(bytes: number, after: readonly string[]): Promise<number> {
-    const diary = openDiary();
-    const config = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
+    const eventLog = openEventLog();
+    const config = writeConfig({ plain: fixture('plain', [], { env: eventLog.env }) });
     const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
       env: cleanEnv(),
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -66,8 +66,8 @@ describe.concurrent('assay stdio', () => {
         `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"plain_big","arguments":{"bytes":${bytes}}}}\n`,
       );
     }
-    const server = await childOf(diary);
-    await until('the calls are there', () => (diary.countOf('tools/call') === 4 ? true : undefined));
+    const server = await childOf(eventLog);
+    await until('the calls are there', () => (eventLog.countOf('tools/call') === 4 ? true : undefined));
     await sleep(1_000);
     for (const line of after) {
       child.stdin.write(`${line}\n`);

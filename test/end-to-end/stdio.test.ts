@@ -4,8 +4,8 @@ import { isAlive, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { META, envelope } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 describe('assay stdio', () => {
@@ -102,7 +102,7 @@ describe('assay stdio', () => {
     pipe.closeStdin();
     const startMs = Date.now();
     expect(await pipe.ended).toBe(0);
-    expect(Date.now() - startMs).toBeLessThan(patient(5_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(5_000));
     expect(pipe.lines().some((line) => line.includes('"id":"last"'))).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { MODERN, META } from '../support/modern.ts';
-import { fixture, writeText } from '../support/place.ts';
+import { fixture, writeText } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
 const SERVERS = {

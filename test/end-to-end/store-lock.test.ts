@@ -5,7 +5,7 @@ import { kill, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { modernCall, modernSend } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { rawRows, startProcess, type StoreProcess } from '../support/stores.ts';
 import { bearer, createToken, keepToken, revokeToken } from '../support/tokens.ts';
 

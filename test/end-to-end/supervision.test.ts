@@ -7,7 +7,7 @@ import { startGateway } from '../support/gateway.ts';
 import { endLater, kill, sleep, until } from '../support/endings.ts';
 import { at, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { fixture, tempDir, writeText } from '../support/place.ts';
+import { fixture, tempDir, writeText } from '../support/paths.ts';
 
 const NO_WAKING_MS = 5_000;
 

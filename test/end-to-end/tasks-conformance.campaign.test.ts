@@ -6,7 +6,7 @@ import { cleanEnv, watch, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { endLater } from '../support/endings.ts';
-import { ROOT, tempDir } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/paths.ts';
 
 const RUNNER = join(ROOT, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
 

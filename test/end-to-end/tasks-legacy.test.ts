@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
-import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { lockStore } from '../support/stores.ts';
@@ -232,21 +232,21 @@ describe('a task', () => {
   it('is its maker’s alone, whoever else knows its id', async () => {
     const home = tempDir();
     const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
-    const diary = openDiary();
-    const assay = await startGateway({ servers: { a: fixture('tasks', [], { env: diary.env }) }, home });
+    const eventLog = openEventLog();
+    const assay = await startGateway({ servers: { a: fixture('tasks', [], { env: eventLog.env }) }, home });
     await assay.settled();
     const me = await openSession(assay.url, { headers: bearer(mine) });
     const you = await openSession(assay.url, { headers: bearer(yours) });
     const [my, your] = [await begin(me, 'a_job'), await begin(you, 'a_job')];
     expect(await statusOf(me, my)).toBe('working');
-    const before = diary.read('message').length;
+    const before = eventLog.read('message').length;
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
       expect(codeOf(await you.ask(method, { taskId: my }))).toBe('TASK_UNKNOWN');
       expect(codeOf(await me.ask(method, { taskId: your }))).toBe('TASK_UNKNOWN');
     }
     const call = await you.ask('tools/call', { name: 'a_raw', _meta: { [RELATED_TASK]: { taskId: my } } });
     expect(codeOf(call)).toBe('TASK_UNKNOWN');
-    expect(diary.read('message').length).toBe(before);
+    expect(eventLog.read('message').length).toBe(before);
     expect(await statusOf(you, your)).toBe('working');
     const again = await openSession(assay.url, { headers: bearer(mine) });
     expect(await resultOf(again, my)).toBe('tasks did task-1');

@@ -6,7 +6,7 @@ import { endLater, until } from '../support/endings.ts';
 import { at, isObject, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { envelope, META, modernAsk, modernSend } from '../support/modern.ts';
-import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { fixture, openEventLog, tempDir } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 import { codeOf, modernTasksClient, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
@@ -162,16 +162,19 @@ describe('tasks of the modern era', () => {
 it('a task of the modern era is its maker’s alone', async () => {
   const home = tempDir();
   const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
-  const diary = openDiary();
-  const assay = await startGateway({ servers: { a: fixture('tasks-modern', [], { env: diary.env }) }, home });
+  const eventLog = openEventLog();
+  const assay = await startGateway({
+    servers: { a: fixture('tasks-modern', [], { env: eventLog.env }) },
+    home,
+  });
   await assay.settled();
   const me = modernTasksClient(assay.url, { headers: bearer(mine) });
   const you = modernTasksClient(assay.url, { headers: bearer(yours) });
   const taskId = await begin(me, 'a_slow_compute', { seconds: 60 });
-  const before = diary.read('message').length;
+  const before = eventLog.read('message').length;
   for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
     expect(codeOf(await you.ask(method, { taskId, inputResponses: {} }))).toBe('TASK_UNKNOWN');
-  expect(diary.read('message').length).toBe(before);
+  expect(eventLog.read('message').length).toBe(before);
   expect(at(await me.ask('tasks/get', { taskId }), 'result', 'status')).toBe('working');
 });
 

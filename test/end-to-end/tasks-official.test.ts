@@ -13,7 +13,7 @@ import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, isObject, type Json, type JsonObject } from '../support/json.ts';
 import { MODERN } from '../support/modern.ts';
-import { fixture, installed, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, installed, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 import { modernTasksClient, TASKS_EXTENSION } from '../support/tasks.ts';
 
 const QUERY = { topic: 'tasks' };

@@ -5,8 +5,8 @@ import { until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture } from '../support/paths.ts';
 
 describe('the time limit of a server', () => {
   let assay: Gateway;
@@ -16,7 +16,7 @@ describe('the time limit of a server', () => {
       servers: {
         h: fixture('hanger', ['--mode=calls'], { timeoutMs: 400 }),
         c: fixture('cancellable', [], { timeoutMs: 400 }),
-        patient: fixture('plain', [], { timeoutMs: 5_000 }),
+        scaledMs: fixture('plain', [], { timeoutMs: 5_000 }),
       },
     });
     await assay.settled();
@@ -35,7 +35,7 @@ describe('the time limit of a server', () => {
       expect(at(error, 'message')).toContain('400');
     }
     expect(Date.now() - startMs).toBeGreaterThan(700);
-    expect(Date.now() - startMs).toBeLessThan(patient(3_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(3_000));
   });
 
   it('cancels the call at the server', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { createToken } from '../support/tokens.ts';
 
 const TOKEN = /^assay_[0-9a-f]{12}_[0-9A-Za-z]{43}$/;

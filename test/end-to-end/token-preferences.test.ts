@@ -6,7 +6,7 @@ import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, keepToken, revokeToken } from '../support/tokens.ts';
 
 const home = tempDir();

@@ -6,7 +6,7 @@ import { sleep, until } from '../support/endings.ts';
 import { startIssuer, type Issuer } from '../support/issuer.ts';
 import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { tempDir, writeConfig } from '../support/paths.ts';
 import { startProtected, type ProtectedServer } from '../support/protected-server.ts';
 import { LOCAL_ISSUER, signIn } from '../support/sign-in.ts';
 import { bearer, createToken } from '../support/tokens.ts';

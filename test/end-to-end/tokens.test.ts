@@ -11,7 +11,7 @@ import { openStream, send, type Answer, type Headers, type Stream } from '../sup
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, createToken, forged, keepToken, revokeToken } from '../support/tokens.ts';
 
 endAfterEach();

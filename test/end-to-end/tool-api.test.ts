@@ -11,7 +11,7 @@ import { claimsIn, short, toolIn } from '../support/hints.ts';
 import type { Answer } from '../support/http.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
 
@@ -64,7 +64,7 @@ interface Taken {
   patch(body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** As clients see it. */
   listed(): Promise<Json | undefined>;
-  deeds(): Promise<readonly { action: string; subject: string; before: unknown; after: unknown }[]>;
+  auditEvents(): Promise<readonly { action: string; subject: string; before: unknown; after: unknown }[]>;
 }
 
 /** A tool of which nothing was said so far. */
@@ -80,7 +80,7 @@ async function takeTool(kind: Declared): Promise<Taken> {
     put: (body, headers = {}) => admin.put(`/tools/${id}`, body, headers),
     patch: (body, headers = {}) => admin.ask('PATCH', `/tools/${id}`, { body, headers }),
     listed: () => listed(`api_${name}`),
-    deeds: async () => {
+    auditEvents: async () => {
       const found = await store.auditEvents({ limit: 100, after: 0, targetId: id });
       if (!found.ok) throw new Error(found.error.code);
       return found.value.map(({ action, subject, before, after }) => ({ action, subject, before, after }));
@@ -279,14 +279,14 @@ describe('a contradiction', () => {
     const tool = await takeTool(kind);
     for (const [method, body] of steps.slice(0, -1)) expect(verdictOf(await tool[method](body))).toBe('200');
     const before = await tool.read();
-    const deeds = await tool.deeds();
+    const auditEvents = await tool.auditEvents();
     const [method, body] = steps.at(-1)!;
     const answer = await tool[method](body);
     expect(verdictOf(answer)).toBe(expected === '422' ? '422 HINTS_CONTRADICT' : expected);
     if (expected === '200') return;
     expect(problemsOf(answer)).toEqual(['/annotations HINTS_CONTRADICT']);
     expect((await tool.read()).text).toBe(before.text);
-    expect(await tool.deeds()).toEqual(deeds);
+    expect(await tool.auditEvents()).toEqual(auditEvents);
   });
 
   it('is blamed on its place in the body as it was sent', async () => {
@@ -323,7 +323,7 @@ describe('a body', () => {
       expect([verdictOf(answer), problemsOf(answer)]).toEqual(['422 BODY_INVALID', problems]);
     }
     expect((await tool.read()).text).toBe(before);
-    expect(await tool.deeds()).toEqual([]);
+    expect(await tool.auditEvents()).toEqual([]);
     taken.set('nothing', taken.get('nothing')! - 1);
   });
 
@@ -338,7 +338,7 @@ describe('a save', () => {
     const tool = await takeTool('nothing');
     await tool.put(annotations({ readOnlyHint: true }));
     await tool.patch({ enabled: false, title: 'Lister' });
-    expect(await tool.deeds()).toEqual([
+    expect(await tool.auditEvents()).toEqual([
       {
         action: 'tool.update',
         subject: 'boss',
@@ -368,8 +368,8 @@ describe('a save', () => {
     const tool = await takeTool('writes');
     const body = { annotations: { readOnlyHint: true, title: 'T' }, enabled: true, reason: 'so' };
     const tag = (await tool.put(body)).headers.etag;
-    const deeds = await tool.deeds();
-    expect(deeds).toHaveLength(1);
+    const auditEvents = await tool.auditEvents();
+    expect(auditEvents).toHaveLength(1);
     for (const same of [
       body,
       { tool: body },
@@ -381,7 +381,7 @@ describe('a save', () => {
     ])
       for (const method of ['put', 'patch'] as const)
         expect([(await tool[method](same)).headers.etag, same]).toEqual([tag, same]);
-    expect(await tool.deeds()).toEqual(deeds);
+    expect(await tool.auditEvents()).toEqual(auditEvents);
   });
 
   it('of twenty with the same tag, one is done and the others are told to read again', async () => {
@@ -395,7 +395,7 @@ describe('a save', () => {
       expect(verdicts).toEqual(['200', ...Array<string>(19).fill('412 PRECONDITION_FAILED')]);
       const done = answers.find(({ status }) => status === 200)!;
       expect(at((await tool.read()).json(), 'title')).toBe(at(done.json(), 'title'));
-      expect(await tool.deeds()).toHaveLength(1);
+      expect(await tool.auditEvents()).toHaveLength(1);
     }
   });
 

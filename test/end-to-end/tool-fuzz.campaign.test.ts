@@ -10,7 +10,7 @@ import { filedServer, toolNamed } from '../support/filed.ts';
 import { HINTS, toolIn } from '../support/hints.ts';
 import type { Answer } from '../support/http.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
 import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 /** How many deeds there are, of anything. */
-async function deeds(): Promise<number> {
+async function auditEvents(): Promise<number> {
   const found = await store.auditEvents({ limit: 100_000, after: 0 });
   if (!found.ok) throw new Error(found.error.code);
   return found.value.length;
@@ -109,18 +109,18 @@ describe('any body', () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('PUT', 'PATCH'), toolBody, async (method, given) => {
         const before = await admin.get(`/tools/${id}`);
-        const deedsBefore = await deeds();
+        const auditEventsBefore = await auditEvents();
         const answer = await admin.ask(method, `/tools/${id}`, { body: JSON.stringify(given) });
         const after = await admin.get(`/tools/${id}`);
         if (answer.status !== 200) {
           expect([isProblem(answer), verdictOf(answer)]).toEqual([true, verdictOf(answer)]);
           expect(after.text).toBe(before.text);
-          expect(await deeds()).toBe(deedsBefore);
+          expect(await auditEvents()).toBe(auditEventsBefore);
           return;
         }
         taken += 1;
         expect(after.text).toBe(answer.text);
-        expect(await deeds()).toBe(deedsBefore + (after.text === before.text ? 0 : 1));
+        expect(await auditEvents()).toBe(auditEventsBefore + (after.text === before.text ? 0 : 1));
         const again = await admin.ask(method, `/tools/${id}`, { body: JSON.stringify(given) });
         expect([again.status, again.text]).toEqual([200, after.text]);
       }),
@@ -152,16 +152,16 @@ describe('any body', () => {
         fc.constantFrom('POST', 'PATCH', 'PUT'),
         body(members({ name, ...entry }), 'gateway'),
         body(members(entry), 'gateway'),
-        async (method, wish, change) => {
+        async (method, input, change) => {
           const before = await gatewaysNow();
-          const deedsBefore = await deeds();
+          const auditEventsBefore = await auditEvents();
           const answer = await (method === 'POST'
-            ? admin.post('/gateways', JSON.stringify(wish))
+            ? admin.post('/gateways', JSON.stringify(input))
             : admin.ask(method, '/gateways/kept', { body: JSON.stringify(change) }));
           if (![200, 201].includes(answer.status)) {
             expect([isProblem(answer), verdictOf(answer)]).toEqual([true, verdictOf(answer)]);
             expect(await gatewaysNow()).toBe(before);
-            expect(await deeds()).toBe(deedsBefore);
+            expect(await auditEvents()).toBe(auditEventsBefore);
             return;
           }
           taken += 1;
@@ -186,7 +186,7 @@ describe('of twenty who change a gateway with one tag', () => {
     const made = await admin.post('/gateways', { name: 'raced', url: upstream.url });
     expect(made.status).toBe(201);
     const headers = { 'if-match': String((await admin.get('/gateways/raced')).headers.etag) };
-    const before = await deeds();
+    const before = await auditEvents();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => {
         const { method, body: given } = change(index);
@@ -197,7 +197,7 @@ describe('of twenty who change a gateway with one tag', () => {
       }),
     );
     // Each change that was done is told of, and no other.
-    expect((await deeds()) - before).toBe(answers.filter(({ status }) => status < 300).length);
+    expect((await auditEvents()) - before).toBe(answers.filter(({ status }) => status < 300).length);
     await admin.delete('/gateways/raced');
     return answers.map(verdictOf).toSorted();
   };

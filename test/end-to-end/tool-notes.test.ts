@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at, parseJson } from '../support/json.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { equip, meet, overStdio, shared, WAYS, type Model } from '../support/toolsets.ts';
 
 const SERVERS = { linear: fixture('named', ['create_issue', 'search', '--label=linear']) };
@@ -124,7 +124,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).toBe(before);
     const other = await open({ servers: SERVERS, home: model.home });
     // It lists what is known at its start, and then what its servers say.
-    await expect.poll(() => other.describe('linear_create_issue'), { timeout: patient(5_000) }).toBe(before);
+    await expect.poll(() => other.describe('linear_create_issue'), { timeout: scaledMs(5_000) }).toBe(before);
     await other.client.close();
   });
 
@@ -261,6 +261,6 @@ describe('notes', () => {
     });
     const place = ['triage', 'linear.create_issue', 'usage-with-project'];
     expect((await runAssay(['notes', 'accept', ...place, '--home', home])).code).toBe(0);
-    await expect.poll(() => described(model), { timeout: patient(5_000) }).toContain('usage-with-project');
+    await expect.poll(() => described(model), { timeout: scaledMs(5_000) }).toContain('usage-with-project');
   });
 });

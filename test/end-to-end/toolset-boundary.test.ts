@@ -5,8 +5,8 @@ import { sleep, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { equip, MENU, overHttp, overStdio, shared, WAYS, type Model } from '../support/toolsets.ts';
 
 const TWO = {
@@ -54,7 +54,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
     expect(await model.tools()).toEqual(['enter-configuration-mode', 's_act', 's_turn']);
     await model.call('s_turn');
     await expect
-      .poll(() => model.tools(), { timeout: patient(5_000) })
+      .poll(() => model.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode', 's_turn']);
     expect(await refusal(model, 's_act')).toMatch(/withheld.*assay toolset review held/);
     await model.call('enter-configuration-mode');
@@ -74,14 +74,14 @@ describe('a toolset', () => {
       autoEquip: true,
     });
     await model.call('s_turn');
-    await expect.poll(() => model.describe('s_act'), { timeout: patient(5_000) }).toContain('IGNORE');
+    await expect.poll(() => model.describe('s_act'), { timeout: scaledMs(5_000) }).toContain('IGNORE');
   });
 
   it('follows a definition where the tool was named by its name', async () => {
     const model = await overStdio({ servers: { s: fixture('turncoat') } }, 'modern');
     await equip(model, 'named', ['s.act', 's.turn']);
     await model.call('s_turn');
-    await expect.poll(() => model.describe('s_act'), { timeout: patient(5_000) }).toContain('IGNORE');
+    await expect.poll(() => model.describe('s_act'), { timeout: scaledMs(5_000) }).toContain('IGNORE');
   });
 
   it('keeps the tools of an absent server and names them', async () => {
@@ -91,7 +91,7 @@ describe('a toolset', () => {
     const home = first.home;
     const second = await overStdio({ servers: { a: TWO.a }, home }, 'legacy');
     await expect
-      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .poll(() => second.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode', 'a_secret']);
     await second.call('enter-configuration-mode');
     const active = await second.call('get-active-toolset');
@@ -135,7 +135,7 @@ describe('a server', () => {
     const servers = { 'a.b': fixture('named', ['c']), a: fixture('named', ['b.c']) };
     const second = await overStdio({ servers, home }, 'legacy');
     await expect
-      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .poll(() => second.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode']);
     await second.call('enter-configuration-mode');
     expect(
@@ -156,7 +156,7 @@ describe('a server', () => {
     const servers = { ...mine, a: fixture('named', ['b.c']), p: fixture('plain') };
     const second = await overStdio({ servers, home }, 'legacy');
     await expect
-      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .poll(() => second.tools(), { timeout: scaledMs(5_000) })
       .toEqual(['enter-configuration-mode', 'p_label']);
     for (const name of ['c', 'a_b_c']) expect(await codeOf(second, name)).toBe('REF_AMBIGUOUS');
     expect(await refusal(second, 'c')).toContain('the servers "a.b", "a" each have such a tool');
@@ -181,7 +181,7 @@ describe('a server', () => {
     expect(
       at((await model.call('get-active-toolset')).data, 'equipped', 'context', 'tokens'),
     ).toBeGreaterThan(100);
-    expect(performance.now() - startedMs).toBeLessThan(patient(15_000));
+    expect(performance.now() - startedMs).toBeLessThan(scaledMs(15_000));
   });
 
   it('with a tool that is called like one of the menu has it called, where it is in the toolset', async () => {
@@ -223,7 +223,7 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   const tools = [{ namespacedName: 'a.secret' }];
   await menu.call('build-toolset', { name: 'one', tools });
   const model = await overStdio({ servers: TWO, home, view: { toolset: 'one' } }, 'legacy');
-  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
+  await expect.poll(() => model.tools(), { timeout: scaledMs(5_000) }).toEqual(['a_secret']);
   // What was told of its start may be on its way still.
   await until('no change is told any more', async () => {
     const last = model.changes();
@@ -232,10 +232,10 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   });
   const before = model.changes();
   await menu.call('delete-toolset', { name: 'one', confirm: true });
-  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual([]);
+  await expect.poll(() => model.tools(), { timeout: scaledMs(5_000) }).toEqual([]);
   await menu.call('build-toolset', { name: 'one', tools });
-  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
-  await expect.poll(() => model.changes() - before, { timeout: patient(5_000) }).toBe(2);
+  await expect.poll(() => model.tools(), { timeout: scaledMs(5_000) }).toEqual(['a_secret']);
+  await expect.poll(() => model.changes() - before, { timeout: scaledMs(5_000) }).toBe(2);
 });
 
 describe('while the store cannot be read', () => {

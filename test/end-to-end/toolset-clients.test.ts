@@ -6,8 +6,8 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { initializeOf, openSession } from '../support/legacy.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, MAIN, openDiary, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, MAIN, openEventLog, tempDir, writeConfig, writeText } from '../support/paths.ts';
 import { openPipe, type Pipe } from '../support/stdio.ts';
 import { begin, modernTasksClient, statusOf, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
 import { equip, meet } from '../support/toolsets.ts';
@@ -46,8 +46,8 @@ function equipOne(client: Asker, name: string, tool: string): Promise<void> {
 }
 
 it('a server of which nothing is shown says and asks nothing to a client on stdio, until it is shown again', async () => {
-  const diary = openDiary();
-  const restless = fixture('restless', [], { env: diary.env });
+  const eventLog = openEventLog();
+  const restless = fixture('restless', [], { env: eventLog.env });
   const { client } = await meetStdio(writeConfig({ plain: fixture('plain'), restless }));
   const heard = (): ReadonlySet<unknown> =>
     new Set(
@@ -57,7 +57,7 @@ it('a server of which nothing is shown says and asks nothing to a client on stdi
         .filter((method) => method !== undefined && !String(method).endsWith('/list_changed')),
     );
   const refusals = (): number =>
-    diary.read('message').filter(({ detail }) => /"id":"ask-.*"code":-32601/.test(detail)).length;
+    eventLog.read('message').filter(({ detail }) => /"id":"ask-.*"code":-32601/.test(detail)).length;
   const refusedOnAndOn = async (): Promise<void> => {
     const before = refusals();
     await until('its questions are refused', () => (refusals() >= before + 3 ? true : undefined));
@@ -69,7 +69,7 @@ it('a server of which nothing is shown says and asks nothing to a client on stdi
   await own(client, 'enter-configuration-mode');
   await equipOne(client, 'with', 'restless.rest');
   const all = new Set(['notifications/message', 'elicitation/create']);
-  await expect.poll(heard, { timeout: patient(5_000) }).toEqual(all);
+  await expect.poll(heard, { timeout: scaledMs(5_000) }).toEqual(all);
 });
 
 describe('tasks', () => {
@@ -167,7 +167,7 @@ it('a modern client that listens, and listed before a restart alone, hears once 
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');
   expect(after.changes()).toBe(0);
   expect((await runAssay(['toolset', 'equip', 'later', '--home', home])).code).toBe(0);
-  await expect.poll(after.changes, { timeout: patient(2_000) }).toBe(1);
+  await expect.poll(after.changes, { timeout: scaledMs(2_000) }).toBe(1);
   expect(await after.tools()).toEqual(['enter-configuration-mode', 'told_b']);
   await second.settled();
   expect(after.changes()).toBe(1);

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, listAt, parseJson } from '../support/json.ts';
-import { tempDir, writeText } from '../support/place.ts';
+import { tempDir, writeText } from '../support/paths.ts';
 import { newOperator, refIdOf } from '../support/toolset-commands.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

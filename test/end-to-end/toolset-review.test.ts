@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, listAt } from '../support/json.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { newOperator, refIdOf } from '../support/toolset-commands.ts';
 
 describe('assay toolset review', () => {

@@ -4,7 +4,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt, textAt, type JsonObject } from '../support/json.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 let admin: AdminClient;

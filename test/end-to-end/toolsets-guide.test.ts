@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseJson, type JsonObject } from '../support/json.ts';
-import { installed, ROOT } from '../support/place.ts';
+import { installed, ROOT } from '../support/paths.ts';
 import { overHttp, type Model } from '../support/toolsets.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'TOOLSETS.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir } from '../support/paths.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { equip, MENU, overHttp, overStdio } from '../support/toolsets.ts';
 
@@ -14,18 +14,18 @@ it('processes with homes of their own share toolsets, notes and what is equipped
   expect(await two.tools()).toEqual(MENU);
   await equip(one, 'shared', ['plain.echo']);
   await expect
-    .poll(() => two.tools(), { timeout: patient(5_000) })
+    .poll(() => two.tools(), { timeout: scaledMs(5_000) })
     .toEqual(['enter-configuration-mode', 'plain_echo']);
   expect(two.changes()).toBe(1);
   await two.call('enter-configuration-mode');
   const noted = { toolRef: { namespacedName: 'plain.echo' }, notes: [{ name: 'a-note', note: 'From two.' }] };
   expect((await two.call('add-tool-annotation', noted)).isError).toBe(false);
   await expect
-    .poll(() => one.describe('plain_echo'), { timeout: patient(5_000) })
+    .poll(() => one.describe('plain_echo'), { timeout: scaledMs(5_000) })
     .toContain('• **a-note**: From two.');
   // Each process has a mode of its own.
   expect(await two.tools()).toEqual(MENU);
   const home = tempDir();
   expect((await runAssay(['toolset', 'unequip', '--home', home], { env })).code).toBe(0);
-  await expect.poll(() => one.tools(), { timeout: patient(5_000) }).toEqual(MENU);
+  await expect.poll(() => one.tools(), { timeout: scaledMs(5_000) }).toEqual(MENU);
 });

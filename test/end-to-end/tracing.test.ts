@@ -6,7 +6,7 @@ import { until } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
-import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { fixture, ROOT, tempDir } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
 import { NEW_TRACE } from '../support/trace.ts';
 

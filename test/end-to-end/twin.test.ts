@@ -11,7 +11,7 @@ import { filedServer, toolNamed } from '../support/filed.ts';
 import { toolsOf } from '../support/hints.ts';
 import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
-import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { fixture, ROOT, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 import { CORPUS } from '../verify/corpus.ts';
 

@@ -4,7 +4,7 @@ import { cleanEnv } from '../support/assay.ts';
 import { endLater, kill, killLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
-import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
 /** `assay stdio` whose stderr nobody reads until `readLog` is called. */
 function openUnread() {

@@ -3,7 +3,7 @@ import { serverIn } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { fixture, writeText } from '../support/place.ts';
+import { fixture, writeText } from '../support/paths.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('a server that the system refuses to start', () => {

@@ -7,7 +7,7 @@ import { startRequest } from '../support/http.ts';
 import { at, namesAt, parseJson } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernBody, modernHeaders, modernStream } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
+import { scaledMs } from '../support/slow-machine.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
 const CHANGED = 'notifications/tools/list_changed';
@@ -229,6 +229,6 @@ describe('a server over HTTP that is away', () => {
     const error = at(await session.ask('tools/call', { name: 'web_echo', arguments: {} }), 'error');
     expect(at(error, 'data', 'code')).toBe('SERVER_UNAVAILABLE');
     expect(at(error, 'message')).toContain('"web"');
-    expect(Date.now() - startMs).toBeLessThan(patient(8_000));
+    expect(Date.now() - startMs).toBeLessThan(scaledMs(8_000));
   });
 });

@@ -10,7 +10,7 @@ import { toolIn } from '../support/hints.ts';
 import { openStream } from '../support/http.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { lyingServer, type Lying } from '../support/lying.ts';
-import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 import { meet, type Model } from '../support/toolsets.ts';
 

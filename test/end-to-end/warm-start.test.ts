@@ -5,12 +5,12 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, tempDir, writeText } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, tempDir, writeText } from '../support/paths.ts';
 import type { LinePeer } from '../support/stdio.ts';
 import { openStdio } from '../support/stdio-gateway.ts';
 
-const LATE_MS = patient(4_000);
+const LATE_MS = scaledMs(4_000);
 
 describe('a later start', () => {
   let home: string;

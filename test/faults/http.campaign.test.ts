@@ -6,7 +6,7 @@ import { endLater } from '../support/endings.ts';
 import { FAULTS, markOf, type Plan } from '../support/fault-plan.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { openThings, settledTo } from '../support/open-things.ts';
-import { fixture } from '../support/place.ts';
+import { fixture } from '../support/paths.ts';
 import { seeded } from '../support/seeded.ts';
 import { TRIALS, type Trial } from '../support/trial.ts';
 

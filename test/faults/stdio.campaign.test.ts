@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { rounds } from '../support/campaign.ts';
 import { isAlive, kill, sleep, until } from '../support/endings.ts';
-import { DELAY_MS, Fate, FAULTS, type Plan } from '../support/fault-plan.ts';
+import { DELAY_MS, FaultSequence, FAULTS, type Plan } from '../support/fault-plan.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { envelope, META } from '../support/modern.ts';
-import { patient } from '../support/patience.ts';
-import { fixture, openDiary } from '../support/place.ts';
+import { scaledMs } from '../support/slow-machine.ts';
+import { fixture, openEventLog } from '../support/paths.ts';
 import { CAN, formOf } from '../support/questions.ts';
 import { seeded } from '../support/seeded.ts';
 import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
 /** How long in ms Assay waits for anything here. */
-const LIMIT_MS = patient(1_500);
+const LIMIT_MS = scaledMs(1_500);
 /** The same where nothing is lost, so that nothing has to be waited for in vain. */
 const DELAYED_LIMIT_MS = 30_000;
 /** Longest time in ms until a request is answered, on a machine that has other things to do. */
@@ -36,7 +36,7 @@ function limitOf({ fault }: Plan): number {
 class FaultyLine {
   readonly #pipe: Pipe;
   readonly #limitMs: number;
-  readonly #fate: Fate;
+  readonly #faults: FaultSequence;
   readonly #reading: NodeJS.Timeout;
   readonly #answers = new Map<string, Json>();
   #read = 0;
@@ -48,7 +48,7 @@ class FaultyLine {
   constructor(pipe: Pipe, plan: Plan) {
     this.#pipe = pipe;
     this.#limitMs = limitOf(plan);
-    this.#fate = new Fate(plan);
+    this.#faults = new FaultSequence(plan);
     this.#reading = setInterval(() => this.#take(), 5);
   }
 
@@ -85,7 +85,7 @@ class FaultyLine {
   }
 
   #befall(pass: () => void): void {
-    switch (this.#fate.next()) {
+    switch (this.#faults.next()) {
       case 'pass':
         pass();
         return;
@@ -141,9 +141,11 @@ async function playModern(line: FaultyLine): Promise<Json | undefined> {
 
 /** One process of Assay with one client and one server, from its start to its end. */
 async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
-  const diary = openDiary();
+  const eventLog = openEventLog();
   const pipe = spawnStdio({
-    servers: { s: fixture('asking', [`--era=${server}`], { env: diary.env, timeoutMs: limitOf(plan) * 4 }) },
+    servers: {
+      s: fixture('asking', [`--era=${server}`], { env: eventLog.env, timeoutMs: limitOf(plan) * 4 }),
+    },
     settings: { settings: { 'limits.questionMs': limitOf(plan) } },
   });
   const what = JSON.stringify({ client, server, plan });
@@ -164,11 +166,11 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
       );
   line.close();
   pipe.closeStdin();
-  const code = await Promise.race([pipe.ended, sleep(patient(BOUND_MS)).then(() => 'still there')]);
+  const code = await Promise.race([pipe.ended, sleep(scaledMs(BOUND_MS)).then(() => 'still there')]);
   if (plan.fault !== 'kill') expect([what, code]).toEqual([what, 0]);
   await until(
     `${what}: no server is left`,
-    () => (diary.read('start').some(({ pid }) => isAlive(pid)) ? undefined : true),
+    () => (eventLog.read('start').some(({ pid }) => isAlive(pid)) ? undefined : true),
     BOUND_MS,
   );
 }

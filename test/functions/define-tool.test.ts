@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/functions/define-tool.ts';
-import { ROOT, writeText } from '../support/place.ts';
+import { ROOT, writeText } from '../support/paths.ts';
 
 const OPTIONS: ts.CompilerOptions = {
   strict: true,

@@ -12,7 +12,7 @@ import {
 } from '../../src/gateway/catalog/server-instructions.ts';
 import { endLater } from '../support/endings.ts';
 import { memoryCache, replicaOf } from '../support/memory-records.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
 import { SILENT } from './listed-server.ts';
 

@@ -6,7 +6,7 @@ import { SessionLabels } from '../../src/gateway/catalog/session-labels.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { until } from '../support/endings.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 import { openAt } from '../support/stores.ts';
 import { valueOf } from '../support/store-values.ts';
 import { SILENT } from './listed-server.ts';

@@ -4,10 +4,10 @@ import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
 const NOW = 1_000_000;
-const WISH: TokenInput = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
+const INPUT: TokenInput = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
 
-function create(store: MemoryTokens, wish: Partial<TokenInput> = {}): ReturnType<typeof createToken> {
-  return createToken({ ...WISH, ...wish }, { store, mint: mintToken, nowMs: NOW, by: 'op' });
+function create(store: MemoryTokens, input: Partial<TokenInput> = {}): ReturnType<typeof createToken> {
+  return createToken({ ...INPUT, ...input }, { store, mint: mintToken, nowMs: NOW, by: 'op' });
 }
 
 describe('a token', () => {
@@ -67,7 +67,7 @@ describe('a token', () => {
     await revokeToken('ci', { store, nowMs: NOW + 1, by: 'other' });
     await revokeToken('ci', { store, nowMs: NOW + 2, by: 'other' });
     const target = { kind: 'token', id: kept.id, name: 'ci' };
-    expect(store.deeds).toEqual([
+    expect(store.auditEvents).toEqual([
       {
         atMs: NOW,
         subject: 'op',
@@ -78,7 +78,7 @@ describe('a token', () => {
       { atMs: NOW + 1, subject: 'other', action: 'token.revoke', target },
     ]);
     for (const secret of [kept.hash, text.split('_')[2]])
-      expect(JSON.stringify(store.deeds)).not.toContain(secret);
+      expect(JSON.stringify(store.auditEvents)).not.toContain(secret);
   });
 
   it('that is revoked already is not repeated in the refusal', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Child, type ProcessEnd } from '../../src/platform/child.ts';
 import { isAlive, killLater } from '../support/endings.ts';
-import { ROOT, tempDir, writeText } from '../support/place.ts';
+import { ROOT, tempDir, writeText } from '../support/paths.ts';
 
 /** A child that runs a script of Node. */
 function scripted(script: string): Child {

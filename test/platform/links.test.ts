@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findLinkOut } from '../../src/platform/links.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 it('a link that leads out is found, at any depth; one that stays inside, or belongs to a package, is not', async () => {
   const folder = realpathSync(tempDir());

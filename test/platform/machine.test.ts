@@ -8,7 +8,7 @@ import {
   openFilesLimit,
   pathFacts,
 } from '../../src/platform/machine.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 describe('a command', () => {
   const [first, second, cwd] = [tempDir(), tempDir(), tempDir()];

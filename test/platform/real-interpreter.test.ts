@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { realInterpreter } from '../../src/platform/real-interpreter.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 function withPython(folder: string, script: string): { readonly cwd: string; readonly path: string } {
   const cwd = tempDir();

@@ -3,7 +3,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlive, killLater, sleep, until } from '../support/endings.ts';
-import { ROOT, tempDir } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 import { openPipe, type Pipe } from '../support/stdio.ts';
 

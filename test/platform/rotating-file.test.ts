@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { followRotating, readRotating, RotatingFile } from '../../src/platform/rotating-file.ts';
 import { until } from '../support/endings.ts';
-import { tempDir } from '../support/place.ts';
+import { tempDir } from '../support/paths.ts';
 
 const LINES = Array.from({ length: 30 }, (_, index) => `line ${String(index).padStart(2, '0')} é`);
 const MAX_BYTES = 100;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseJson } from '../support/json.ts';
-import { MAIN, ROOT } from '../support/place.ts';
+import { MAIN, ROOT } from '../support/paths.ts';
 import { contradictionsOf, type VerifyReport } from '../../src/core/verification/report.ts';
 import { pageOf, type StudyResult } from './page.ts';
 import { SERVERS, type StudyServer } from './servers.ts';

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { endLater, killLater, sleep, until } from './endings.ts';
 import { send } from './http.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
-import { MAIN, tempDir, writeConfig } from './place.ts';
+import { MAIN, tempDir, writeConfig } from './paths.ts';
 
 export interface AssayOptions {
   readonly servers?: JsonObject;

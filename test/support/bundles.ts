@@ -6,7 +6,7 @@ import { startGateway, type GatewayOptions } from './gateway.ts';
 import { filedServer, toolNamed } from './filed.ts';
 import { toolIn } from './hints.ts';
 import { at, isObject, listAt, textAt, type Json, type JsonObject } from './json.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 import { keepToken } from './tokens.ts';
 
 export const PASSPHRASE = 'correct horse battery staple';

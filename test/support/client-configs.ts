@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runAssay } from './commands.ts';
 import { parseJson, type Json } from './json.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 
 /** A user with an empty home folder, as programs running there see it. */
 export interface User {

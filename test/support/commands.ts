@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandCode, CommandLine } from '../fixtures/command-host.ts';
 import { cleanEnv, spawnAssay } from './assay.ts';
-import { IS_OTHER_BUILD, ROOT, tempDir } from './place.ts';
+import { IS_OTHER_BUILD, ROOT, tempDir } from './paths.ts';
 
 const HOST = join(ROOT, 'test', 'fixtures', 'command-host.ts');
 /** Idle host processes. They outlive a test file and exit with this process, when their channel closes. */

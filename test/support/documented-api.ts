@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson, type Json, type JsonObject } from './json.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 import { bodyOf, serveWeb } from './web-server.ts';
 
 /** Operations of a document, keyed by method and path: `GET /pets`. */

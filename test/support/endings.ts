@@ -1,4 +1,4 @@
-import { patient } from './patience.ts';
+import { scaledMs } from './slow-machine.ts';
 
 const endings: (() => Promise<void>)[] = [];
 const removals: (() => void)[] = [];
@@ -69,7 +69,7 @@ export async function until<T>(
   ask: () => T | undefined | Promise<T | undefined>,
   limitMs = 10_000,
 ): Promise<T> {
-  const waitsMs = patient(limitMs);
+  const waitsMs = scaledMs(limitMs);
   const endMs = Date.now() + waitsMs;
   for (;;) {
     const answer = await ask();

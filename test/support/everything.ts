@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { cleanEnv, freePort, watch } from './assay.ts';
 import { endLater, until } from './endings.ts';
-import { ROOT } from './place.ts';
+import { ROOT } from './paths.ts';
 
 const SCRIPT = join(ROOT, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
 

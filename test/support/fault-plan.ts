@@ -23,7 +23,7 @@ export function planOf(mark: string): Plan | undefined {
 }
 
 /** Counts the messages of one exchange and decides what happens to each. */
-export class Fate {
+export class FaultSequence {
   readonly #plan: Plan | undefined;
   #count = 0;
 

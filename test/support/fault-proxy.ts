@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endLater, sleep } from './endings.ts';
-import { DELAY_MS, Fate, nameIn, planOf } from './fault-plan.ts';
+import { DELAY_MS, FaultSequence, nameIn, planOf } from './fault-plan.ts';
 
 export interface FaultProxy {
   readonly url: string;
@@ -22,13 +22,13 @@ const HOLD_MS = 3_000;
 
 /** A proxy between a client and a server over HTTP. The client's name says what happens to its messages. */
 export async function startFaultProxy({ target, onKill }: FaultProxyOptions): Promise<FaultProxy> {
-  const fates = new Map<string, Fate>();
+  const outcomes = new Map<string, FaultSequence>();
   const marks = new Map<string, string>();
   const sockets = new Map<string, Set<ServerResponse>>();
-  const fateOf = (mark: string): Fate => {
-    const fate = fates.get(mark) ?? new Fate(planOf(mark));
-    fates.set(mark, fate);
-    return fate;
+  const outcomeOf = (mark: string): FaultSequence => {
+    const faults = outcomes.get(mark) ?? new FaultSequence(planOf(mark));
+    outcomes.set(mark, faults);
+    return faults;
   };
   const kill = (mark: string): void => {
     onKill(
@@ -43,7 +43,15 @@ export async function startFaultProxy({ target, onKill }: FaultProxyOptions): Pr
       const open = sockets.get(mark) ?? new Set();
       sockets.set(mark, open.add(response));
       response.once('close', () => open.delete(response));
-      const passage = { incoming, response, body, mark, target, fate: fateOf(mark), kill: () => kill(mark) };
+      const passage = {
+        incoming,
+        response,
+        body,
+        mark,
+        target,
+        faults: outcomeOf(mark),
+        kill: () => kill(mark),
+      };
       return pass(passage, (id) => marks.set(id, mark));
     });
   });
@@ -56,7 +64,7 @@ export async function startFaultProxy({ target, onKill }: FaultProxyOptions): Pr
   endLater(close);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    countOf: (mark) => fates.get(mark)?.count ?? 0,
+    countOf: (mark) => outcomes.get(mark)?.count ?? 0,
     close,
   };
 }
@@ -73,15 +81,15 @@ interface Passage {
   readonly body: string;
   readonly mark: string;
   readonly target: string;
-  readonly fate: Fate;
+  readonly faults: FaultSequence;
   readonly kill: () => void;
 }
 
 type Named = (session: string) => void;
 
 async function pass(passage: Passage, onSession: Named): Promise<void> {
-  const { response, body, fate, kill } = passage;
-  const fault = body === '' ? 'pass' : fate.next();
+  const { response, body, faults, kill } = passage;
+  const fault = body === '' ? 'pass' : faults.next();
   if (fault === 'kill') kill();
   if (fault === 'cut' || fault === 'kill') response.destroy();
   else if (fault === 'lose') await holdBack(response);
@@ -116,14 +124,14 @@ function forward(
 
 /** Each event is one message; any other body is a single message. */
 async function relay(passage: Passage, answer: IncomingMessage): Promise<void> {
-  const { response, fate, kill } = passage;
+  const { response, faults, kill } = passage;
   const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...headers } = answer.headers;
   const status = answer.statusCode ?? 200;
   if (String(headers['content-type']).startsWith('text/event-stream')) {
     response.writeHead(status, headers);
     response.flushHeaders();
     for await (const block of blocksOf(answer)) {
-      const fault = block.includes('data: {') ? fate.next() : 'pass';
+      const fault = block.includes('data: {') ? faults.next() : 'pass';
       if (fault === 'kill') kill();
       if (fault === 'cut' || fault === 'kill') throw new Error('cut');
       if (fault === 'delay') await sleep(DELAY_MS);
@@ -134,7 +142,7 @@ async function relay(passage: Passage, answer: IncomingMessage): Promise<void> {
     return;
   }
   const body = await bodyOf(answer);
-  const fault = body === '' ? 'pass' : fate.next();
+  const fault = body === '' ? 'pass' : faults.next();
   if (fault === 'kill') kill();
   if (fault === 'cut' || fault === 'kill') throw new Error('cut');
   if (fault === 'delay') await sleep(DELAY_MS);

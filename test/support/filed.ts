@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from './json.ts';
-import { fixture, tempDir } from './place.ts';
+import { fixture, tempDir } from './paths.ts';
 
 /** A server whose tools a test can change while it runs. */
 export interface Filed {

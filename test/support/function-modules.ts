@@ -13,7 +13,7 @@ import type {
 import type { FunctionModuleSpec } from '../../src/core/sources/custom-tools.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
 import { endLater, killLater } from './endings.ts';
-import { ROOT, tempDir } from './place.ts';
+import { ROOT, tempDir } from './paths.ts';
 
 export const RUNNER: string = join(ROOT, 'dist', 'function-runner.js');
 

@@ -3,7 +3,7 @@ import { sentenceOf } from '../../src/core/sentences.ts';
 import { cleanEnv, settle, startAssay, type AssayOptions, type Gateway } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
 import { send } from './http.ts';
-import { IS_OTHER_BUILD, PROGRAM, tempDir, writeConfig } from './place.ts';
+import { IS_OTHER_BUILD, PROGRAM, tempDir, writeConfig } from './paths.ts';
 
 interface Program {
   readonly openServe: typeof openServe;

@@ -2,7 +2,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { endLater, sleep } from './endings.ts';
 import { parseJson, type Json } from './json.ts';
-import { patient } from './patience.ts';
+import { scaledMs } from './slow-machine.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
@@ -168,7 +168,7 @@ function streamOf(asked: ClientRequest, response: IncomingMessage): Stream {
     ended,
     next: (what, fits, limitMs = 5_000) =>
       new Promise((resolve, reject) => {
-        const waitsMs = patient(limitMs);
+        const waitsMs = scaledMs(limitMs);
         const done = (): void => {
           clearTimeout(timer);
           waiting.delete(look);

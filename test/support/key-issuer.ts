@@ -5,7 +5,7 @@ import { endLater } from './endings.ts';
 import type { JsonObject } from './json.ts';
 
 /** How a token differs from a valid one. A claim that is undefined is omitted. */
-export interface Wish {
+export interface Input {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Signs with a key that the issuer never published. */
@@ -17,8 +17,8 @@ export interface KeyIssuer {
   readonly url: string;
   /** Paths requested so far. */
   readonly requests: readonly string[];
-  /** A token valid for an hour for this audience, except for the differences in `wish`. */
-  token(audience: unknown, wish?: Wish): Promise<string>;
+  /** A token valid for an hour for this audience, except for the differences in `input`. */
+  token(audience: unknown, input?: Input): Promise<string>;
   /** The public key as text, as an attacker would abuse it for an HMAC. */
   publicKey(): Promise<string>;
   /** Switches to another key and publishes only that one. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from './json.ts';
 import { toolNamed } from './filed.ts';
-import { fixture, tempDir } from './place.ts';
+import { fixture, tempDir } from './paths.ts';
 
 export interface Lying {
   /** Its entry in a config. */

@@ -8,19 +8,19 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
   #tokens: readonly StoredToken[] = [];
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
   /** Audit events of all writes. */
-  readonly deeds: AuditEvent[] = [];
+  readonly auditEvents: AuditEvent[] = [];
   isAvailable = true;
 
   get listeners(): number {
     return this.#listeners.size;
   }
 
-  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
+  addToken(token: StoredToken, auditEvent?: AuditEvent): Promise<Result<undefined, Refusal>> {
     return this.#answer(() => {
       const isTaken = this.#tokens.some((one) => one.name === token.name && one.revokedMs === undefined);
       if (isTaken) return err({ code: 'TOKEN_EXISTS', name: token.name });
       this.#set([...this.#tokens, token]);
-      if (deed !== undefined) this.deeds.push(deed);
+      if (auditEvent !== undefined) this.auditEvents.push(auditEvent);
       return ok(undefined);
     });
   }
@@ -32,7 +32,7 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<AuditEvent, 'target'>,
+    auditEvent?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>> {
     return this.#answer(() => {
       const found = this.#tokens.find(
@@ -41,7 +41,7 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
       if (found === undefined) return err({ code: 'TOKEN_UNKNOWN', name: idOrName });
       const revoked = { ...found, revokedMs };
       const target = { kind: 'token', id: found.id, name: found.name } as const;
-      if (deed !== undefined) this.deeds.push({ ...deed, target });
+      if (auditEvent !== undefined) this.auditEvents.push({ ...auditEvent, target });
       this.#set(this.#tokens.map((one) => (one === found ? revoked : one)));
       return ok(revoked);
     });

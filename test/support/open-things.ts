@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import type { Assay } from './assay.ts';
 import { sleep } from './endings.ts';
 import { send } from './http.ts';
-import { patient } from './patience.ts';
+import { scaledMs } from './slow-machine.ts';
 import { childrenOf } from './processes.ts';
 import { samplesIn, type Sample } from './prometheus.ts';
 
@@ -73,7 +73,7 @@ export async function settledTo(
   assay: Pick<Assay, 'url' | 'pid'>,
   limitMs = 10_000,
 ): Promise<OpenThings> {
-  const endMs = Date.now() + patient(limitMs);
+  const endMs = Date.now() + scaledMs(limitMs);
   for (;;) {
     const now = await openThings(assay);
     const isMore = (Object.keys(before) as (keyof OpenThings)[]).some((key) => now[key] > before[key]);

@@ -11,7 +11,7 @@ import type {
 import { reachRules } from '../../src/core/reach.ts';
 import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { endLater } from './endings.ts';
-import { writeText } from './place.ts';
+import { writeText } from './paths.ts';
 
 /** As on a local machine, with the setting that lets documents name loopback addresses. */
 const LOOPBACK_RULES = reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });

@@ -4,7 +4,7 @@ import type { Gateway } from './assay.ts';
 import { startGateway, type GatewayOptions } from './gateway.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from './json.ts';
 import { modernAsk } from './modern.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 import { keepToken } from './tokens.ts';
 import { bodyOf, serveWeb } from './web-server.ts';
 

@@ -4,7 +4,7 @@ import { adminClient, type AdminClient } from './admin.ts';
 import type { Gateway } from './assay.ts';
 import { startGateway, type GatewayOptions } from './gateway.ts';
 import type { Json, JsonObject } from './json.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 import { keepToken } from './tokens.ts';
 import { meet, type Model } from './toolsets.ts';
 

@@ -3,7 +3,7 @@ import type { AssayOptions, Gateway } from './assay.ts';
 import { startGateway } from './gateway.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type JsonObject } from './json.ts';
-import { tempDir, writeConfig } from './place.ts';
+import { tempDir, writeConfig } from './paths.ts';
 
 /** One `assay serve` for many tests, each of which adds servers under names of its own. */
 export interface SharedAssay {

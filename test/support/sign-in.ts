@@ -4,7 +4,7 @@ import { browse } from './browser.ts';
 import { startCommand, type CommandResult } from './commands.ts';
 import { endLater, until } from './endings.ts';
 import { send } from './http.ts';
-import { MAIN } from './place.ts';
+import { MAIN } from './paths.ts';
 
 export interface SignInOptions {
   readonly config: string;

@@ -4,7 +4,7 @@ import type { StdioOptions } from '../../src/core/command-options.ts';
 import { cleanEnv, type AssayOptions } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
 import { program } from './gateway.ts';
-import { tempDir, writeConfig } from './place.ts';
+import { tempDir, writeConfig } from './paths.ts';
 import { speakLines, type LinePeer } from './stdio.ts';
 
 export interface StdioGatewayOptions

@@ -3,7 +3,7 @@ import { watch, cleanEnv, stopSoon, type AssayOptions } from './assay.ts';
 import { endLater, until } from './endings.ts';
 import { at, parseJson, type Json, type JsonObject } from './json.ts';
 import { initializeOf, textOf } from './legacy.ts';
-import { MAIN, tempDir, writeConfig } from './place.ts';
+import { MAIN, tempDir, writeConfig } from './paths.ts';
 
 /** A peer that speaks newline-delimited JSON-RPC, with access to the raw lines. */
 export interface LinePeer {

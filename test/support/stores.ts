@@ -7,7 +7,7 @@ import type { Log } from '../../src/gateway/ports/link.ts';
 import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { endLater, killLater, until } from './endings.ts';
-import { ROOT, tempDir } from './place.ts';
+import { ROOT, tempDir } from './paths.ts';
 import { newDatabase, rowsOf } from './postgres.ts';
 import { tryStore, valueOf, type StorePlace } from './store-values.ts';
 

@@ -1,6 +1,6 @@
 import { runAssay } from './commands.ts';
 import { at, listAt, parseJson, textAt, type Json } from './json.ts';
-import { fixture, tempDir, writeConfig } from './place.ts';
+import { fixture, tempDir, writeConfig } from './paths.ts';
 
 /** Runs commands on the toolsets of one home folder. */
 export interface Operator {

@@ -3,7 +3,7 @@ import { startGateway } from './gateway.ts';
 import { connectClient } from './clients.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
-import { tempDir } from './place.ts';
+import { tempDir } from './paths.ts';
 import { newDatabase } from './postgres.ts';
 import type { StdioGatewayOptions } from './stdio-gateway.ts';
 

@@ -5,7 +5,7 @@ import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { IS_LONG } from '../support/campaign.ts';
-import { ROOT } from '../support/place.ts';
+import { ROOT } from '../support/paths.ts';
 import { CORPUS, PYTHON_CORPUS, type CorpusTool } from './corpus.ts';
 
 const PYTHON = '/usr/bin/python3';

@@ -6,7 +6,7 @@ import { sandboxes } from '../../src/adapters/sandbox/open-sandbox.ts';
 import { contradictionsOf } from '../../src/core/verification/report.ts';
 import { openVerifier } from '../../src/verify/program.ts';
 import { runAssay } from '../support/commands.ts';
-import { fixture, MAIN, ROOT, tempDir } from '../support/place.ts';
+import { fixture, MAIN, ROOT, tempDir } from '../support/paths.ts';
 
 interface Own {
   readonly args: readonly string[];

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { at } from '../support/json.ts';
-import { ROOT, tempDir } from '../support/place.ts';
+import { ROOT, tempDir } from '../support/paths.ts';
 
 function verify(...args: readonly string[]): {
   readonly status: number | null;

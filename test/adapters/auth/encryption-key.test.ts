@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ensureEncryptionKey, readEncryptionKey } from '../../../src/adapters/auth/encryption-key.ts';
 import { seal, unseal } from '../../../src/adapters/auth/seal.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 import { valueOf } from '../../support/store-values.ts';
 
 it('is made once, also by several at a time, for this user alone', async () => {

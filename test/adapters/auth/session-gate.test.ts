@@ -9,7 +9,7 @@ import type { Log } from '../../../src/gateway/ports/link.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../../src/gateway/services/sign-in-links.ts';
 import { createToken } from '../../../src/gateway/services/tokens.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 import { tryStore, valueOf } from '../../support/store-values.ts';
 
 const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -8,7 +8,7 @@ import {
 import { importServers } from '../../../src/adapters/config/client-configs/import-servers.ts';
 import { moveServers } from '../../../src/adapters/config/client-configs/move-servers.ts';
 import { undoConnect } from '../../../src/adapters/config/client-configs/undo-connect.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 
 const OWN = ['/bin/assay'];
 const REQUEST = { client: 'cursor', name: 'assay', url: undefined, project: undefined };

@@ -7,7 +7,7 @@ import {
 } from '../../../src/adapters/config/client-configs/connect-client.ts';
 import { importServers } from '../../../src/adapters/config/client-configs/import-servers.ts';
 import { undoConnect } from '../../../src/adapters/config/client-configs/undo-connect.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 
 interface Case {
   readonly client: string;

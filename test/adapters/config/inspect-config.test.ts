@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { inspectConfig } from '../../../src/adapters/config/inspect-config.ts';
 import { looksSecret } from '../../../src/app/diagnostics.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`;
 

@@ -9,7 +9,7 @@ import { ok, type Result } from '../../../src/core/result.ts';
 import { withEnvironment } from '../../../src/app/environment.ts';
 import { loadConfig } from '../../../src/adapters/config/load-config.ts';
 import { faultOf, isPrivateGroup, unsafePath, type Rights } from '../../../src/platform/path-safety.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 
 const done = (): Promise<Result<undefined, Refusal>> => Promise.resolve(ok(undefined));
 const noServer = (): Promise<never> => Promise.reject(new Error('there is no MCP server here'));

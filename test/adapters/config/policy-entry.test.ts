@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configIn } from '../../../src/adapters/config/load-config.ts';
-import { ROOT } from '../../support/place.ts';
+import { ROOT } from '../../support/paths.ts';
 
 const AROUND = { env: {}, cwd: '/', home: '/' };
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
 import { Child } from '../../../src/platform/child.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 
 /** What Python prints that runs in `cwd` with these rights. */
 async function printed(code: string, { rights, cwd, roots = [] }: Confinement): Promise<string> {

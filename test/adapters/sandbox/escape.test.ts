@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 import { ESCAPES } from './escapes.ts';
 
 const isLinux = process.platform === 'linux';

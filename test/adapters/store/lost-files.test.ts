@@ -5,8 +5,8 @@ import type { Log } from '../../../src/gateway/ports/link.ts';
 import type { RestTimes } from '../../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
-import { patient } from '../../support/patience.ts';
-import { tempDir } from '../../support/place.ts';
+import { scaledMs } from '../../support/slow-machine.ts';
+import { tempDir } from '../../support/paths.ts';
 import { openAt, rawRows } from '../../support/stores.ts';
 import { RESTS_SOON, saveSetting, token, valueOf } from '../../support/store-values.ts';
 
@@ -80,14 +80,14 @@ describe('the file of a store that is open', () => {
   it('is opened no more by a thread that rested when it is gone, until the same file comes back', async () => {
     const { home, path, store, lines } = await opened(RESTS_SOON);
     store.onChange(() => undefined);
-    await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), patient(30_000));
+    await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), scaledMs(30_000));
     renameSync(path, `${path}.moved`);
-    await until('it is noticed', () => (store.fault === undefined ? undefined : true), patient(10_000));
+    await until('it is noticed', () => (store.fault === undefined ? undefined : true), scaledMs(10_000));
     await isRefused(store, 'gone');
     expect(await store.tokens()).toMatchObject({ ok: false, error: { code: 'STORE_MOVED' } });
     expect(readdirSync(home)).toEqual(['assay.db.moved']);
     renameSync(`${path}.moved`, path);
-    await until('it is there again', () => (store.fault === undefined ? true : undefined), patient(10_000));
+    await until('it is there again', () => (store.fault === undefined ? true : undefined), scaledMs(10_000));
     valueOf(await saveSetting(store, 'last', 2));
     expect(valueOf(await store.settings())).toEqual(
       new Map([

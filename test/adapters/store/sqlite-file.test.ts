@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { ALL_PARTS } from '../../../src/adapters/store/listeners.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { removeLater, until } from '../../support/endings.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
   saveRecords,

@@ -7,7 +7,7 @@ import { sentenceOf } from '../../../src/core/sentences.ts';
 import type { Log } from '../../../src/gateway/ports/link.ts';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
-import { tempDir } from '../../support/place.ts';
+import { tempDir } from '../../support/paths.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { RESTS_SOON, saveSetting, type StorePlace, token, valueOf } from '../../support/store-values.ts';
 

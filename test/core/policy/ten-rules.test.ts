@@ -10,7 +10,7 @@ import type {
   SessionLabel,
 } from '../../../src/core/policy/policy.ts';
 import type { PolicyRule } from '../../../src/core/policy/rule.ts';
-import { ROOT } from '../../support/place.ts';
+import { ROOT } from '../../support/paths.ts';
 import { callerWith, claimsOf, DEFAULT_PREFERENCES, shownDecision, type Source, toolWith } from './tools.ts';
 
 interface Given {

@@ -136,20 +136,20 @@ describe('toolsets', () => {
       tools: [{ namespacedName: 's.a', refId: 'r' }],
       toolNotes: [],
     });
-    const deed = (subject: string, action: string, name: string): AuditEvent => ({
+    const auditEvent = (subject: string, action: string, name: string): AuditEvent => ({
       atMs: 7,
       subject,
       action: `toolset.${action}`,
       target: { kind: 'toolset', id: name, name },
     });
     expect(store.audit).toEqual([
-      { ...deed('anna', 'create', 'one'), after: whole('one') },
-      { ...deed('ben', 'update', 'one'), before: changed('one'), after: changed('one', 'x') },
-      { ...deed('ben', 'rename', 'two'), before: changed('one', 'x'), after: changed('two', 'x') },
-      { ...deed('cem', 'equip', 'two'), after: { equipped: 'two' } },
-      { ...deed('dora', 'unequip', 'two'), before: { equipped: 'two' } },
-      { ...deed('eve', 'update', 'two'), before: changed('two', 'x'), after: changed('two') },
-      { ...deed('eve', 'delete', 'two'), before: whole('two') },
+      { ...auditEvent('anna', 'create', 'one'), after: whole('one') },
+      { ...auditEvent('ben', 'update', 'one'), before: changed('one'), after: changed('one', 'x') },
+      { ...auditEvent('ben', 'rename', 'two'), before: changed('one', 'x'), after: changed('two', 'x') },
+      { ...auditEvent('cem', 'equip', 'two'), after: { equipped: 'two' } },
+      { ...auditEvent('dora', 'unequip', 'two'), before: { equipped: 'two' } },
+      { ...auditEvent('eve', 'update', 'two'), before: changed('two', 'x'), after: changed('two') },
+      { ...auditEvent('eve', 'delete', 'two'), before: whole('two') },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endLater } from '../../../support/endings.ts';
 import { moduleOf, openedModule, pidOf } from '../../../support/function-modules.ts';
-import { tempDir } from '../../../support/place.ts';
+import { tempDir } from '../../../support/paths.ts';
 
 const HEAD = [
   `import fs from 'node:fs'; import net from 'node:net'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process'; import { setFlagsFromString } from 'node:v8';`,

@@ -10,7 +10,7 @@ import {
   RUNNER,
   type OpenedModule,
 } from '../../../support/function-modules.ts';
-import { ROOT } from '../../../support/place.ts';
+import { ROOT } from '../../../support/paths.ts';
 
 const TOOLS = {
   pid: '() => process.pid',

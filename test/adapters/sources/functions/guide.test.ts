@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openedModule } from '../../../support/function-modules.ts';
 import { parseJson } from '../../../support/json.ts';
-import { ROOT } from '../../../support/place.ts';
+import { ROOT } from '../../../support/paths.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'FUNCTIONS.md'), 'utf8');
 const EXAMPLE = /```ts\n\/\/ (\S+)\n([^]*?)```\n\n```transcript\n([^]*?)\n```/g;

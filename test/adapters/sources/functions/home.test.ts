@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { moduleOf, openedModule } from '../../../support/function-modules.ts';
-import { tempDir } from '../../../support/place.ts';
+import { tempDir } from '../../../support/paths.ts';
 
 const home = join(tempDir(), 'around', 'home');
 mkdirSync(join(home, 'functions'), { recursive: true });

@@ -2,7 +2,7 @@ import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runnerCommand } from '../../../../src/adapters/sources/functions/runner-command.ts';
-import { ROOT, tempDir } from '../../../support/place.ts';
+import { ROOT, tempDir } from '../../../support/paths.ts';
 
 it('a module beside a link that leads out of what it may read is not served, until that is listed', async () => {
   const folder = realpathSync(tempDir());

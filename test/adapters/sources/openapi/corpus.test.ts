@@ -7,7 +7,7 @@ import { parseDocument } from '../../../../src/adapters/sources/openapi/document
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';
-import { ROOT, writeText } from '../../../support/place.ts';
+import { ROOT, writeText } from '../../../support/paths.ts';
 
 const FOLDER = join(ROOT, 'node_modules', '@readme', 'oas-examples');
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];

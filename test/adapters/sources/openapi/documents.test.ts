@@ -9,7 +9,7 @@ import { until } from '../../../support/endings.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
 import { openSource, readBounded, toolsIn, toolsOf } from '../../../support/openapi-source.ts';
-import { tempDir, writeText } from '../../../support/place.ts';
+import { tempDir, writeText } from '../../../support/paths.ts';
 import { serveWeb } from '../../../support/web-server.ts';
 
 async function failureOf(source: BuiltInSource): Promise<string> {

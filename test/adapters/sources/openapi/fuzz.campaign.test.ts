@@ -11,8 +11,8 @@ import { rounds } from '../../../support/campaign.ts';
 import { parseJson, type Json } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { callTool, openSource } from '../../../support/openapi-source.ts';
-import { patient } from '../../../support/patience.ts';
-import { ROOT } from '../../../support/place.ts';
+import { scaledMs } from '../../../support/slow-machine.ts';
+import { ROOT } from '../../../support/paths.ts';
 
 const FOLDER = join(ROOT, 'node_modules', '@readme', 'oas-examples');
 const bases = [
@@ -110,7 +110,7 @@ async function readText(text: string, http: HttpPort): Promise<readonly BuiltInT
   });
   const startMs = performance.now();
   const read = await source.read(AbortSignal.timeout(10_000));
-  expect(performance.now() - startMs).toBeLessThan(patient(5_000));
+  expect(performance.now() - startMs).toBeLessThan(scaledMs(5_000));
   await source.close();
   if (read.ok) return read.value.tools;
   expect(read.error.code).not.toBe('READING_FAILED');

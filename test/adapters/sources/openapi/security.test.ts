@@ -6,7 +6,7 @@ import { echoWeb, type EchoWeb } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { operationOf } from '../../../support/openapi-document.ts';
 import { callTool, openSource, textIn, toolsIn, toolsOf } from '../../../support/openapi-source.ts';
-import { writeText } from '../../../support/place.ts';
+import { writeText } from '../../../support/paths.ts';
 
 let web: EchoWeb;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import type { Reach } from '../../../../src/platform/addresses.ts';
 import type { ResolveName } from '../../../../src/platform/checked-lookup.ts';
 import { freePort } from '../../../support/assay.ts';
 import { endLater } from '../../../support/endings.ts';
-import { patient } from '../../../support/patience.ts';
+import { scaledMs } from '../../../support/slow-machine.ts';
 import { serveWeb } from '../../../support/web-server.ts';
 
 const ALL: readonly Reach[] = ['public', 'private', 'loopback', 'link-local', 'metadata', 'reserved'];
@@ -313,7 +313,7 @@ describe('an answer', () => {
     const beganMs = performance.now();
     const answer = send(open(), `http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(150) });
     expect(await textOf(answer)).toBe(`"http://127.0.0.1:${port}/" was not waited for any longer.`);
-    expect(performance.now() - beganMs).toBeLessThan(patient(2_000));
+    expect(performance.now() - beganMs).toBeLessThan(scaledMs(2_000));
     await expect.poll(() => isOver).toBe(true);
   });
 

@@ -53,14 +53,14 @@ export interface Evidence {
 }
 
 /** A file for FIXTURE_LOG, and its content so far. */
-export interface Diary {
+export interface EventLog {
   readonly env: JsonObject;
   read(kind?: string): readonly Evidence[];
   /** How often the fixture received this method. */
   countOf(method: string): number;
 }
 
-export function openDiary(): Diary {
+export function openEventLog(): EventLog {
   const path = join(tempDir(), 'evidence.jsonl');
   const read = (kind?: string): readonly Evidence[] =>
     (existsSync(path) ? readFileSync(path, 'utf8') : '')

@@ -1,7 +1,7 @@
 /** Factor for waits in CI, whose machines are shared. */
-const PATIENCE = process.env['CI'] === 'true' ? 3 : 1;
+const SLOWDOWN = process.env['CI'] === 'true' ? 3 : 1;
 
 /** Scales a wait in ms that can be long only on a slow machine. Unchanged outside CI. */
-export function patient(ms: number): number {
-  return ms * PATIENCE;
+export function scaledMs(ms: number): number {
+  return ms * SLOWDOWN;
 }
