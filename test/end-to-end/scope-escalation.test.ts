@@ -117,6 +117,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   denyCall: 'gains nothing',
   revokeApproval: 'gains nothing',
   revokeToken: 'gains nothing',
+  endSession: 'gains nothing',
   clearLabels: 'gains nothing',
   patchTokenPreferences: 'gains nothing',
   putPolicyRules: 'gains nothing',

@@ -59,11 +59,11 @@ export function readEntrySecrets(text: string): readonly EntrySecrets[] | undefi
 
 function isEntrySecrets(value: unknown): value is EntrySecrets {
   if (!isJsonObject(value)) return false;
-  const { kind, name, position, members } = value;
+  const { kind, name, place, members } = value;
   return (
     ENTRY_KINDS.some((known) => known === kind) &&
     typeof name === 'string' &&
-    typeof position === 'string' &&
+    typeof place === 'string' &&
     isJsonObject(members)
   );
 }
