@@ -28,6 +28,7 @@ interface World {
 }
 
 const ADMIN = 'the-token-of-an-administrator';
+const OPERATOR = { subject: 'operator', scopes: ['admin'] } as const;
 const REQUEST = { url: 'http://127.0.0.1:9/one', method: 'GET' };
 const PREVIEWED = JSON.stringify({
   openapi: '3.1.0',
@@ -189,6 +190,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     'DELETE /tokens/{id}',
     ({ ids }) => ({ path: `/tokens/${ids.get('POST /tokens')}`, actions: ['token.revoke'] }),
   ],
+  ['DELETE /sessions/{id}', () => ({ path: '/sessions/browser', actions: ['session.close'] })],
   ['DELETE /labels/{subject}', () => ({ path: '/labels/operator', actions: ['labels.clear'] })],
   [
     'PUT /preferences',
@@ -249,6 +251,28 @@ async function requestApprovals(
   await store.close();
 }
 
+async function signInBrowser(place: Parameters<typeof tryStore>[0]): Promise<void> {
+  const store = valueOf(await tryStore(place));
+  const nowMs = Date.now();
+  const times = { createdMs: nowMs, usedMs: nowMs, expiresMs: nowMs + 3_600_000 };
+  const session = {
+    id: 'browser',
+    kind: 'session',
+    hash: 'h',
+    credential: 'link',
+    ...OPERATOR,
+    ...times,
+  } as const;
+  const event = {
+    atMs: nowMs,
+    subject: 'operator',
+    action: 'session.open',
+    target: { kind: 'session', id: 'browser', name: 'operator' },
+  } as const;
+  valueOf(await store.addSession({ session, nowMs, idleSinceMs: 0, keep: 8 }, event));
+  await store.close();
+}
+
 async function mutatingRoutes(admin: AdminClient): Promise<readonly string[]> {
   const paths = at((await admin.get('/openapi.json')).json(), 'paths');
   if (!isObject(paths)) throw new Error('no paths');
@@ -284,6 +308,7 @@ describe.each(DATABASES)('a request that changes something, in %s', (database, n
       const assay = await startGateway({ servers: { plain: fixture('plain') }, home: place.home, env });
       const admin = adminClient(assay, ADMIN);
       await requestApprovals(place, ['one', 'two']);
+      await signInBrowser(place);
       const folder = tempDir();
       writeFileSync(join(folder, 'm.mjs'), 'export default [];\n');
       const world: World = { admin, folder, ids: new Map() };

@@ -108,7 +108,8 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
     refuse(true);
     const assay = await addServer(httpEntry(http));
     const session = await openSession(assay.url);
-    await session.ask('tools/list');
+    // A list that is read after the client listens would be announced.
+    for (const kind of ['tools', 'prompts', 'resources']) await session.ask(`${kind}/list`);
     const get = await session.listen();
     http.grow('tools');
     await sleep(1_000);

@@ -16,7 +16,7 @@ describe('the time limit of a server', () => {
       servers: {
         h: fixture('hanger', ['--mode=calls'], { timeoutMs: 400 }),
         c: fixture('cancellable', [], { timeoutMs: 400 }),
-        scaledMs: fixture('plain', [], { timeoutMs: 5_000 }),
+        patient: fixture('plain', [], { timeoutMs: 5_000 }),
       },
     });
     await assay.settled();
