@@ -16,6 +16,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { walkRepository } from '../../src/codebase/files/walk-repository.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
+import { cpuMsOf } from '../proc.ts';
 import { drawBox } from '../table.ts';
 
 /*
@@ -30,8 +31,6 @@ const { values } = parseArgs({
   },
 });
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
-/** Linux counts in hundredths of a second. */
-const MS_PER_TICK = 10;
 const WANTED = Number(values.files);
 const MAX_FILE_BYTES = 512 * 1024;
 const QUERIES = 200;
@@ -111,7 +110,7 @@ async function copyPackages(): Promise<void> {
 async function measure(what: string, force = false): Promise<Measured> {
   // Sets the peak back (proc(5), clear_refs).
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  const cpuMs = cpuMsOf(pid);
+  const cpuMs = cpuMsOf(pid) ?? 0;
   const startedMs = performance.now();
   let [lastMs, silentMs] = [startedMs, 0];
   const onprogress = (): void => {
@@ -130,18 +129,10 @@ async function measure(what: string, force = false): Promise<Measured> {
     what,
     ms,
     report: structuredContent as Report,
-    cpuMs: cpuMsOf(pid) - cpuMs,
+    cpuMs: (cpuMsOf(pid) ?? 0) - cpuMs,
     peakMb: (Number(peakKib) * 1024) / 1e6,
     silentMs,
   };
-}
-
-/** Processor time of a process and its threads. */
-function cpuMsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*[)] /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
 /** Queries are the words of symbols, picked evenly. */

@@ -3,8 +3,8 @@ import type { Received } from '../pipe-client.ts';
 import type { Chance } from './chance.ts';
 
 /**
- * The role of a server: a steady one is left alone and must never fail, a fragile one is made to crash, and a removable is
- * added and removed by config edits.
+ * The role of a server: a steady one is left alone and must never fail, a fragile one is made to crash, and a removable one
+ * is added and removed by config edits.
  */
 export type Role = 'steady' | 'fragile' | 'removable';
 

@@ -36,11 +36,11 @@ export function isRecordKind(kind: string): kind is RecordKind {
 /** Returns the error at this place, as the end of a sentence. */
 type Check = (value: unknown, at: string) => string | undefined;
 
-const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is no text`);
-const flag: Check = (value, at) => (typeof value === 'boolean' ? undefined : `${at} is no boolean`);
-const number: Check = (value, at) => (typeof value === 'number' ? undefined : `${at} is no number`);
+const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is not a string`);
+const flag: Check = (value, at) => (typeof value === 'boolean' ? undefined : `${at} is not a boolean`);
+const number: Check = (value, at) => (typeof value === 'number' ? undefined : `${at} is not a number`);
 const scalar: Check = (value, at) =>
-  isSettingValue(value) ? undefined : `it is no text, number or boolean${at}`;
+  isSettingValue(value) ? undefined : `it is not a string, number or boolean${at}`;
 
 function optional(check: Check): Check {
   return (value, at) => (value === undefined ? undefined : check(value, at));
@@ -53,7 +53,7 @@ function oneOf(...values: readonly string[]): Check {
 
 function list(of: Check): Check {
   return (value, at) => {
-    if (!Array.isArray(value)) return `${at} is no array`;
+    if (!Array.isArray(value)) return `${at} is not an array`;
     return first(value, (one, index) => of(one, `${at}/${index}`));
   };
 }
@@ -62,7 +62,7 @@ function list(of: Check): Check {
 function members<T>(checks: { readonly [P in keyof Required<T>]: Check }): Check {
   const entries = Object.entries<Check>(checks);
   return (value, at) => {
-    if (!isJsonObject(value)) return `${at === '' ? 'it' : at} is no object`;
+    if (!isJsonObject(value)) return `${at === '' ? 'it' : at} is not an object`;
     return first(entries, ([name, check]) => check(value[name], at + pointerStep(name)));
   };
 }
@@ -223,7 +223,7 @@ const CHECKS: Readonly<Record<RecordKind, Check>> = {
   setting: scalar,
   token_preferences: members<RecordBodies['token_preferences']>({
     preferences: (value, at) =>
-      isJsonObject(value) ? first(Object.values(value), (one) => scalar(one, at)) : `${at} is no object`,
+      isJsonObject(value) ? first(Object.values(value), (one) => scalar(one, at)) : `${at} is not an object`,
   }),
   policy_rules: (value) => {
     const faults: Fault[] = [];

@@ -28,9 +28,9 @@ export type SandboxSupport =
  * claim that only takes rights away is held to, whoever makes it and whatever was observed, and also if a server takes it
  * back, until that is reviewed: else a server could give itself rights.
  */
-export function twinRightsOf({ readOnlyHint, openWorldHint }: ResolvedHints): TwinRights | undefined {
-  if (!isHeldTo(readOnlyHint, true)) return undefined;
-  return isHeldTo(openWorldHint, false) ? 'read' : 'read_network';
+export function twinRightsOf(hints: ResolvedHints): TwinRights | undefined {
+  if (!isHeldToReading(hints)) return undefined;
+  return isHeldTo(hints.openWorldHint, false) ? 'read' : 'read_network';
 }
 
 function isHeldTo(hint: ResolvedHint, value: boolean): boolean {
@@ -39,9 +39,9 @@ function isHeldTo(hint: ResolvedHint, value: boolean): boolean {
   return claims(hint, value) || (hint.isTakenBack === true && !isOperators);
 }
 
-/** Whether calls of a tool must not write, because it is read-only by what it claims. */
+/** Whether calls of a tool must not write, because it is read-only by what it claims, or claimed before a review. */
 export function isHeldToReading({ readOnlyHint }: ResolvedHints): boolean {
-  return claims(readOnlyHint, true);
+  return isHeldTo(readOnlyHint, true);
 }
 
 /** What was observed aside, since it would give a tool more rights. */

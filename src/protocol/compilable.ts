@@ -16,7 +16,7 @@ export interface SchemaFault {
 export function compileFault(schema: JsonObject): SchemaFault | undefined {
   const { $id } = schema;
   const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
-  if (!isIdFine) return { at: ['$id'], message: 'is no plain URI' };
+  if (!isIdFine) return { at: ['$id'], message: 'is not a plain URI' };
   const anchors = new Map<string, JsonObject>();
   const walk: Walk = { root: schema, anchors, circles: new Map(), seen: new Set(), isOnlyReference };
   return (
@@ -90,7 +90,7 @@ function anchorFault(schema: JsonObject, anchors: Map<string, JsonObject>, at: A
     const anchor = schema[key];
     if (typeof anchor !== 'string') return undefined;
     if (!ANCHOR.test(anchor) || anchors.has(anchor))
-      return { at: [...at, key], message: 'is no name of its own' };
+      return { at: [...at, key], message: 'is not a valid and unique name' };
     anchors.set(anchor, schema);
     return undefined;
   });
@@ -226,7 +226,7 @@ function patternFault(patterns: readonly unknown[]): string | undefined {
     for (const pattern of patterns) new RegExp(String(pattern), 'u');
     return undefined;
   } catch {
-    return 'is no regular expression with the flag "u"';
+    return 'is not a regular expression with the flag "u"';
   }
 }
 

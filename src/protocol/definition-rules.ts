@@ -28,29 +28,37 @@ export interface Member {
   readonly indivisible?: true;
 }
 
-const STRING: Rule = { kind: 'value', message: 'is no string', holds: (value) => typeof value === 'string' };
+const STRING: Rule = {
+  kind: 'value',
+  message: 'is not a string',
+  holds: (value) => typeof value === 'string',
+};
 const BOOLEAN: Rule = {
   kind: 'value',
-  message: 'is no boolean',
+  message: 'is not a boolean',
   holds: (value) => typeof value === 'boolean',
 };
 const NUMBER: Rule = {
   kind: 'value',
-  message: 'is no finite number',
+  message: 'is not a finite number',
   holds: (value) => Number.isFinite(value),
 };
 const PRIORITY: Rule = {
   kind: 'value',
-  message: 'is no number from 0 to 1',
+  message: 'is not a number from 0 to 1',
   holds: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 };
-const DATE_TIME: Rule = { kind: 'value', message: 'is no date and time with an offset', holds: isDateTime };
+const DATE_TIME: Rule = {
+  kind: 'value',
+  message: 'is not a date and time with an offset',
+  holds: isDateTime,
+};
 const OBJECT: Rule = { kind: 'object', members: {} };
 const STRINGS: Rule = { kind: 'array', each: STRING };
 /** SDK 1.x accepts arrays here and rejects the schemas `true` and `false`; SDK 2.x rejects numbers such as 1e400. */
 const PROPERTY: Rule = {
   kind: 'value',
-  message: 'is no object of finite JSON values',
+  message: 'is not an object of finite JSON values',
   holds: (value) => typeof value === 'object' && value !== null && isFiniteJson(value),
 };
 const PROPERTIES: Rule = { kind: 'record', each: PROPERTY };

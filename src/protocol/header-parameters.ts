@@ -117,8 +117,8 @@ function annotate(
 ): string | undefined {
   const name = schema[ANNOTATION];
   if (!isReachable || path.length === 0) return 'is not on a property that "properties" alone lead to';
-  if (typeof name !== 'string' || name === '') return 'is no string with a name in it';
-  if (!TOKEN.test(name)) return 'is no name of a header (RFC 9110, section 5.6.2)';
+  if (typeof name !== 'string' || name === '') return 'is not a non-empty string';
+  if (!TOKEN.test(name)) return 'is not a header name (RFC 9110, section 5.6.2)';
   if (!TYPES.has(schema['type'])) return 'is on a type other than string, integer or boolean';
   const header = `Mcp-Param-${name}`;
   const field = header.toLowerCase();

@@ -35,7 +35,7 @@ export function innerCallOf(message: RequestMessage): InnerCall | undefined {
         { start: outer.start, end: outer.end, text: innerText },
       ]);
       const read = readClientMessage(changed);
-      if (read.kind !== 'request') throw new Error('the inner call is no request');
+      if (read.kind !== 'request') throw new Error('the inner call is not a request');
       return read;
     },
   };

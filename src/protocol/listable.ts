@@ -56,11 +56,11 @@ function inspect(rule: Rule, value: unknown, era: Era): Finding {
     case 'value':
       return rule.holds(value) ? SOUND : broken(rule.message);
     case 'array':
-      return Array.isArray(value) ? inspectElements(rule.each, value, era) : broken('is no array');
+      return Array.isArray(value) ? inspectElements(rule.each, value, era) : broken('is not an array');
     case 'record':
-      return isJsonObject(value) ? inspectEntries(rule.each, value, era) : broken('is no object');
+      return isJsonObject(value) ? inspectEntries(rule.each, value, era) : broken('is not an object');
     case 'object':
-      return isJsonObject(value) ? inspectObject(rule, value, era) : broken('is no object');
+      return isJsonObject(value) ? inspectObject(rule, value, era) : broken('is not an object');
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim, Hint } from '../../src/core/hints/hint.ts';
 import { resolveHints } from '../../src/core/hints/resolve.ts';
-import { guaranteeOf, type SandboxMode, twinRightsOf } from '../../src/core/sandbox.ts';
+import { guaranteeOf, isHeldToReading, type SandboxMode, twinRightsOf } from '../../src/core/sandbox.ts';
 
 const DIGEST = 'd';
 
@@ -50,6 +50,8 @@ describe('a call of a tool', () => {
     expect(rightsOf([writes, open], ['readOnlyHint', 'openWorldHint'])).toBe('read');
     expect(rightsOf([writes, open], ['readOnlyHint'])).toBe('read_network');
     expect(rightsOf([reads, open], ['openWorldHint'])).toBe('read');
+    expect(isHeldToReading(resolveHints([writes], DIGEST, { takenBack: ['readOnlyHint'] }))).toBe(true);
+    expect(isHeldToReading(resolveHints([writes], DIGEST))).toBe(false);
     expect(rightsOf([writes, claim('readOnlyHint', false, 'override')], ['readOnlyHint'])).toBe(undefined);
   });
 });

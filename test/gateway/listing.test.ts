@@ -90,7 +90,7 @@ describe('one bad entry costs the others nothing', () => {
     const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x'), tool('a_bad', { annotations: { title: 'B' } })] });
     expect(list.reports.map(({ text }) => text)).toEqual([
-      'a: bad is listed without annotations.readOnlyHint: annotations.readOnlyHint is no boolean',
+      'a: bad is listed without annotations.readOnlyHint: annotations.readOnlyHint is not a boolean',
     ]);
   });
 

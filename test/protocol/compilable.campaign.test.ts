@@ -42,12 +42,12 @@ function check(members: Schema, expected: string | undefined): void {
 const a = (schema: unknown): Schema => ({ properties: { a: schema } });
 
 describe('a schema that Ajv cannot compile', () => {
-  it('has a pattern that is no regular expression with the flag "u"', () => {
+  it('has a pattern that is not a regular expression with the flag "u"', () => {
     check(a({ type: 'string', pattern: '^[\\w.-]+$' }), undefined);
-    check(a({ pattern: '\\-' }), 'properties.a.pattern is no regular expression with the flag "u"');
+    check(a({ pattern: '\\-' }), 'properties.a.pattern is not a regular expression with the flag "u"');
     check(
       { patternProperties: { '(': false } },
-      'patternProperties is no regular expression with the flag "u"',
+      'patternProperties is not a regular expression with the flag "u"',
     );
   });
   it('has types that JSON does not have', () => {
@@ -105,7 +105,7 @@ describe('a schema that Ajv cannot compile', () => {
     check({ $defs, ...a({ $ref: '#/$defs/bad' }) }, 'properties.a.$ref.type names no JSON type');
     check({ $defs, ...a({ $ref: '#/$defs/loop' }) }, 'properties.a.$ref leads back to itself');
     check({ $defs: { x: { $anchor: 'y' } }, ...a({ $ref: '#y' }) }, undefined);
-    check({ $defs: { x: { $anchor: '1' } } }, '$defs.x.$anchor is no name of its own');
+    check({ $defs: { x: { $anchor: '1' } } }, '$defs.x.$anchor is not a valid and unique name');
     check({ $id: 'https://e.org/s.json', $defs, ...a({ $ref: '#/$defs/x' }) }, undefined);
   });
   it('is wrong somewhere, however deep', () => {

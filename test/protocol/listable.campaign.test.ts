@@ -106,20 +106,20 @@ describe('the members that make official clients reject a whole list', () => {
       'tool',
       { title: 5, annotations: { readOnlyHint: 'maybe', openWorldHint: true, title: {} } },
       without(
-        [['title'], 'title is no string'],
-        [['annotations', 'title'], 'annotations.title is no string'],
-        [['annotations', 'readOnlyHint'], 'annotations.readOnlyHint is no boolean'],
+        [['title'], 'title is not a string'],
+        [['annotations', 'title'], 'annotations.title is not a string'],
+        [['annotations', 'readOnlyHint'], 'annotations.readOnlyHint is not a boolean'],
       ),
     );
   });
   it('null is no value of an optional member', () => {
-    checkBoth('tool', { description: null }, without([['description'], 'description is no string']));
-    checkBoth('tool', { annotations: null }, without([['annotations'], 'annotations is no object']));
-    checkBoth('prompt', { _meta: null }, without([['_meta'], '_meta is no object']));
+    checkBoth('tool', { description: null }, without([['description'], 'description is not a string']));
+    checkBoth('tool', { annotations: null }, without([['annotations'], 'annotations is not an object']));
+    checkBoth('prompt', { _meta: null }, without([['_meta'], '_meta is not an object']));
   });
   it('an array is no object', () => {
-    checkBoth('tool', { annotations: [] }, without([['annotations'], 'annotations is no object']));
-    checkBoth('resource', { _meta: [] }, without([['_meta'], '_meta is no object']));
+    checkBoth('tool', { annotations: [] }, without([['annotations'], 'annotations is not an object']));
+    checkBoth('resource', { _meta: [] }, without([['_meta'], '_meta is not an object']));
   });
   it('icons go as a whole, because no path leads into an array', () => {
     checkBoth('tool', { icons: [ICON, { theme: 'dark' }] }, without([['icons'], 'icons[1].src is absent']));
@@ -131,17 +131,17 @@ describe('the members that make official clients reject a whole list', () => {
     checkBoth(
       'resource',
       { icons: [{ src: 'x', sizes: '1x1' }] },
-      without([['icons'], 'icons[0].sizes is no array']),
+      without([['icons'], 'icons[0].sizes is not an array']),
     );
-    checkBoth('resource', { icons: { src: 'x' } }, without([['icons'], 'icons is no array']));
+    checkBoth('resource', { icons: { src: 'x' } }, without([['icons'], 'icons is not an array']));
   });
   it('arguments of a prompt go as a whole', () => {
     checkBoth(
       'prompt',
       { arguments: [{ name: 'a', required: 'yes' }] },
-      without([['arguments'], 'arguments[0].required is no boolean']),
+      without([['arguments'], 'arguments[0].required is not a boolean']),
     );
-    checkBoth('prompt', { arguments: ['a'] }, without([['arguments'], 'arguments[0] is no object']));
+    checkBoth('prompt', { arguments: ['a'] }, without([['arguments'], 'arguments[0] is not an object']));
   });
   it('annotations of resources lose their bad members only', () => {
     checkBoth(
@@ -149,23 +149,23 @@ describe('the members that make official clients reject a whole list', () => {
       { annotations: { audience: ['user', 'model'], priority: 1.5, lastModified: 'yesterday', more: 1 } },
       without(
         [['annotations', 'audience'], 'annotations.audience[1] is not "user" or "assistant"'],
-        [['annotations', 'priority'], 'annotations.priority is no number from 0 to 1'],
-        [['annotations', 'lastModified'], 'annotations.lastModified is no date and time with an offset'],
+        [['annotations', 'priority'], 'annotations.priority is not a number from 0 to 1'],
+        [['annotations', 'lastModified'], 'annotations.lastModified is not a date and time with an offset'],
       ),
     );
   });
   it('a tool without a name, or whose input schema is none, is withheld', () => {
     const { name: _, ...nameless } = VALID.tool;
     expect(listable('tool', 'legacy', nameless)).toEqual(withheld('name is absent'));
-    checkBoth('tool', { name: 5 }, withheld('name is no string'));
+    checkBoth('tool', { name: 5 }, withheld('name is not a string'));
     checkBoth('tool', { inputSchema: {} }, withheld('inputSchema.type is absent'));
     checkBoth('tool', { inputSchema: { type: ['object'] } }, withheld('inputSchema.type is not "object"'));
-    checkBoth('tool', { inputSchema: true }, withheld('inputSchema is no object'));
-    checkBoth('resource', { uri: null }, withheld('uri is no string'));
-    checkBoth('resourceTemplate', { uriTemplate: 1 }, withheld('uriTemplate is no string'));
+    checkBoth('tool', { inputSchema: true }, withheld('inputSchema is not an object'));
+    checkBoth('resource', { uri: null }, withheld('uri is not a string'));
+    checkBoth('resourceTemplate', { uriTemplate: 1 }, withheld('uriTemplate is not a string'));
     for (const kind of KINDS)
       for (const junk of [null, 'a', 1, []])
-        expect(listable(kind, 'modern', junk)).toEqual(withheld('the definition is no object'));
+        expect(listable(kind, 'modern', junk)).toEqual(withheld('the definition is not an object'));
   });
   it('legacy clients look into schemas: bad parts of the input schema are left out, a bad output schema goes whole', () => {
     const bad = { type: 'object', properties: { any: true, path: {}, 'a b': 5 }, required: 'path' };
@@ -176,14 +176,14 @@ describe('the members that make official clients reject a whole list', () => {
         legacy: without(
           [
             ['inputSchema', 'properties', 'any'],
-            'inputSchema.properties.any is no object of finite JSON values',
+            'inputSchema.properties.any is not an object of finite JSON values',
           ],
           [
             ['inputSchema', 'properties', 'a b'],
-            'inputSchema.properties["a b"] is no object of finite JSON values',
+            'inputSchema.properties["a b"] is not an object of finite JSON values',
           ],
-          [['inputSchema', 'required'], 'inputSchema.required is no array'],
-          [['outputSchema'], 'outputSchema.properties.any is no object of finite JSON values'],
+          [['inputSchema', 'required'], 'inputSchema.required is not an array'],
+          [['outputSchema'], 'outputSchema.properties.any is not an object of finite JSON values'],
         ),
         modern: whole,
       },
@@ -197,7 +197,7 @@ describe('the members that make official clients reject a whole list', () => {
       {
         legacy: without([
           ['outputSchema'],
-          'outputSchema.properties.id.pattern is no regular expression with the flag "u"',
+          'outputSchema.properties.id.pattern is not a regular expression with the flag "u"',
         ]),
         modern: whole,
       },
@@ -208,7 +208,7 @@ describe('the members that make official clients reject a whole list', () => {
     check('tool', { outputSchema: { type: 'array' } }, { legacy, modern: whole });
     const absent = without([['outputSchema'], 'outputSchema.type is absent']);
     check('tool', { outputSchema: { anyOf: [] } }, { legacy: absent, modern: whole });
-    checkBoth('tool', { outputSchema: [] }, without([['outputSchema'], 'outputSchema is no object']));
+    checkBoth('tool', { outputSchema: [] }, without([['outputSchema'], 'outputSchema is not an object']));
   });
   it('modern clients want "$schema" to be a string, legacy ones want known task support', () => {
     check(
@@ -219,13 +219,13 @@ describe('the members that make official clients reject a whole list', () => {
           ['execution', 'taskSupport'],
           'execution.taskSupport is not "required" or "optional" or "forbidden"',
         ]),
-        modern: without([['inputSchema', '$schema'], 'inputSchema.$schema is no string']),
+        modern: without([['inputSchema', '$schema'], 'inputSchema.$schema is not a string']),
       },
     );
     check(
       'tool',
       { execution: 'x' },
-      { legacy: without([['execution'], 'execution is no object']), modern: whole },
+      { legacy: without([['execution'], 'execution is not an object']), modern: whole },
     );
   });
   it('a key that the upstream chose is escaped and cut in a reason', () => {
@@ -236,7 +236,7 @@ describe('the members that make official clients reject a whole list', () => {
       {
         legacy: without([
           ['inputSchema', 'properties', key],
-          `inputSchema.properties["[\\u001b\\n\\"${'x'.repeat(60)}"] is no object of finite JSON values`,
+          `inputSchema.properties["[\\u001b\\n\\"${'x'.repeat(60)}"] is not an object of finite JSON values`,
         ]),
         modern: whole,
       },

@@ -46,11 +46,11 @@ export class SessionGate implements PageSessions {
   readonly #options: SessionGateOptions;
   readonly #operatorMark: string | undefined;
   readonly #failures: Failures;
-  readonly #lookUps = new LookUps(() => this.#read());
+  readonly #lookUps = new LookUps(async () => void (await this.#read()));
   readonly #listeners = new Set<() => void>();
   #known: ReadonlyMap<string, StoredSession> = new Map();
   #unsubscribe: (() => void) | undefined;
-  #reading: Promise<void> | undefined;
+  #reading: Promise<Refusal | undefined> | undefined;
   #isStale = false;
   #isClosed = false;
 
@@ -90,7 +90,8 @@ export class SessionGate implements PageSessions {
     which: 'this' | 'all' | { readonly id: string },
   ): Promise<Result<undefined, Refusal>> {
     const id = typeof which === 'object' ? which.id : sessionId;
-    if (!this.#known.has(id)) await this.#read();
+    const fault = this.#known.has(id) ? undefined : await this.#read();
+    if (fault !== undefined) return err(fault);
     const session = this.#known.get(id);
     if (session?.kind !== 'session') return ok(undefined);
     const { credential } = session;
@@ -196,14 +197,14 @@ export class SessionGate implements PageSessions {
     void this.#options.store.useSession(session.id, nowMs);
   }
 
-  /** Reads the sessions, and again if they changed meanwhile. */
-  #read(): Promise<void> {
+  /** Reads the sessions, and again if they changed meanwhile. Returns why they could not be read. */
+  #read(): Promise<Refusal | undefined> {
     this.#isStale = true;
     this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
-  async #readUntilFresh(): Promise<void> {
+  async #readUntilFresh(): Promise<Refusal | undefined> {
     const { store, log } = this.#options;
     this.#unsubscribe ??= store.onChange((parts) => {
       if (parts.includes('sessions')) void this.#read();
@@ -213,11 +214,12 @@ export class SessionGate implements PageSessions {
       const sessions = await store.sessions();
       if (!sessions.ok) {
         log.warn('the sessions of browsers cannot be read; those last read hold');
-        return;
+        return sessions.error;
       }
       this.#known = new Map(sessions.value.map((one) => [one.id, one]));
       for (const listener of this.#listeners) listener();
     }
+    return undefined;
   }
 }
 

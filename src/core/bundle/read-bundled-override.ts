@@ -115,7 +115,7 @@ function readOverride([name, position]: readonly [string, JsonPosition]): readon
 ])[] {
   const hint = HINTS.find((known) => known === name);
   if (hint === undefined) {
-    addFault(position, `there is no such hint; there are ${HINTS.join(', ')}`);
+    addFault(position, `there is no such hint; known hints are ${HINTS.join(', ')}`);
     return [];
   }
   onlyMembers(position, ['value', 'author', 'at', 'reason', 'digest', 'seen']);

@@ -77,5 +77,5 @@ export function onlyMembers(position: JsonPosition, known: readonly string[]): v
   }
   for (const name of Object.keys(value))
     if (!known.includes(name))
-      addFault(memberAt(position, name), `there is no such member; there are ${known.join(', ')}`);
+      addFault(memberAt(position, name), `there is no such member; known members are ${known.join(', ')}`);
 }

@@ -98,7 +98,7 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
 function methodFaults(method: string | undefined, emitted: DeclaredHints): readonly Fault[] {
   const inferred = method === undefined || method === 'POST' ? undefined : inferFromMethod(method)?.hints;
   if (method === undefined || inferred === undefined) return [];
-  const message = (hint: Hint, doubt: string): readonly Fault[] => [
+  const faultsOf = (hint: Hint, doubt: string): readonly Fault[] => [
     {
       hint,
       message: `It says ${hint}: ${String(emitted[hint])}, and sends a ${method} request.`,
@@ -106,9 +106,9 @@ function methodFaults(method: string | undefined, emitted: DeclaredHints): reado
     },
   ];
   if (emitted.readOnlyHint === true)
-    return inferred.readOnlyHint ? [] : message('readOnlyHint', 'changes anything');
+    return inferred.readOnlyHint ? [] : faultsOf('readOnlyHint', 'changes anything');
   return emitted.destructiveHint === false && inferred.destructiveHint
-    ? message('destructiveHint', 'destroys or overwrites anything')
+    ? faultsOf('destructiveHint', 'destroys or overwrites anything')
     : [];
 }
 

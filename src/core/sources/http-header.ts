@@ -19,7 +19,7 @@ export function isHeaderValue(text: string): boolean {
 /** Why a header of that name cannot be set; a sentence. */
 export function headerNameFault(name: string): string | undefined {
   const lower = name.toLowerCase();
-  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is no name of a header.`;
+  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a header name.`;
   if (OF_THE_CONNECTION.has(lower) || lower.startsWith('proxy-'))
     return `The header ${JSON.stringify(name)} is set by the connection alone.`;
   return undefined;

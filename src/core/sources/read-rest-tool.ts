@@ -181,7 +181,8 @@ function readHints(position: JsonPosition): DeclaredHints {
   if (!isGiven(position)) return {};
   for (const [name, member] of membersAt(position)) {
     if (HINTS.some((hint) => hint === name)) flagAt(member, false);
-    else if (name !== 'title') addFault(member, `it is no annotation; known are ${HINTS.join(', ')}, title`);
+    else if (name !== 'title')
+      addFault(member, `it is not an annotation; known annotations are ${HINTS.join(', ')}, title`);
   }
   const members = Object.fromEntries(
     membersAt({ ...position, faults: [] }).map(([name, { value }]) => [name, value]),

@@ -27,7 +27,6 @@ export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route
         id: 'listSessions',
         summary: 'The browsers that are signed in at the admin pages, last used first',
         scope: 'admin',
-
         answer: { about: 'All of them.', schema: z.object({ sessions: z.array(SESSION) }) },
       },
       async ({ identity }) => {

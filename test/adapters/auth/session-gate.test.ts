@@ -4,7 +4,7 @@ import { SessionGate, type SessionGateOptions } from '../../../src/adapters/auth
 import { TokenGate } from '../../../src/adapters/auth/token-gate.ts';
 import { IDLE_MS, LINK_MS, SESSION_MS } from '../../../src/core/page-session.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
-import type { Result } from '../../../src/core/result.ts';
+import { err, type Result } from '../../../src/core/result.ts';
 import type { Log } from '../../../src/gateway/ports/link.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../../src/gateway/services/sign-in-links.ts';
@@ -171,4 +171,24 @@ it('signing out ends this session, or all of the same credential, at every repli
   const leaked = await linkCode(store);
   valueOf(await gate.end(again.identity, 'all'));
   expect(codeOf(await gate.open({ code: leaked }, HERE))).toBe('LINK_UNUSABLE');
+});
+
+it('a browser is signed out by its id, unless the store cannot tell whether it is signed in', async () => {
+  const { store, gate } = await open();
+  const token = await tokenOf(store, 'anna', ['admin']);
+  const [own, other] = [await gate.open({ token }, HERE), await gate.open({ token }, HERE)].map(valueOf);
+  const id = other!.identity.sessionId!;
+  const down: Store = Object.assign(Object.create(store) as Store, {
+    onChange: (listener: Parameters<Store['onChange']>[0]) => store.onChange(listener),
+    sessions: () => Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' } as const)),
+  });
+  expect(codeOf(await (await replica(store, { store: down })).end(own!.identity, { id }))).toBe(
+    'STORE_UNAVAILABLE',
+  );
+  expect(codeOf(await gate.admit(other!.text))).toBe('ok');
+  valueOf(await (await replica(store)).end(own!.identity, { id }));
+  await expect
+    .poll(async () => codeOf(await gate.admit(other!.text)), { timeout: 10_000 })
+    .toBe('TOKEN_REQUIRED');
+  expect(codeOf(await gate.admit(own!.text))).toBe('ok');
 });

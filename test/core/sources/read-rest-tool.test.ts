@@ -155,7 +155,7 @@ describe('a REST tool', () => {
     [{ description: null }, 'description', 'It must be a string.'],
     [{ headers: [] }, 'headers', 'It must be an object.'],
     [{ headers: { a: 1 } }, 'headers.a', 'It must be a string.'],
-    [{ headers: { 'a b': '' } }, 'headers.a b', '"a b" is no name of a header.'],
+    [{ headers: { 'a b': '' } }, 'headers.a b', '"a b" is not a header name.'],
     [
       { headers: { a: 'secret\r\nb: c' } },
       'headers.a',
@@ -257,7 +257,7 @@ describe('a REST tool', () => {
     [
       { annotations: { mood: 1 } },
       'annotations.mood',
-      'It is no annotation; known are readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.',
+      'It is not an annotation; known annotations are readOnlyHint, destructiveHint, idempotentHint, openWorldHint, title.',
     ],
     [
       { annotations: { readOnlyHint: true, destructiveHint: true } },

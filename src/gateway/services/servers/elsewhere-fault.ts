@@ -10,17 +10,17 @@ export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): Entry
   );
   if (!isElsewhere || left === undefined) return undefined;
   return {
-    field: PLACES.find((position) => edits[position] !== undefined) ?? 'url',
+    field: DESTINATIONS.find((member) => edits[member] !== undefined) ?? 'url',
     reason: `it leads to another origin than "${left}" was given for; give "${left}" again, or null`,
   };
 }
 
 /** Members that determine the destination, in order of precedence. Without the first two, the OpenAPI document does. */
-const PLACES = ['url', 'baseUrl', 'openapi', 'document'] as const;
+const DESTINATIONS = ['url', 'baseUrl', 'openapi', 'document'] as const;
 
 function originOf(entry: GatewayEntry): string | undefined {
-  const position = PLACES.map((name) => entry[name]).find(given);
-  return typeof position === 'string' ? (URL.parse(position)?.origin ?? position) : undefined;
+  const url = DESTINATIONS.map((member) => entry[member]).find(given);
+  return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined;
 }
 
 /** Null removes a member. */
