@@ -46,7 +46,9 @@ export class SessionGate implements PageSessions {
   readonly #options: SessionGateOptions;
   readonly #operatorMark: string | undefined;
   readonly #failures: Failures;
-  readonly #lookUps = new LookUps(async () => void (await this.#read()));
+  readonly #lookUps = new LookUps(async () => {
+    await this.#read();
+  });
   readonly #listeners = new Set<() => void>();
   #known: ReadonlyMap<string, StoredSession> = new Map();
   #unsubscribe: (() => void) | undefined;
