@@ -122,6 +122,30 @@ it('a held note of a model is not read before it is accepted, also where its rej
 const undo = (text: string): Promise<void> =>
   page.locator('.notice').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click();
 
+it('what is typed while a title is being saved stays', async () => {
+  await open('Settings');
+  const [field, save] = [
+    panel().getByLabel('Title'),
+    panel().getByRole('button', { name: 'Save the title' }),
+  ];
+  const typed = Promise.withResolvers<undefined>();
+  await page.route('**/tools/*', async (route) => {
+    if (route.request().method() === 'PATCH') await typed.promise;
+    await route.continue();
+  });
+  await field.fill('Saved');
+  await save.click();
+  await field.fill('Typed meanwhile');
+  typed.resolve(undefined);
+  await untilClientSees('what was saved', ({ title }) => title === 'Saved');
+  await page.unroute('**/tools/*');
+  await expect.poll(() => save.isEnabled(), { timeout: 20_000 }).toBe(true);
+  expect(await field.inputValue()).toBe('Typed meanwhile');
+  await field.fill('');
+  await save.click();
+  await untilClientSees('the title of the server', ({ title }) => title !== 'Saved');
+});
+
 it('the title is an override that an empty field takes away', async () => {
   await open('Settings');
   await panel().getByLabel('Title').fill('Add a line');

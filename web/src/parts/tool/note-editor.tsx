@@ -57,7 +57,7 @@ export function NoteEditor({ place, note, position, count }: NoteEditorProps): R
           }}
           onSave={() =>
             acting.mutate(() => acceptNote(place, editing.value ?? ''), {
-              onSuccess: () => editing.discard(),
+              onSuccess: () => editing.saved(editing.value),
             })
           }
         />

@@ -92,9 +92,9 @@ function AddNote({
   const draft = useDraft(`note on ${tool}`, { toolset: first, name: '', note: '' });
   const toolset = toolsets.includes(draft.value.toolset) ? draft.value.toolset : first;
   const adding = useMutation({
-    mutationFn: () => addNote(tool, { ...draft.value, toolset }),
-    onSuccess: (notes) => {
-      draft.discard();
+    mutationFn: (note: typeof draft.value) => addNote(tool, { ...note, toolset }),
+    onSuccess: (notes, sent) => {
+      draft.saved(sent);
       client.setQueryData(toolNotesQuery(tool).queryKey, notes);
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['toolsets'] }),
@@ -107,7 +107,7 @@ function AddNote({
       aria-label="Add a note"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!adding.isPending) adding.mutate();
+        if (!adding.isPending) adding.mutate(draft.value);
       }}
     >
       <h2>Add a note</h2>

@@ -55,7 +55,7 @@ function Title({ tool }: { readonly tool: Tool }): ReactNode {
       onSubmit={(event) => {
         event.preventDefault();
         const value = title === '' ? null : title;
-        change.mutate({ change: { title: value } }, { onSuccess: () => draft.discard() });
+        change.mutate({ change: { title: value } }, { onSuccess: () => draft.saved(draft.value) });
       }}
     >
       <TextInput
@@ -141,7 +141,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
         event.preventDefault();
         if ('fault' in edited) return;
         const { change: annotations } = edited;
-        change.mutate({ change: { annotations } }, { onSuccess: () => draft.discard() });
+        change.mutate({ change: { annotations } }, { onSuccess: () => draft.saved(draft.value) });
       }}
     >
       <Textarea
