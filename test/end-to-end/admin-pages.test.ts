@@ -46,6 +46,25 @@ it('a link signs in, leaves no code in the address, and is refused in another br
   await Promise.all([first.context().close(), second.context().close()]);
 });
 
+it('a link signs in although the answer to who is signed in, asked before, comes after it', async () => {
+  const page = await browser.newPage();
+  const signIn = page.waitForResponse('**/admin/sign-in');
+  const answered = Promise.withResolvers<undefined>();
+  await page.route('**/admin/session', async (route) => {
+    const response = await route.fetch();
+    await signIn;
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // The page may have given the request up.
+    await route.fulfill({ response }).catch(() => undefined);
+    answered.resolve(undefined);
+  });
+  await page.goto(await signInLink(assay));
+  await answered.promise;
+  await page.getByRole('link', { name: /^Tools(?!ets)/ }).click();
+  await page.getByRole('heading', { name: 'Tools' }).waitFor();
+  await page.context().close();
+});
+
 it('texts of servers are shown as text, and invisible characters are seen', async () => {
   const { page, complaints } = signedIn;
   const tools = listAt((await admin.get('/tools')).json(), 'tools');
