@@ -155,6 +155,16 @@ describe('a question', () => {
     expect(firstOf('how is a user removed from the database')).toBe('src/users.ts:10 removeUser');
     expect(firstOf('splitting headers into names and values')).toMatch(/^lib\/headers\.py/);
   });
+  it('is answered by a function rather than by the fifth of one name', async () => {
+    const names = ['Box', 'Circle', 'Ellipse', 'Square', 'Star'];
+    const draw = (name: string): string => `function draw(line) {\n  canvas.draw(line, ${name});\n}\n`;
+    const drawing = Object.fromEntries(names.map((name) => [`src/${name}.js`, draw(name)]));
+    const line = 'function lineTo(canvas, line) {\n  canvas.draw(line);\n}\n';
+    const shapes = await memoryIndex({ ...drawing, 'src/line.js': line });
+    const { results } = searchCode(shapes, { query: 'where does it draw a line on the canvas', limit: 5 });
+    shapes.close();
+    expect(results.map(({ symbol }) => symbol)).toContain('lineTo');
+  });
   it('about tests finds tests', () => {
     expect(firstOf('test that gets a user')).toMatch(/^test\//);
     expect(firstOf('expects a user of getUserById toBe')).not.toMatch(/^test\//);

@@ -28,12 +28,12 @@ export interface RankingWeights {
   readonly firstWords: number;
   /** In a longer query: for a definition of one of its identifiers, and for text that it quotes. */
   readonly named: number;
-  /** For each doubling of the lines. */
-  readonly lines: number;
   /** For classes, constants and blocks, unless the query asks for them: functions answer more questions. */
   readonly notFunction: number;
   /** What remains of the score of a test, unless the query asks for tests. */
   readonly test: number;
+  /** What a result loses for each better one of the same name: overrides and copies tell a reader little that is new. */
+  readonly repeated: number;
 }
 
 export interface Ranking {
@@ -44,21 +44,21 @@ export interface Ranking {
   readonly weights: RankingWeights;
 }
 
-/** Chosen with the sets for tuning of `bench/codesearch`. */
+/** Chosen with the sets and questions for tuning of `bench/codesearch`. */
 export const WEIGHTS: RankingWeights = {
-  name: 0.25,
+  name: 0.2,
   firstWords: 0.1,
   named: 0.1,
-  lines: -0.01,
   notFunction: -0.1,
   test: 0.3,
+  repeated: 0.05,
 };
 
 /**
  * Orders the candidates of a query:
  * 1. if it is a look-up, the chunks with its text, then the definitions of its identifiers, those with the right parent
  *    and spelling first;
- * 2. the others by BM25, as a share of the best one, and by what `RankingWeights` adds to it.
+ * 2. the others by BM25, as a share of the best one, and by what `RankingWeights` adds to it or takes from it.
  *
  * Ties are broken by path and line.
  */
@@ -78,9 +78,20 @@ export function rank(
     const factor = candidate.isTest && !query.asksForTests ? weights.test : 1;
     return { candidate, score: score * factor, definition, literal };
   });
-  return scored.sort(
-    (one, other) => (query.isLookup ? compareNamed(one, other) : 0) || compareRanked(one, other),
-  );
+  const compare = (one: Ranked, other: Ranked): number =>
+    (query.isLookup ? compareNamed(one, other) : 0) || compareRanked(one, other);
+  return demoteRepeated(scored.sort(compare), weights.repeated).sort(compare);
+}
+
+function demoteRepeated(ordered: readonly Ranked[], loss: number): Ranked[] {
+  const seen = new Map<string, number>();
+  return ordered.map((ranked) => {
+    const { symbol } = ranked.candidate;
+    if (symbol === null) return ranked;
+    const before = seen.get(symbol) ?? 0;
+    seen.set(symbol, before + 1);
+    return { ...ranked, score: ranked.score * (1 - loss) ** before };
+  });
 }
 
 function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candidate) => number {
@@ -89,14 +100,13 @@ function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candi
   const first = stems.slice(0, 2);
   const part = query.isOneIdentifier ? compoundOf(query.identifiers[0]?.name ?? '') : '';
   return (candidate) => {
-    const { symbol, kind, startLine, endLine } = candidate;
+    const { symbol, kind } = candidate;
     const names = new Set(wordsOf(symbol ?? '').map(stemOf));
     const share = Math.max(shareOf(names, words), part === '' ? 0 : partShare(candidate, part));
     const isFunction = kind === 'function' || kind === 'method';
     return (
       weights.name * share +
       (first.some((word) => names.has(word)) ? weights.firstWords : 0) +
-      weights.lines * Math.log2(Math.max(1, endLine - startLine + 1)) +
       (isFunction || query.asksForTypes ? 0 : weights.notFunction)
     );
   };
