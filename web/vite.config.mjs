@@ -10,10 +10,39 @@ const SERVE = process.env.ASSAY_SERVE ?? 'http://127.0.0.1:4444';
 const OPENED_LATER =
   /floating|Popover|Portal|Modal|Drawer|FocusTrap|Menu|Tooltip|ScrollArea|remove-scroll|SegmentedControl/;
 
+const BASE = '/admin/';
+
+/** Loads at once what `start.ts` evaluates one after another. */
+const loadParts = {
+  name: 'load-parts',
+  transformIndexHtml: (_html, { bundle = {}, chunk }) => {
+    const files = new Set();
+    const add = (file) => {
+      if (files.has(file) || chunk.imports.includes(file)) return;
+      files.add(file);
+      bundle[file].imports.forEach(add);
+    };
+    chunk?.dynamicImports.forEach(add);
+    const styles = new Set(
+      // Styles of what is imported come first.
+      [...files].reverse().flatMap((file) => [...(bundle[file].viteMetadata?.importedCss ?? [])]),
+    );
+    const link = (rel, file) => ({
+      tag: 'link',
+      attrs: { rel, crossorigin: '', href: `${BASE}${file}` },
+      injectTo: 'head',
+    });
+    return [
+      ...[...files].map((file) => link('modulepreload', file)),
+      ...[...styles].map((file) => link('stylesheet', file)),
+    ];
+  },
+};
+
 export default defineConfig({
   root: import.meta.dirname,
-  base: '/admin/',
-  plugins: [react()],
+  base: BASE,
+  plugins: [react(), loadParts],
   build: {
     outDir: join(ROOT, 'dist', 'admin'),
     emptyOutDir: true,
@@ -25,7 +54,13 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // What most pages use is one file: over HTTP/1.1, each of many small ones waits for its turn.
-          groups: [{ name: 'shared', test: (id) => !OPENED_LATER.test(id), minShareCount: 3 }],
+          // Those that `start.ts` evaluates one after another are apart.
+          groups: [
+            { name: 'preload', test: /preload-helper/, priority: 2 },
+            { name: 'react', test: /node_modules\/(?:react|react-dom|scheduler)\//, priority: 2 },
+            { name: 'tanstack', test: /node_modules\/@tanstack\//, priority: 2 },
+            { name: 'shared', test: (id) => !OPENED_LATER.test(id), minShareCount: 3 },
+          ],
         },
       },
     },
