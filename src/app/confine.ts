@@ -4,8 +4,12 @@ import type { Confine } from '../adapters/sandbox/confine.ts';
 import type { SandboxSupport } from '../core/sandbox.ts';
 
 /** Confines servers, and keeps Assay's home and config file from them. Loaded with the first server in a sandbox. */
-export function confineIn(home: string, config: string | undefined, around: ConfigEnvironment): Confine {
-  const { path } = locateConfig({ flag: config, ...around });
+export function confineIn(
+  home: string,
+  config: string | undefined,
+  configEnvironment: ConfigEnvironment,
+): Confine {
+  const { path } = locateConfig({ flag: config, ...configEnvironment });
   return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
     return confineWith([home, path])(...given);

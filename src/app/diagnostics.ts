@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
 import type { Config, ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
@@ -56,27 +56,27 @@ import { sourceKind } from '../core/sources/source-kinds.ts';
  * Checks everything that a start needs, without changing anything. Servers it starts are stopped before it resolves.
  */
 export async function examine(options: DiagnosticsOptions, signal: AbortSignal): Promise<Diagnosis> {
-  const around = surroundings(options);
-  const location = locateConfig({ flag: options.config, ...around });
-  const inspected = await inspectConfig(location, around, looksSecret);
+  const configEnvironment = environmentOf(options);
+  const location = locateConfig({ flag: options.config, ...configEnvironment });
+  const inspected = await inspectConfig(location, configEnvironment, looksSecret);
   const servers = inspected.config?.servers ?? [];
-  const home = locateHome(around);
+  const home = locateHome(configEnvironment);
   const secrets = new Secrets();
-  secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
+  secrets.add([...secretsOfEnvironment(configEnvironment.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
-  const commands = checkCommands(await commandFacts(servers, around));
+  const commands = checkCommands(await commandFacts(servers, configEnvironment));
   const resolved = resolveSettings({
-    env: around.env,
+    env: configEnvironment.env,
     file: inspected.config?.settings ?? new Map(),
     stored: new Map(),
   });
   const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
   const cleanup = new Cleanup();
-  const store = homeStore({ home, around, log: DEAF, cleanup });
-  const credentials = openCredentials({ home, around, log: DEAF, secrets, store }, { rules });
+  const store = homeStore({ home, configEnvironment, log: DEAF, cleanup });
+  const credentials = openCredentials({ home, configEnvironment, log: DEAF, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
-    ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(around) }),
+    ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(configEnvironment) }),
     ...checkNode({
       version: process.versions.node,
       execPath: process.execPath,
@@ -86,17 +86,19 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
     ...commands,
     ...checkHome({
       ...(await homeFacts(home)),
-      unsafe: await unsafePath(home, around),
-      exposed: await exposedFiles(secretFiles(home), around),
+      unsafe: await unsafePath(home, configEnvironment),
+      exposed: await exposedFiles(secretFiles(home), configEnvironment),
     }),
-    ...checkStore(await inspectStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL') })),
+    ...checkStore(
+      await inspectStore({ home, databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
+    ),
     ...checkOpenFiles(openFilesLimit()),
     ...(await sandboxFindings(servers)),
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
           onNews: options.onNews,
-          ...{ home, around, signal, mask, credentials, rules },
+          ...{ home, configEnvironment, signal, mask, credentials, rules },
           atFault: new Set(atFault),
         })),
   ];
@@ -129,14 +131,14 @@ function settingFaults({ env }: ConfigEnvironment): readonly string[] {
 
 function commandFacts(
   servers: readonly ServerSpec[],
-  around: ConfigEnvironment,
+  configEnvironment: ConfigEnvironment,
 ): Promise<readonly CommandFacts[]> {
   return Promise.all(
     servers.flatMap(({ name, transport }) => {
       const started = sourceKind(transport).command(transport);
       if (started === undefined) return [];
       const { command, cwd, env } = started;
-      const path = env['PATH'] ?? around.env['PATH'] ?? '';
+      const path = env['PATH'] ?? configEnvironment.env['PATH'] ?? '';
       return [
         Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([location, folder]) => ({
           server: name,
@@ -179,7 +181,7 @@ async function sandboxFindings(servers: readonly ServerSpec[]): Promise<readonly
 
 interface DiagnosticsContext {
   readonly home: string;
-  readonly around: ConfigEnvironment;
+  readonly configEnvironment: ConfigEnvironment;
   readonly onNews: DiagnosticsOptions['onNews'];
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
@@ -190,29 +192,29 @@ interface DiagnosticsContext {
 }
 
 async function lookAtServers(config: Config, context: DiagnosticsContext): Promise<readonly Finding[]> {
-  const { home, around, onNews, signal, mask, atFault, credentials, rules } = context;
-  const hearing = new LogCollector();
-  const resolved = resolveSettings({ env: around.env, file: config.settings, stored: new Map() });
+  const { home, configEnvironment, onNews, signal, mask, atFault, credentials, rules } = context;
+  const collector = new LogCollector();
+  const resolved = resolveSettings({ env: configEnvironment.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
     launcher: PLAIN_LAUNCHER,
-    confine: confineIn(home, config.path, around),
+    confine: confineIn(home, config.path, configEnvironment),
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],
     credentials,
     rules,
   };
-  const common = { mask, home, around, rules };
-  const first = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({ ...common, upstream: first, log: hearing });
+  const common = { mask, home, configEnvironment, rules };
+  const first = upstream({ ...connecting, log: collector, recallEra: () => undefined });
+  const sources = connectAll({ ...common, upstream: first, log: collector });
   // Log output of a second start would repeat the first.
   const second = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: DEAF });
   // No calls are made here, so no server requests are relayed and no state is sealed.
   const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
-  const watching = { memory: NO_MEMORY, log: hearing, limits, calls };
+  const watching = { memory: NO_MEMORY, log: collector, limits, calls };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
-  const heardOf = (server: string): CollectedLogs => hearing.of(server);
+  const heardOf = (server: string): CollectedLogs => collector.of(server);
   const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
   await sources.close();
   const tools = catalog.all.listing('tools').entries.length;
@@ -220,7 +222,7 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
     ...checkServers(servers, atFault),
     ...checkNames(catalog.reports(), tools),
     ...checkHints(servers),
-    ...checkDrift(await keptTools(home, around), limits['drift.prose']),
+    ...checkDrift(await keptTools(home, configEnvironment), limits['drift.prose']),
     ...checkIsolation(servers),
   ];
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
-import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -28,11 +28,14 @@ export interface EarlyStart {
  * and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
  */
 export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
-  const around = surroundings(options);
-  const home = locateHome(around);
+  const configEnvironment = environmentOf(options);
+  const home = locateHome(configEnvironment);
   if (await isThere(join(home, 'catalog.json'))) return undefined;
   if (options.attach === true && (await findServe(join(home, SERVE_FILE))) !== undefined) return undefined;
-  const config = await loadConfig(locateConfig({ flag: options.config, ...around }).path, around);
+  const config = await loadConfig(
+    locateConfig({ flag: options.config, ...configEnvironment }).path,
+    configEnvironment,
+  );
   const children = new Map<ServerSpec, Child>();
   for (const spec of config.ok ? config.value.servers : []) {
     const command = sourceKind(spec.transport).command(spec.transport);

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
-import { surroundings } from '../adapters/config/locate-config.ts';
+import { environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
@@ -35,7 +35,7 @@ export interface EnvironmentOptions extends AppOptions {
 /** What every command needs. Closing it closes everything opened in it, in reverse order. */
 export interface Environment {
   readonly options: EnvironmentOptions;
-  readonly around: ConfigEnvironment;
+  readonly configEnvironment: ConfigEnvironment;
   /** The data folder. */
   readonly home: string;
   readonly log: Log;
@@ -88,13 +88,13 @@ export async function withEnvironment<T>(
 }
 
 async function openEnvironment(options: EnvironmentOptions): Promise<Result<Environment, Refusal>> {
-  const around = surroundings(options);
-  const home = locateHome(around);
-  const unsafe = await unsafePath(home, around);
+  const configEnvironment = environmentOf(options);
+  const home = locateHome(configEnvironment);
+  const unsafe = await unsafePath(home, configEnvironment);
   if (unsafe !== undefined) return err(unsafe);
-  const exposed = await exposedFiles(secretFiles(home), around);
+  const exposed = await exposedFiles(secretFiles(home), configEnvironment);
   for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
-  const level = setting(around.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
+  const level = setting(configEnvironment.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -102,7 +102,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
   const secrets = new Secrets();
-  secrets.add(secretsOfEnvironment(around.env));
+  secrets.add(secretsOfEnvironment(configEnvironment.env));
   const mask = (text: string): string => secrets.mask(text);
   const { writeLog: write } = options;
   const isTerminal = write === undefined && process.stderr.isTTY;
@@ -119,9 +119,20 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   await hide(exposed, log);
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: traceStarter(), mask };
-  const store = homeStore({ home, around, log, cleanup });
-  const records = recordsOf({ home, around, log, store, cleanup });
-  return ok({ options, around, home, log, recentLines, secrets, telemetry, store, records, cleanup });
+  const store = homeStore({ home, configEnvironment, log, cleanup });
+  const records = recordsOf({ home, configEnvironment, log, store, cleanup });
+  return ok({
+    options,
+    configEnvironment,
+    home,
+    log,
+    recentLines,
+    secrets,
+    telemetry,
+    store,
+    records,
+    cleanup,
+  });
 }
 
 function withoutLines(log: Log): ReturnType<typeof withRecentLines> {
@@ -168,16 +179,20 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
 }
 
 type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
-  readonly around: Pick<ConfigEnvironment, 'env'>;
+  readonly configEnvironment: Pick<ConfigEnvironment, 'env'>;
 };
 
 /** Loads the store's dependencies only when it is opened. */
-export function homeStore({ home, around, log, cleanup }: StoreNeeds): HomeStore {
+export function homeStore({ home, configEnvironment, log, cleanup }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
   const open = async (): Promise<Result<Store, Refusal>> => {
     const { openStore } = await import('../adapters/store/open-store.ts');
-    const opened = await openStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL'), log });
+    const opened = await openStore({
+      home,
+      databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL'),
+      log,
+    });
     isOpen = opened.ok;
     if (!opened.ok) opening = undefined;
     return opened;
@@ -196,14 +211,14 @@ export function homeStore({ home, around, log, cleanup }: StoreNeeds): HomeStore
 
 function recordsOf({
   home,
-  around,
+  configEnvironment,
   log,
   store,
   cleanup,
-}: Pick<Environment, 'home' | 'around' | 'log' | 'store' | 'cleanup'>): Environment['records'] {
+}: Pick<Environment, 'home' | 'configEnvironment' | 'log' | 'store' | 'cleanup'>): Environment['records'] {
   let opening: Promise<RecordReplica> | undefined;
   const open = async (): Promise<RecordReplica> => {
-    const cache = await openRecordsFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
+    const cache = await openRecordsFile(home, setting(configEnvironment.env, 'ASSAY_DATABASE_URL'));
     return new RecordReplica({ open: () => store.open(), cache, log });
   };
   cleanup.defer(async () => (await opening)?.close());
@@ -211,8 +226,11 @@ function recordsOf({
 }
 
 /** Whether a store already exists. */
-export function hasHomeStore({ home, around }: Pick<Environment, 'home' | 'around'>): Promise<boolean> {
-  return isStoreThere(home, setting(around.env, 'ASSAY_DATABASE_URL'));
+export function hasHomeStore({
+  home,
+  configEnvironment,
+}: Pick<Environment, 'home' | 'configEnvironment'>): Promise<boolean> {
+  return isStoreThere(home, setting(configEnvironment.env, 'ASSAY_DATABASE_URL'));
 }
 
 /** An environment variable; empty counts as unset. */

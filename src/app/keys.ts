@@ -21,12 +21,18 @@ interface CredentialsOptions {
 
 /** The stored sign-ins of this home. The caller closes it. */
 export function openCredentials(
-  { home, around, log, secrets, store }: Pick<Environment, 'home' | 'around' | 'log' | 'secrets' | 'store'>,
+  {
+    home,
+    configEnvironment,
+    log,
+    secrets,
+    store,
+  }: Pick<Environment, 'home' | 'configEnvironment' | 'log' | 'secrets' | 'store'>,
   { isPersonal = false, rules }: CredentialsOptions,
 ): Credentials {
   return new ServerCredentials({
     store,
-    place: keyLocation({ home, around }),
+    place: keyLocation({ home, configEnvironment }),
     learn: (found) => secrets.add(found),
     isPersonal,
     log,
@@ -35,8 +41,11 @@ export function openCredentials(
 }
 
 /** The location of the key that encrypts sign-ins. */
-export function keyLocation({ home, around }: Pick<Environment, 'home' | 'around'>): KeyLocation {
-  return { home, given: setting(around.env, 'ASSAY_ENCRYPTION_KEY') };
+export function keyLocation({
+  home,
+  configEnvironment,
+}: Pick<Environment, 'home' | 'configEnvironment'>): KeyLocation {
+  return { home, given: setting(configEnvironment.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 
 /** Approvals of calls, which are kept in the store of the home. */

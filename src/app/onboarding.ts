@@ -1,4 +1,4 @@
-import { surroundings } from '../adapters/config/locate-config.ts';
+import { environmentOf } from '../adapters/config/locate-config.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
@@ -38,6 +38,6 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
 
 /** What is wrong with an entry is shown with its server; the log would only repeat it. */
 function quiet(options: AppOptions): AppOptions {
-  const isWanted = setting(surroundings(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
+  const isWanted = setting(environmentOf(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
   return isWanted || options.writeLog !== undefined ? options : { ...options, writeLog: () => undefined };
 }

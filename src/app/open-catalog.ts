@@ -80,7 +80,7 @@ export async function openCatalog(
   environment: Environment,
   given: CatalogOptions = {},
 ): Promise<Result<ConfiguredCatalog, Refusal>> {
-  const { options, around, log, store } = environment;
+  const { options, configEnvironment, log, store } = environment;
   const configured = await readConfig(environment, given.early);
   if (!configured.ok) return configured;
   const { config, absence, settings, learn } = configured.value;
@@ -102,7 +102,7 @@ export async function openCatalog(
   const policy = new CallPolicy({
     records: records.records,
     isStored,
-    env: around.env,
+    env: configEnvironment.env,
     file: config.settings,
     rules: config.rules,
   });
@@ -111,7 +111,8 @@ export async function openCatalog(
   const isAbsent = absence !== undefined;
   const follow = options.isQuiet
     ? undefined
-    : (catalog: Catalog) => followConfig(config.path, { around, catalog, policy, log, learn, isAbsent });
+    : (catalog: Catalog) =>
+        followConfig(config.path, { configEnvironment, catalog, policy, log, learn, isAbsent });
   const opened = await openPlan(config, environment, {
     ...given,
     settings,
@@ -146,14 +147,14 @@ export async function openAttached(
   view: ViewOptions,
   given: CatalogOptions = {},
 ): Promise<Result<OpenCatalog, Refusal>> {
-  const { around, home, log } = environment;
+  const { configEnvironment, home, log } = environment;
   const path = join(home, SERVE_FILE);
   const plan = await planOfServe(path, view);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
     return openCatalog(environment, given);
   }
-  const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
+  const resolved = resolveSettings({ env: configEnvironment.env, file: new Map(), stored: new Map() });
   if (!resolved.ok) return resolved;
   const { settings } = resolved.value;
   const opened = await openPlan(plan, environment, {
@@ -211,7 +212,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     backlogBytes: settings['limits.backlogBytes'],
     rules,
     launcher: PLAIN_LAUNCHER,
-    confine: confineIn(home, environment.options.config, environment.around),
+    confine: confineIn(home, environment.options.config, environment.configEnvironment),
     takeStarted: given.early?.take,
   });
   const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { surroundings } from '../adapters/config/locate-config.ts';
+import { environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { terminalLine } from '../adapters/telemetry/terminal-line.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -13,7 +13,7 @@ import { LOG_FILE } from './environment.ts';
 
 /** Opens the log that `serve` keeps in the home, to read it. */
 export async function openLogForCommand(options: AppOptions): Promise<Result<OpenLog, Refusal>> {
-  const path = join(locateHome(surroundings(options)), LOG_FILE);
+  const path = join(locateHome(environmentOf(options)), LOG_FILE);
   const { lines, position } = await readRotating(path);
   return ok({
     path,

@@ -25,14 +25,14 @@ export function openLabels(
 
 /** The preferences of tokens. */
 export function openTokenPreferences(
-  { store, around }: Environment,
+  { store, configEnvironment }: Environment,
   { isStored, records, file }: { isStored: boolean; records: Records; file: ReadonlyMap<string, unknown> },
 ): { readonly tokenPreferences: TokenPreferences; readonly identify: TokenPreferences['identify'] } {
   const none = { tokens: () => Promise.resolve(ok([])) };
   const tokenPreferences = new TokenPreferences({
     records: records.records,
     openStore: () => (isStored ? store.open() : Promise.resolve(ok(none))),
-    env: around.env,
+    env: configEnvironment.env,
     file,
     nowMs: steadyClock(),
   });

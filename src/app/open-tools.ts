@@ -66,14 +66,14 @@ export function openToolsForCommand(
 export async function usableServe({
   home,
   options,
-  around,
+  configEnvironment,
   log,
 }: Environment): Promise<RunningServe | undefined> {
   const serve = await findServe(join(home, SERVE_FILE));
   if (serve === undefined) return undefined;
   const unfit = async (): Promise<string | undefined> => {
     if (serve.version !== VERSION) return `it is of version ${serve.version || 'unknown'}, not ${VERSION}`;
-    const { path } = locateConfig({ flag: options.config, ...around });
+    const { path } = locateConfig({ flag: options.config, ...configEnvironment });
     if (serve.configPath !== path) return `it serves ${serve.configPath}, not ${path}`;
     return (await isAnswering(serve)) ? undefined : 'it does not answer';
   };

@@ -41,11 +41,11 @@ export interface Configured extends Resolved {
 
 /** Reads the config file and resolves the settings. Stored settings count only if the store is open. */
 export async function readConfig(
-  { options, around, log, secrets, store }: Environment,
+  { options, configEnvironment, log, secrets, store }: Environment,
   early?: EarlyStart,
 ): Promise<Result<Configured, Refusal>> {
-  const { path } = locateConfig({ flag: options.config, ...around });
-  const loaded = early?.config ?? (await loadConfig(path, around));
+  const { path } = locateConfig({ flag: options.config, ...configEnvironment });
+  const loaded = early?.config ?? (await loadConfig(path, configEnvironment));
   const absence = loaded.ok || (await isThere(path)) ? undefined : absenceOf(loaded.error, path);
   const config = absence === undefined ? loaded : ok(emptyConfig(path));
   if (!config.ok) return config;
@@ -59,7 +59,7 @@ export async function readConfig(
   const ignored = ignoredSettings(stored.value);
   for (const key of ignored) log.warn(ignoredSentence(key), { setting: key });
   const resolved = resolveSettings({
-    env: around.env,
+    env: configEnvironment.env,
     file: config.value.settings,
     // A setting stored by another version of Assay must not prevent the start.
     stored: new Map([...stored.value].filter(([key, value]) => isStorable(key, value))),
@@ -73,7 +73,7 @@ function absenceOf(error: Refusal, path: string): Refusal {
 }
 
 interface FollowOptions {
-  readonly around: ConfigEnvironment;
+  readonly configEnvironment: ConfigEnvironment;
   readonly catalog: Catalog;
   readonly policy: CallPolicy;
   readonly log: Log;
@@ -86,12 +86,12 @@ interface FollowOptions {
 /** Updates the catalog whenever the config file changes. An unusable file changes nothing. */
 export async function followConfig(
   path: string,
-  { around, catalog, policy, log, learn, isAbsent }: FollowOptions,
+  { configEnvironment, catalog, policy, log, learn, isAbsent }: FollowOptions,
 ): Promise<FileWatcher> {
   let reading: Promise<void> = Promise.resolve();
   let isAwaited = isAbsent;
   const read = async (): Promise<void> => {
-    const config = await loadConfig(path, around);
+    const config = await loadConfig(path, configEnvironment);
     if (isAwaited && !config.ok && config.error.code === 'CONFIG_UNREADABLE') return;
     isAwaited = false;
     const fault = config.ok ? undefined : sentenceOf(config.error);

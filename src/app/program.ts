@@ -1,5 +1,5 @@
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
-import { surroundings } from '../adapters/config/locate-config.ts';
+import { environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import { isShortLived } from '../adapters/config/client-configs/own-entry.ts';
@@ -9,7 +9,7 @@ import { runCommandLine } from '../edges/cli/program.ts';
 import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
-import { located, neighbourhood, OWN_COMMAND, viewOptions } from './own-entry-place.ts';
+import { located, connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
 import type { StdioStreams } from './stdio.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
@@ -57,8 +57,12 @@ const RUNTIME: Runtime = {
   untilStopped,
   openCodebase: async (options) => {
     const { openCodebase } = await loadCodebase();
-    const around = surroundings(options);
-    return openCodebase({ home: locateHome(around), env: around.env, cwd: around.cwd });
+    const configEnvironment = environmentOf(options);
+    return openCodebase({
+      home: locateHome(configEnvironment),
+      env: configEnvironment.env,
+      cwd: configEnvironment.cwd,
+    });
   },
   sandboxSupport: async () => (await import('./confine.ts')).sandboxSupport(),
   openVerifier: async () => (await import('./verifier.ts')).openVerifier(),
@@ -78,7 +82,7 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     addServer: async (request, options) => {
       const { addServer } = await import('../adapters/config/client-configs/own-servers.ts');
       const configPath = located(options).path;
-      return addServer(request, { ...neighbourhood(options, ownCommand), configPath });
+      return addServer(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     removeServer: async (name, options) => {
       const { removeServer } = await import('../adapters/config/client-configs/own-servers.ts');
@@ -87,29 +91,29 @@ function clientConfigPorts(ownCommand: readonly string[]): ClientConfigPorts {
     importServers: async (request, options) => {
       const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');
       const configPath = located(options).path;
-      return importServers(request, { ...neighbourhood(options, ownCommand), configPath });
+      return importServers(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     moveServers: async (request, options) => {
       const { moveServers } = await import('../adapters/config/client-configs/move-servers.ts');
       const configPath = located(options).path;
-      return moveServers(request, { ...neighbourhood(options, ownCommand), configPath });
+      return moveServers(request, { ...connectEnvironment(options, ownCommand), configPath });
     },
     connectClient: async (request, options) => {
       const { connectClient } = await import('../adapters/config/client-configs/connect-client.ts');
-      const around = neighbourhood(options, ownCommand);
+      const configEnvironment = connectEnvironment(options, ownCommand);
       return connectClient(request, {
-        ...around,
-        options: [...viewOptions(request.view), ...around.options],
+        ...configEnvironment,
+        options: [...viewOptions(request.view), ...configEnvironment.options],
       });
     },
     undoConnect: async (request, options) => {
       const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
-      return undoConnect(request, neighbourhood(options, ownCommand));
+      return undoConnect(request, connectEnvironment(options, ownCommand));
     },
     hasConfig: async (options) => (await import('../platform/files.ts')).isThere(located(options).path),
     findClients: async (options) => {
       const { findClients } = await import('../adapters/config/client-configs/find-clients.ts');
-      return findClients(neighbourhood(options, ownCommand));
+      return findClients(connectEnvironment(options, ownCommand));
     },
     openOnboarding: async (options) => (await import('./onboarding.ts')).openOnboardingForCommand(options),
   };

@@ -35,13 +35,13 @@ export interface Records {
 
 /** Opens the records as last cached in this home. The store is read on demand. */
 export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
-  const { home, around, log, secrets, cleanup } = environment;
+  const { home, configEnvironment, log, secrets, cleanup } = environment;
   const nowMs = (): number => Date.now();
   const records = await environment.records();
   const drift = new DriftDetector({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
-  const readEntry = entryReader({ cwd: home, home: around.home, assayHome: home });
-  const readLocal = localReader({ cwd: home, home: around.home });
+  const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
+  const readLocal = localReader({ cwd: home, home: configEnvironment.home });
   const seal = entrySeal(keyLocation(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {

@@ -31,7 +31,7 @@ import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
 import { type Environment, openInEnvironment, setting } from './environment.ts';
-import { neighbourhood, OWN_COMMAND, viewOptions } from './own-entry-place.ts';
+import { connectEnvironment, OWN_COMMAND, viewOptions } from './client-entry.ts';
 import { ensureAdminToken, openGate, resourceServerOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from '../core/command-options.ts';
@@ -56,7 +56,7 @@ async function serveFrom(
   options: Options,
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
-  const operatorToken = setting(environment.around.env, 'ASSAY_TOKEN');
+  const operatorToken = setting(environment.configEnvironment.env, 'ASSAY_TOKEN');
   // Setting ASSAY_TOKEN or an issuer makes tokens required on loopback too.
   const isOpenWith = (given: Settings): boolean =>
     given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
@@ -215,7 +215,7 @@ async function announce(
   });
 }
 
-interface RestSurroundings extends Pick<
+interface RestContext extends Pick<
   AdminDeps,
   'store' | 'running' | 'toolsets' | 'gate' | 'mayExecute' | 'needsToken' | 'resource' | 'nowMs'
 > {
@@ -223,15 +223,15 @@ interface RestSurroundings extends Pick<
 }
 
 /** The REST API, loaded on its first request: MCP clients neither wait for it nor pay for its memory. */
-function openRest(around: RestSurroundings): OtherPaths {
+function openRest(context: RestContext): OtherPaths {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {
     const { openAdmin } = await import('../edges/rest/open-admin.ts');
-    return openAdmin({ ...depsOf(around), ending: ending.signal });
+    return openAdmin({ ...depsOf(context), ending: ending.signal });
   };
   return {
-    sessions: around.gate.sessions,
+    sessions: context.gate.sessions,
     answer: async (request, response, admitted) => {
       opening ??= open();
       await (await opening).answer(request, response, admitted);
@@ -240,9 +240,9 @@ function openRest(around: RestSurroundings): OtherPaths {
   };
 }
 
-function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
+function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
   const { catalog, settings, fileSettings, environment, records } = opened;
-  const { log, around } = environment;
+  const { log, configEnvironment } = environment;
   const services = servicesOf(opened);
   return {
     ...given,
@@ -261,7 +261,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     snippets: snippetsFor(environment),
     publicUrl: settings['auth.publicUrl'] || undefined,
     records: records.records,
-    preferences: { env: around.env, file: fileSettings, running: settings },
+    preferences: { env: configEnvironment.env, file: fileSettings, running: settings },
     asset,
     pageFile,
   };
@@ -270,9 +270,13 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
 function snippetsFor({ options }: Environment): AdminDeps['snippets'] {
   return async ({ url, toolset }) => {
     const { clientSnippets } = await import('../adapters/config/client-configs/client-snippets.ts');
-    const around = neighbourhood(options, OWN_COMMAND);
+    const configEnvironment = connectEnvironment(options, OWN_COMMAND);
     const view = toolset === undefined ? {} : { toolset };
-    return clientSnippets({ ...around, options: [...viewOptions(view), ...around.options], url });
+    return clientSnippets({
+      ...configEnvironment,
+      options: [...viewOptions(view), ...configEnvironment.options],
+      url,
+    });
   };
 }
 

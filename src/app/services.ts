@@ -125,10 +125,10 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
     return ok({
       ...services,
       bundles: openBundles(opened.value, services.gateways),
-      importDocument: (wish, subject) =>
+      importDocument: (input, subject) =>
         importDocument(
           { connect: catalog.connect, gateways: services.gateways, nowMs: Date.now },
-          wish,
+          input,
           subject,
         ),
       start: async (name) => {
@@ -170,7 +170,7 @@ export function openBundles(
   { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
   gateways: ServerService,
 ): BundleService {
-  const sources = { env: environment.around.env, file: fileSettings };
+  const sources = { env: environment.configEnvironment.env, file: fileSettings };
   return new BundleService({
     ...records,
     catalog,

@@ -21,7 +21,7 @@ interface ConnectDeps {
   readonly mask: (text: string) => string;
   /** Absolute path of the folder with Assay's own secrets. */
   readonly home: string;
-  readonly around: PathChecks;
+  readonly configEnvironment: PathChecks;
   readonly rules: ReachRules;
 }
 
@@ -34,7 +34,7 @@ interface Connected {
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
 /** Connects to sources of all kinds. */
-export function connectAll({ upstream, log, mask, home, around, rules }: ConnectDeps): Connected {
+export function connectAll({ upstream, log, mask, home, configEnvironment, rules }: ConnectDeps): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;
@@ -43,7 +43,7 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     launcher: PLAIN_LAUNCHER,
     fileFault: async (path) => {
-      const fault = await unsafePath(path, around);
+      const fault = await unsafePath(path, configEnvironment);
       return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
     },
   });

@@ -10,8 +10,8 @@ export interface ChildOptions {
   readonly cwd: string;
   /** Variables for the child in addition to the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the child inherits: locations and user, or only language and time zone. Defaults to `surroundings`. */
-  readonly inherits?: 'surroundings' | 'language';
+  /** What the child inherits: locations and user, or only language and time zone. Defaults to `environment`. */
+  readonly inherits?: 'environment' | 'language';
   /**
    * What the child can read on descriptor 3. It then gets no descriptor that Assay inherited. Absent: it has no such
    * descriptor.

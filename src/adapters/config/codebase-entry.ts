@@ -11,8 +11,8 @@ const SETTINGS = 'ASSAY_CODEBASE_';
 
 /** Reads Assay's own code-search server: `{"type": "codebase"}`. Its settings are variables, as for `assay codebase`. */
 export function readCodebase(entry: Entry): Transport {
-  const { env: around, assayHome, cwd } = entry.here;
-  const settings = Object.entries(around).filter(
+  const { env: environment, assayHome, cwd } = entry.here;
+  const settings = Object.entries(environment).filter(
     (pair): pair is [string, string] => pair[0].startsWith(SETTINGS) && pair[1] !== undefined,
   );
   return {

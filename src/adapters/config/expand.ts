@@ -25,7 +25,7 @@ export const ASKED = 'input:';
  * Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` and `${configDir}`, not recursively: the values of
  * variables are not expanded. As in Claude Code, an empty variable counts as set.
  */
-export function expand(text: string, around: VariableSources): Expansion {
+export function expand(text: string, sources: VariableSources): Expansion {
   const missing: string[] = [];
   let foreign = false;
   let out = '';
@@ -34,7 +34,7 @@ export function expand(text: string, around: VariableSources): Expansion {
     const open = text.indexOf('${', at);
     const close = open < 0 ? -1 : closingBrace(text, open + 2);
     if (close < 0) return { text: out + text.slice(at), missing, foreign };
-    const part = expandReference(text.slice(open + 2, close), around);
+    const part = expandReference(text.slice(open + 2, close), sources);
     out += text.slice(at, open) + part.text;
     missing.push(...part.missing);
     foreign ||= part.foreign;
@@ -49,7 +49,7 @@ export function expandHome(text: string, home: string): string {
 
 const REFERENCE = /^(env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
 
-function expandReference(inner: string, around: VariableSources): Expansion {
+function expandReference(inner: string, sources: VariableSources): Expansion {
   const [, explicit, name, fallback] = REFERENCE.exec(inner) ?? [];
   if (name === undefined) {
     const text = `\${${inner}}`;
@@ -58,9 +58,9 @@ function expandReference(inner: string, around: VariableSources): Expansion {
       : { text, missing: [], foreign: true };
   }
   const value =
-    explicit === undefined ? (ownVariable(name, around) ?? envOf(name, around)) : envOf(name, around);
+    explicit === undefined ? (ownVariable(name, sources) ?? envOf(name, sources)) : envOf(name, sources);
   if (value !== undefined) return { text: value, missing: [], foreign: false };
-  if (fallback !== undefined) return expand(fallback, around);
+  if (fallback !== undefined) return expand(fallback, sources);
   return { text: '', missing: [name], foreign: false };
 }
 

@@ -20,10 +20,10 @@ export interface InspectedConfig {
 
 export async function inspectConfig(
   { path, origin }: ConfigLocation,
-  around: ConfigEnvironment,
+  environment: ConfigEnvironment,
   looksSecret: LooksSecret,
 ): Promise<InspectedConfig> {
-  const loaded = await loadConfig(path, around);
+  const loaded = await loadConfig(path, environment);
   const file = await pathFacts(path);
   if (!loaded.ok) {
     const sentence = sentenceOf(loaded.error);

@@ -50,13 +50,16 @@ export interface ConfigEnvironment {
  * reported as a problem and left out. CONFIG_UNREADABLE (no file), CONFIG_INVALID (not a JSON object, or a wrong rule) or
  * PATH_UNSAFE on failure.
  */
-export async function loadConfig(path: string, around: ConfigEnvironment): Promise<Result<Config, Refusal>> {
-  const file = resolve(around.cwd, path);
-  const unsafe = await unsafePath(file, around);
+export async function loadConfig(
+  path: string,
+  environment: ConfigEnvironment,
+): Promise<Result<Config, Refusal>> {
+  const file = resolve(environment.cwd, path);
+  const unsafe = await unsafePath(file, environment);
   if (unsafe !== undefined) return err(unsafe);
   const text = await readText(file);
   if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
-  return configIn(file, text.value, around);
+  return configIn(file, text.value, environment);
 }
 
 /** The config of a missing file. */
@@ -65,7 +68,11 @@ export function emptyConfig(path: string): Config {
 }
 
 /** Reads a config from a text; `file` is its path. */
-export function configIn(file: string, text: string, around: ConfigEnvironment): Result<Config, Refusal> {
+export function configIn(
+  file: string,
+  text: string,
+  environment: ConfigEnvironment,
+): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
     const { line, column } = positionOf(text, offset);
     return err({ code: 'CONFIG_INVALID', path: file, reason: `line ${line}, column ${column}: ${reason}` });
@@ -78,9 +85,9 @@ export function configIn(file: string, text: string, around: ConfigEnvironment):
   if (!rules.ok) return invalid(rules.error.offset, rules.error.reason);
   const collector = new ProblemCollector(file, text);
   const here = {
-    ...around,
+    ...environment,
     configDir: dirname(file),
-    assayHome: around.assayHome ?? locateHome(around),
+    assayHome: environment.assayHome ?? locateHome(environment),
   };
   const { entries, settings, local } = readTopLevel(tree.value, here, collector);
   const servers: ServerSpec[] = [];

@@ -30,8 +30,8 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
   return { path: join(folder, 'mcp.json'), origin: assayHome === '' ? 'default' : 'ASSAY_HOME' };
 }
 
-/** The surroundings of this process; `--home` takes precedence over the variable. */
-export function surroundings({ home, environment: env = process.env }: AppOptions): ConfigEnvironment {
+/** The environment of this process; `--home` takes precedence over the variable. */
+export function environmentOf({ home, environment: env = process.env }: AppOptions): ConfigEnvironment {
   return {
     env: home === undefined ? env : { ...env, ASSAY_HOME: home },
     cwd: process.cwd(),

@@ -10,7 +10,7 @@ import { expandHome } from './expand.ts';
 import { configIn, type ConfigEnvironment } from './load-config.ts';
 
 /** Reads registered entries like those of a config file in the home. */
-export function entryReader(around: Pick<ConfigEnvironment, 'cwd' | 'home' | 'assayHome'>): ReadEntry {
+export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' | 'assayHome'>): ReadEntry {
   return (name, entry) => {
     // Who may register a server may not learn by it what files there are.
     if (isJsonObject(entry) && Object.hasOwn(entry, 'envFile'))
@@ -22,7 +22,7 @@ export function entryReader(around: Pick<ConfigEnvironment, 'cwd' | 'home' | 'as
       ]);
     // A disabled entry must be valid, too.
     const mcpServers = { [name]: isJsonObject(entry) ? { ...entry, disabled: false } : entry };
-    const config = configIn('', JSON.stringify({ mcpServers }), { ...around, env: {} });
+    const config = configIn('', JSON.stringify({ mcpServers }), { ...environment, env: {} });
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
     const { servers, problems, warnings } = config.value;
     const [server] = servers;

@@ -30,17 +30,17 @@ const MAX_POSTS = 1_024;
 /** Messages that are not requests: notifications, responses, and the end of a session. Their answers are ignored. */
 export class HttpPosts {
   readonly #options: HttpPostsOptions;
-  readonly #asides: NotificationLimiter;
+  readonly #limiter: NotificationLimiter;
   #posts = 0;
 
   constructor(options: HttpPostsOptions) {
     this.#options = options;
-    this.#asides = new NotificationLimiter({ ...options, isTaken: () => this.#posts < MAX_POSTS });
+    this.#limiter = new NotificationLimiter({ ...options, isTaken: () => this.#posts < MAX_POSTS });
   }
 
   readonly post = (body: Buffer): void => {
     const { server, log } = this.#options;
-    if (!this.#asides.mayGo()) return;
+    if (!this.#limiter.mayGo()) return;
     this.#posts += 1;
     this.#send('POST', body, (end) => {
       this.#posts -= 1;

@@ -54,7 +54,7 @@ class SseWire {
   readonly #opening: LinkAttempt;
   readonly #headers: readonly string[];
   readonly #abort: () => void;
-  readonly #asides: NotificationLimiter;
+  readonly #limiter: NotificationLimiter;
   readonly #authorizer: Authorizer | undefined;
   #path = '';
   /** Bytes of unanswered POSTs. Those of an abandoned request still count. */
@@ -71,7 +71,7 @@ class SseWire {
     this.#client = new HttpClient(url.origin, httpReachOf(opening));
     this.#headers = Object.entries(headers).flat();
     const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
-    this.#asides = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
+    this.#limiter = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
     this.conversation = new Conversation({
       server: spec.name,
       ownInfo: deps.ownInfo,
@@ -129,7 +129,7 @@ class SseWire {
 
   #send(body: readonly Buffer[], id: number | undefined): void {
     const { spec, deps, events } = this.#opening;
-    if (id === undefined && !this.#asides.mayGo()) return;
+    if (id === undefined && !this.#limiter.mayGo()) return;
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
     this.untakenBytes += bytes;
     const post: HttpExchangeOptions = {

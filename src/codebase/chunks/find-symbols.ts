@@ -68,7 +68,7 @@ function rulesById(grammar: Language, rules: Rules): RulesById {
   return byId;
 }
 
-interface Surroundings {
+interface Scope {
   readonly parent: string | null;
   readonly isInClass: boolean;
   readonly depth: number;
@@ -92,9 +92,9 @@ class SymbolFinder {
   }
 
   /** Those below the cursor's node, to which it returns. */
-  childSymbols(around: Surroundings): FoundSymbol[] {
+  childSymbols(scope: Scope): FoundSymbol[] {
     const found: FoundSymbol[] = [];
-    if (around.depth > MAX_DEPTH || !this.#cursor.gotoFirstChild()) return found;
+    if (scope.depth > MAX_DEPTH || !this.#cursor.gotoFirstChild()) return found;
     const lead: Lead = { firstRow: -1, lastRow: -2 };
     let previousRow = -1;
     do {
@@ -102,7 +102,7 @@ class SymbolFinder {
       if (rule?.role === 'lead') this.#extend(lead, previousRow);
       else if (rule !== undefined) {
         const { row } = this.#cursor.startPosition;
-        const symbols = this.#symbolsOf(rule, around);
+        const symbols = this.#symbolsOf(rule, scope);
         const [first] = symbols;
         if (
           first !== undefined &&
@@ -127,15 +127,15 @@ class SymbolFinder {
     lead.lastRow = lastRowOf(this.#cursor);
   }
 
-  #symbolsOf(rule: Rule, around: Surroundings): FoundSymbol[] {
-    const inner = { ...around, depth: around.depth + 1 };
+  #symbolsOf(rule: Rule, scope: Scope): FoundSymbol[] {
+    const inner = { ...scope, depth: scope.depth + 1 };
     switch (rule.role) {
       case 'lead':
         return [];
       case 'symbol':
-        return this.#declared(rule, around);
+        return this.#declared(rule, scope);
       case 'scope':
-        return this.#inScope(this.#cursor.currentNode, around);
+        return this.#inScope(this.#cursor.currentNode, scope);
       case 'through':
         return this.#lineCount() < rule.minLines ? [] : this.childSymbols(inner);
       case 'wrapper': {
@@ -151,17 +151,17 @@ class SymbolFinder {
     }
   }
 
-  #declared(rule: Extract<Rule, { role: 'symbol' }>, around: Surroundings): FoundSymbol[] {
+  #declared(rule: Extract<Rule, { role: 'symbol' }>, scope: Scope): FoundSymbol[] {
     const node = this.#cursor.currentNode;
     const described = rule.describe(node);
-    if (described === 'scope') return this.#inScope(node, around);
-    const inner = { ...around, depth: around.depth + 1 };
+    if (described === 'scope') return this.#inScope(node, scope);
+    const inner = { ...scope, depth: scope.depth + 1 };
     // Not a declaration itself, but large enough to hold some.
     if (described === undefined || described === 'through')
       return described === undefined && this.#lineCount() < LARGE_LINES ? [] : this.childSymbols(inner);
-    const parent = joined(around.parent, described.owner ?? null);
+    const parent = joined(scope.parent, described.owner ?? null);
     const name = described.name?.slice(0, MAX_NAME_LENGTH) ?? null;
-    const kind = described.kind === 'function' && around.isInClass ? 'method' : described.kind;
+    const kind = described.kind === 'function' && scope.isInClass ? 'method' : described.kind;
     const members = this.#isTooLarge(node, kind)
       ? this.childSymbols({ ...inner, parent: joined(parent, name), isInClass: WITH_METHODS.has(kind) })
       : [];
@@ -169,12 +169,12 @@ class SymbolFinder {
     return [{ kind, name, parent, signature: signatureOf(node, described), ...rows, members }];
   }
 
-  #inScope(node: Node, around: Surroundings): FoundSymbol[] {
+  #inScope(node: Node, scope: Scope): FoundSymbol[] {
     const name = node.childForFieldName('name')?.text.replace(/^(['"])(.*)\1$/, '$2') ?? null;
     return this.childSymbols({
-      parent: joined(around.parent, name),
-      isInClass: around.isInClass,
-      depth: around.depth + 1,
+      parent: joined(scope.parent, name),
+      isInClass: scope.isInClass,
+      depth: scope.depth + 1,
     });
   }
 

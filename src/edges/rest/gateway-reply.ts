@@ -38,7 +38,10 @@ export function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failur
 }
 
 /** Reports each fault of an entry at its field in the body. */
-export function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
+export function gatewayFault(
+  call: Call<unknown, unknown>,
+  done: Result<Reply, Failure>,
+): Result<Reply, Failure> {
   if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
   const fieldErrors = done.error.faults.map(({ field, reason }) => ({
     at: call.pointerTo(field === '' ? 'name' : (ENTRY_FIELDS.get(field) ?? field)),

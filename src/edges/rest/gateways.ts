@@ -15,7 +15,7 @@ import {
   entryIn,
   runsCommand,
 } from './gateway-entry.ts';
-import { blamed, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
+import { gatewayFault, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
 import { route, type BodyLimits, type Call, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-schemas.ts';
 
@@ -153,7 +153,7 @@ function registerRoute(deps: AdminDeps): Route {
       const imported = uploadIn(fields.value, deps);
       const input = { entry: withoutNull(entryIn(fields.value)), trust, imported };
       const { subject } = call.identity;
-      return blamed(call, oneOf(await gateways.register(name, input, { subject })));
+      return gatewayFault(call, oneOf(await gateways.register(name, input, { subject })));
     },
   );
 }
@@ -197,7 +197,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const denied = isCommand || runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
-      return blamed(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
+      return gatewayFault(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
     },
   );
 }
@@ -229,7 +229,7 @@ function previewRoute(deps: AdminDeps): Route {
       if (denied !== undefined) return err(denied);
       const entry = { ...withoutNull(entryIn(fields.value)), type: 'openapi' };
       const read = await deps.documents.preview(entry, trust ?? undefined);
-      if (!read.ok) return blamed(call, read);
+      if (!read.ok) return gatewayFault(call, read);
       const { tools, skipped } = read.value;
       const shown = skipped.map(({ what, why }) => ({ what, why }));
       const body = { total: tools.length, tools: tools.slice(0, MAX_SHOWN), skipped: shown };

@@ -124,7 +124,7 @@ function createRoute({ local }: AdminDeps): Route {
       if (fault !== undefined) return err(fault);
       const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
       const created = await local.create(name, Object.fromEntries(given), { subject: call.identity.subject });
-      return created.ok ? ok(toolReply(created.value)) : blamed(call, created.error);
+      return created.ok ? ok(toolReply(created.value)) : toolFault(call, created.error);
     },
   );
 }
@@ -189,7 +189,7 @@ export function methodFault({ body, pointerTo }: RequestCall): Failure | undefin
 }
 
 /** Reports each fault of an entry at its field in the body. */
-export function blamed(call: RequestCall, failure: Failure): Result<Reply, Failure> {
+export function toolFault(call: RequestCall, failure: Failure): Result<Reply, Failure> {
   if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
     return err({ refusal: failure, pointer: call.pointerTo('annotations') });
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);

@@ -68,7 +68,7 @@ function addRoute(deps: AdminDeps): Route {
     },
     async (call) => {
       const { toolset, name, note } = call.body;
-      const wrong = noteMisfit(call, { name, note });
+      const wrong = noteFieldError(call, { name, note });
       if (wrong !== undefined) return err(wrong);
       const tool = await tools.find(call.param('id'));
       if (!tool.ok) return tool;
@@ -127,7 +127,7 @@ function changeRoute(deps: AdminDeps): Route {
       const name = call.param('name');
       if (note === undefined && position === undefined)
         return err(fieldError('', 'give "note", "position" or both'));
-      const wrong = note === undefined ? undefined : noteMisfit(call, { note });
+      const wrong = note === undefined ? undefined : noteFieldError(call, { note });
       if (wrong !== undefined) return err(wrong);
       const written = note === undefined ? undefined : noteBy(call, { name, note }, deps.nowMs());
       return changed(deps, call, (toolset, target) => {
@@ -181,7 +181,7 @@ async function changed(
   return done.ok ? notesReply(deps, call.param('id')) : done;
 }
 
-function noteMisfit(
+function noteFieldError(
   { pointerTo }: Call<unknown, unknown>,
   { name, note }: { readonly name?: string; readonly note: string },
 ): Failure | undefined {

@@ -12,7 +12,7 @@ import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { blamed, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
+import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
 import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
@@ -201,7 +201,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
           : await local.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed);
       const failure = atHints(call, changed.error);
-      return 'code' in failure ? blamed(call, failure) : err(failure);
+      return 'code' in failure ? toolFault(call, failure) : err(failure);
     },
   );
 }

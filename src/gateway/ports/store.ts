@@ -82,7 +82,7 @@ export interface StoredCredential extends CredentialKey {
   readonly revision: number;
 }
 
-/** The wish to be the only one who uses a refresh token for a while. */
+/** A request for exclusive use of a refresh token for a while. */
 export interface LeaseRequest {
   /** Unlike all others. */
   readonly holder: string;

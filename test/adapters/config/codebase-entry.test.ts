@@ -6,7 +6,12 @@ import { sourceKind } from '../../../src/core/sources/source-kinds.ts';
 import type { ServerSpec } from '../../../src/core/server-spec.ts';
 
 const AROUND = {
-  env: { ASSAY_HOME: '/data', ASSAY_CODEBASE_X: 'around', ASSAY_CODEBASE_Y: 'around', SECRET: 'x' },
+  env: {
+    ASSAY_HOME: '/data',
+    ASSAY_CODEBASE_X: 'configEnvironment',
+    ASSAY_CODEBASE_Y: 'configEnvironment',
+    SECRET: 'x',
+  },
   cwd: '/here',
   home: '/home/ada',
 };
@@ -27,7 +32,7 @@ it('one line of config runs the code-search server of this Assay, with its home 
       kind: 'codebase',
       command: process.execPath,
       args: [expect.stringMatching(/main\.js$/), 'codebase', '--home', '/data'],
-      env: { ASSAY_CODEBASE_X: 'around', ASSAY_CODEBASE_Y: 'entry' },
+      env: { ASSAY_CODEBASE_X: 'configEnvironment', ASSAY_CODEBASE_Y: 'entry' },
       cwd: '/here',
     },
     timeoutMs: 60_000,

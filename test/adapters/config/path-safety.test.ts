@@ -150,7 +150,7 @@ it('a function module and a document that all may write are not used, nor one th
     if (!loaded.ok) throw new Error(loaded.error.code);
     const sources = connectAll({
       upstream: { stdio: noServer, http: noServer },
-      ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), around: here },
+      ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), configEnvironment: here },
       rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     });
     const events = { changed() {}, drained() {}, said() {}, ended() {}, asked() {}, heard() {} };

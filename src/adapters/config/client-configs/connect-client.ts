@@ -49,34 +49,34 @@ export interface Target {
  */
 export async function connectClient(
   request: ConnectRequest,
-  around: ConnectEnvironment,
+  environment: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal>> {
-  return retryOnChange(() => connectOnce(request, around));
+  return retryOnChange(() => connectOnce(request, environment));
 }
 
 async function connectOnce(
   request: ConnectRequest,
-  around: ConnectEnvironment,
+  environment: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal | ConcurrentChange>> {
-  const opened = await open(request, around);
+  const opened = await open(request, environment);
   if (!opened.ok) return opened;
   const { target, settings } = opened.value;
   const { client, file } = target;
   const { name } = request;
-  const entry = ownEntry({ ...around, shape: file.shape, url: request.url });
+  const entry = ownEntry({ ...environment, shape: file.shape, url: request.url });
   const { path: parent, entries } = serversIn(settings.text, client);
   const former = entries.find(([key]) => key === name)?.[1];
-  const report = reportOf(target, entries, { request, around });
+  const report = reportOf(target, entries, { request, environment });
   if (JSON.stringify(former) === JSON.stringify(entry)) return ok({ ...report, change: 'same' });
-  const key = { assayHome: around.assayHome, client: client.id, path: file.path };
+  const key = { assayHome: environment.assayHome, client: client.id, path: file.path };
   const record = await readRecord(key);
-  const isOurs = former === undefined || isOwn(former, record?.entries.get(name), around.ownCommand);
+  const isOurs = former === undefined || isOwn(former, record?.entries.get(name), environment.ownCommand);
   if (!isOurs && !request.force) return err({ code: 'ENTRY_EXISTS', name, path: file.path });
   const edited = FORMATS[client.format].withMember(settings.text, [...parent, name], entry);
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
   if (request.dryRun) return done;
-  const kept = formerOf(record, settings, { client, ownCommand: around.ownCommand });
+  const kept = formerOf(record, settings, { client, ownCommand: environment.ownCommand });
   const saved = await saveRecord(
     {
       client: client.id,
@@ -85,9 +85,9 @@ async function connectOnce(
       moved: kept.moved,
       former: kept.former,
       written: hashOf({ ...settings, text: edited.value.text }),
-      savedMs: around.nowMs,
+      savedMs: environment.nowMs,
     },
-    around.assayHome,
+    environment.assayHome,
   );
   const put = saved.ok ? await write(settings, edited.value.text) : saved;
   if (put.ok) return done;
@@ -98,15 +98,15 @@ async function connectOnce(
 /** The candidate files for a request, starting with the one that current versions of the client read. */
 export function targetsOf(
   { client: id, project }: { readonly client: string; readonly project: string | undefined },
-  around: ConnectEnvironment,
+  environment: ConnectEnvironment,
 ): Result<readonly Target[], Refusal> {
   const client = CLIENTS.find((one) => one.id === id);
   if (client === undefined)
     return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
   if (project === undefined)
-    return ok(userFilesOf(client, around).map((file) => ({ client, file, isOfProject: false })));
-  const folder = resolve(around.cwd, expandHome(project, around.home));
-  const file = projectFileOf(client, folder, around.platform);
+    return ok(userFilesOf(client, environment).map((file) => ({ client, file, isOfProject: false })));
+  const folder = resolve(environment.cwd, expandHome(project, environment.home));
+  const file = projectFileOf(client, folder, environment.platform);
   return file === undefined
     ? err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` })
     : ok([{ client, file, isOfProject: true }]);
@@ -117,8 +117,11 @@ interface Opened {
   readonly settings: SettingsFile;
 }
 
-async function open(request: ConnectRequest, around: ConnectEnvironment): Promise<Result<Opened, Refusal>> {
-  const targets = targetsOf(request, around);
+async function open(
+  request: ConnectRequest,
+  environment: ConnectEnvironment,
+): Promise<Result<Opened, Refusal>> {
+  const targets = targetsOf(request, environment);
   if (!targets.ok) return targets;
   const target = await pick(targets.value);
   const { client, file } = target;
@@ -173,16 +176,17 @@ function emptyFile({ file, isOfProject }: Target): SettingsFile {
 
 interface ReportInput {
   readonly request: ConnectRequest;
-  readonly around: ConnectEnvironment;
+  readonly environment: ConnectEnvironment;
 }
 
 function reportOf(
   target: Target,
   entries: readonly (readonly [string, JsonObject])[],
-  { request, around }: ReportInput,
+  { request, environment }: ReportInput,
 ): ConnectReport {
   const others = entries.filter(([name]) => name !== request.name);
-  const isItself = ([, value]: readonly [string, JsonObject]): boolean => isAssay(value, around.ownCommand);
+  const isItself = ([, value]: readonly [string, JsonObject]): boolean =>
+    isAssay(value, environment.ownCommand);
   const twins = others
     .filter(isItself)
     .map(
@@ -197,7 +201,7 @@ function reportOf(
     names: [request.name],
     restored: [],
     preview: [],
-    warnings: [...twins, ...(request.url === undefined ? warningsOf(around) : [])],
+    warnings: [...twins, ...(request.url === undefined ? warningsOf(environment) : [])],
     others: others.filter((one) => !isItself(one)).map(([name]) => name),
     next: nextOf(target, request),
   };

@@ -8,14 +8,15 @@ import { isJsonObject } from '../../../core/json-object.ts';
 
 /** The clients of this machine that have servers. A file that cannot be read is left out: `import` says what is wrong. */
 export async function findClients(
-  around: Machine & { readonly ownCommand: OwnCommand },
+  environment: Machine & { readonly ownCommand: OwnCommand },
 ): Promise<readonly FoundClient[]> {
   const found = await Promise.all(
     CLIENTS.map(async (client): Promise<FoundClient | undefined> => {
-      const read = await readSources(sourcesOf(client, undefined, around), around.platform);
+      const read = await readSources(sourcesOf(client, undefined, environment), environment.platform);
       if (!read.ok) return undefined;
       const entries = read.value.entries.map(({ member }) => [member.key, valueOf(member.value)] as const);
-      const isOwn = (entry: unknown): boolean => isJsonObject(entry) && isAssay(entry, around.ownCommand);
+      const isOwn = (entry: unknown): boolean =>
+        isJsonObject(entry) && isAssay(entry, environment.ownCommand);
       const servers = entries.filter(([, entry]) => !isOwn(entry)).map(([name]) => name);
       const { id, label } = client;
       return {

@@ -55,68 +55,68 @@ export interface ImportEnvironment extends Machine {
  */
 export async function importServers(
   request: ImportRequest,
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Promise<Result<ImportReport, Refusal>> {
-  const sources = await sourcesFor(request, around);
+  const sources = await sourcesFor(request, environment);
   if (!sources.ok) return sources;
-  const read = await readSources(sources.value, around.platform);
+  const read = await readSources(sources.value, environment.platform);
   if (!read.ok) return read;
   const { entries, elsewhere } = read.value;
   if (entries.length === 0) return err(nothingFound(sources.value, elsewhere));
-  return retryOnChange(() => copyOnce(read.value, { request, around }));
+  return retryOnChange(() => copyOnce(read.value, { request, environment }));
 }
 
 async function copyOnce(
   { files, entries, elsewhere }: ReadSources,
-  { request, around }: PlanInput,
+  { request, environment }: PlanInput,
 ): Promise<Result<ImportReport, Refusal | ConcurrentChange>> {
-  const own = await readSettings(around.configPath);
+  const own = await readSettings(environment.configPath);
   if (!own.ok) return own;
-  const plan = planFor(entries, own.value, { request, around });
+  const plan = planFor(entries, own.value, { request, environment });
   if (!plan.ok) return plan;
   const { servers, text } = plan.value;
   const isDryRun = request.dryRun;
   const report = {
     sources: files,
-    target: around.configPath,
+    target: environment.configPath,
     backup: undefined,
     isDryRun,
     servers,
     elsewhere,
   };
   if (isDryRun || text === own.value?.text) return ok(report);
-  const backup = await saveConfig(own.value, text, around);
+  const backup = await saveConfig(own.value, text, environment);
   return backup.ok ? ok({ ...report, backup: backup.value }) : backup;
 }
 
 /** The entries of which Assay's config has the same server. */
 export async function knownEntries(
   { client, project }: { readonly client: string; readonly project: string | undefined },
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Promise<Result<readonly SourceEntry[], Refusal>> {
   const request = { from: client, project, overwrite: false, dryRun: true };
-  const sources = await sourcesFor(request, around);
+  const sources = await sourcesFor(request, environment);
   if (!sources.ok) return sources;
-  const read = await readSources(sources.value, around.platform);
+  const read = await readSources(sources.value, environment.platform);
   if (!read.ok) return read;
-  const own = await readSettings(around.configPath);
+  const own = await readSettings(environment.configPath);
   if (!own.ok) return own;
-  const plan = planFor(read.value.entries, own.value, { request, around });
+  const plan = planFor(read.value.entries, own.value, { request, environment });
   if (!plan.ok) return plan;
   return ok(read.value.entries.filter((_, index) => plan.value.servers[index]?.outcome === 'same'));
 }
 
 async function sourcesFor(
   { from, project: given }: ImportRequest,
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Promise<Result<readonly Source[], Refusal>> {
-  const at = (path: string): string => resolve(around.cwd, expandHome(path, around.home));
+  const at = (path: string): string => resolve(environment.cwd, expandHome(path, environment.home));
   const project = given === undefined ? undefined : at(given);
   const client = CLIENTS.find(({ id }) => id === from);
   if (client !== undefined) {
     const isFit = project === undefined || client.projectFile !== undefined;
     return isFit
-      ? ok(sourcesOf(client, project, around))
+      ? ok(sourcesOf(client, project, environment))
       : err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` });
   }
   const file = at(from);
@@ -125,7 +125,7 @@ async function sourcesFor(
   // A bare word may be an unknown or misspelled client.
   if (there.value === undefined && !/[\\/.]/.test(from))
     return err({ code: 'CLIENT_UNKNOWN', name: from, known: CLIENTS.map(({ id }) => id) });
-  return ok([sourceOfFile(file, project, around.platform)]);
+  return ok([sourceOfFile(file, project, environment.platform)]);
 }
 
 function nothingFound(sources: readonly Source[], elsewhere: readonly string[]): Refusal {
@@ -135,7 +135,7 @@ function nothingFound(sources: readonly Source[], elsewhere: readonly string[]):
 
 interface PlanInput {
   readonly request: ImportRequest;
-  readonly around: ImportEnvironment;
+  readonly environment: ImportEnvironment;
 }
 
 interface Plan {
@@ -147,22 +147,22 @@ interface Plan {
 function planFor(
   entries: readonly SourceEntry[],
   own: SettingsFile | undefined,
-  { request, around }: PlanInput,
+  { request, environment }: PlanInput,
 ): Result<Plan, Refusal> {
   let text = own?.text ?? '';
-  const present = presentIn(text, around.configPath);
+  const present = presentIn(text, environment.configPath);
   if (!present.ok) return present;
   const { names, key } = present.value;
   const servers: FoundServer[] = [];
   for (const entry of entries) {
     const name = entry.member.key;
-    const judged = judge(entry, around);
+    const judged = judge(entry, environment);
     const there = names.get(name);
-    const verdict = verdictOn(judged, there?.value, { request, around });
+    const verdict = verdictOn(judged, there?.value, { request, environment });
     if (verdict.outcome === 'copied' || verdict.outcome === 'replaced') {
       const path = there?.path ?? [key, name];
       const edited = withMember(text, path, judged.value);
-      if (!edited.ok) return err(invalidSettings(around.configPath, text, edited.error));
+      if (!edited.ok) return err(invalidSettings(environment.configPath, text, edited.error));
       text = edited.value.text;
       names.set(name, { value: judged.value, path });
     }
@@ -193,11 +193,11 @@ export function presentIn(text: string, path: string): Result<Present, Refusal> 
   return ok({ names, key: isVsCodeWay ? 'servers' : 'mcpServers' });
 }
 
-function judge(entry: SourceEntry, around: ImportEnvironment): CheckedEntry {
+function judge(entry: SourceEntry, environment: ImportEnvironment): CheckedEntry {
   const { source, inputs } = entry;
-  const { env, cwd, home, assayHome } = around;
-  const paths = pathsOf(around.platform);
-  const here = { env, cwd, home, assayHome, configDir: dirname(around.configPath) };
+  const { env, cwd, home, assayHome } = environment;
+  const paths = pathsOf(environment.platform);
+  const here = { env, cwd, home, assayHome, configDir: dirname(environment.configPath) };
   return checkEntry(entry, { ...source, paths, home, inputs }, here);
 }
 
@@ -206,8 +206,8 @@ interface Verdict {
   readonly reason: string | undefined;
 }
 
-function verdictOn(judged: CheckedEntry, present: unknown, { request, around }: PlanInput): Verdict {
-  if (judged.value !== undefined && isAssay(judged.value, around.ownCommand))
+function verdictOn(judged: CheckedEntry, present: unknown, { request, environment }: PlanInput): Verdict {
+  if (judged.value !== undefined && isAssay(judged.value, environment.ownCommand))
     return { outcome: 'skipped', reason: 'this is Assay itself' };
   if (judged.fault !== undefined) return { outcome: 'skipped', reason: judged.fault.reason };
   if (present === undefined) return { outcome: 'copied', reason: undefined };

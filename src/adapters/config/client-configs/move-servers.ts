@@ -23,19 +23,19 @@ import type { SourceEntry } from './sources.ts';
  */
 export async function moveServers(
   { client: id, project, except }: MoveRequest,
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Promise<Result<MoveReport, Refusal>> {
   const client = CLIENTS.find((one) => one.id === id);
   if (client === undefined)
     return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
   const files: { path: string; names: readonly string[] }[] = [];
   const moved = await retryOnChange(async () => {
-    const known = await knownEntries({ client: id, project }, around);
+    const known = await knownEntries({ client: id, project }, environment);
     if (!known.ok) return known;
     const leaving = known.value.filter(({ member }) => !except.includes(member.key));
     for (const path of new Set(leaving.map(({ source }) => source.file))) {
       const entries = leaving.filter(({ source }) => source.file === path);
-      const names = await takeOut(path, entries, { client, around });
+      const names = await takeOut(path, entries, { client, environment });
       if (!names.ok) return names;
       files.push({ path, names: names.value });
     }
@@ -46,14 +46,14 @@ export async function moveServers(
 
 interface Context {
   readonly client: Client;
-  readonly around: ImportEnvironment;
+  readonly environment: ImportEnvironment;
 }
 
 /** Takes entries out of one file, unless it changed since they were read. Returns their names. */
 async function takeOut(
   path: string,
   entries: readonly SourceEntry[],
-  { client, around }: Context,
+  { client, environment }: Context,
 ): Promise<Result<readonly string[], Refusal | ConcurrentChange>> {
   const read = await readSettings(path);
   if (!read.ok) return read;
@@ -69,18 +69,18 @@ async function takeOut(
     text = without;
     moved.push({ path: place, value });
   }
-  const key = { assayHome: around.assayHome, client: client.id, path };
+  const key = { assayHome: environment.assayHome, client: client.id, path };
   const record = await readRecord(key);
-  const kept = formerOf(record, settings, { client, ownCommand: around.ownCommand });
+  const kept = formerOf(record, settings, { client, ownCommand: environment.ownCommand });
   const saved = await saveRecord(
     {
-      ...{ client: client.id, path, former: kept.former, savedMs: around.nowMs },
+      ...{ client: client.id, path, former: kept.former, savedMs: environment.nowMs },
       // They stay in the file.
       entries: record?.entries ?? new Map(),
       moved: [...kept.moved, ...moved],
       written: hashOf({ ...settings, text }),
     },
-    around.assayHome,
+    environment.assayHome,
   );
   const put = saved.ok ? await writeSettings(settings, wholeOf({ ...settings, text })) : saved;
   if (put.ok) return ok(moved.map((entry) => entry.path.at(-1) ?? ''));

@@ -20,29 +20,29 @@ import {
  */
 export function addServer(
   request: AddRequest,
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Promise<Result<AddedServer, Refusal>> {
   return retryOnChange(async () => {
-    const own = await readSettings(around.configPath);
+    const own = await readSettings(environment.configPath);
     if (!own.ok) return own;
-    const edited = withServer(own.value, request, around);
+    const edited = withServer(own.value, request, environment);
     if (!edited.ok) return edited;
     const { text, isReplaced } = edited.value;
     // An insertion loses nothing.
     const isBackedUp = own.value === undefined || isReplaced;
     const saved = isBackedUp
-      ? await saveConfig(own.value, text, around)
+      ? await saveConfig(own.value, text, environment)
       : await writeSettings(own.value, wholeOf({ ...own.value, text }));
-    return saved.ok ? ok({ path: around.configPath, isReplaced, backup: saved.value }) : saved;
+    return saved.ok ? ok({ path: environment.configPath, isReplaced, backup: saved.value }) : saved;
   });
 }
 
 function withServer(
   own: SettingsFile | undefined,
   { name, entry, overwrite }: AddRequest,
-  around: ImportEnvironment,
+  environment: ImportEnvironment,
 ): Result<{ readonly text: string; readonly isReplaced: boolean }, Refusal> {
-  const { configPath, env, cwd, home } = around;
+  const { configPath, env, cwd, home } = environment;
   const text = own?.text ?? '';
   const present = presentIn(text, configPath);
   if (!present.ok) return present;

@@ -20,27 +20,27 @@ import {
  */
 export async function undoConnect(
   request: UndoRequest,
-  around: ConnectEnvironment,
+  environment: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal>> {
-  return retryOnChange(() => undoOnce(request, around));
+  return retryOnChange(() => undoOnce(request, environment));
 }
 
 async function undoOnce(
   { client: id, project, dryRun }: UndoRequest,
-  around: ConnectEnvironment,
+  environment: ConnectEnvironment,
 ): Promise<Result<ConnectReport, Refusal | ConcurrentChange>> {
-  const targets = targetsOf({ client: id, project }, around);
+  const targets = targetsOf({ client: id, project }, environment);
   if (!targets.ok) return targets;
   for (const target of targets.value) {
     const { path } = target.file;
-    const key = { assayHome: around.assayHome, client: id, path };
+    const key = { assayHome: environment.assayHome, client: id, path };
     const record = await readRecord(key);
     if (record === undefined) continue;
     const present = await readSettings(path);
     if (!present.ok) return present;
     const step =
       present.value &&
-      stepFor(record, present.value, { client: target.client, ownCommand: around.ownCommand });
+      stepFor(record, present.value, { client: target.client, ownCommand: environment.ownCommand });
     if (step === undefined) break;
     const done = dryRun ? ok(undefined) : await take(step);
     if (!done.ok) return done;

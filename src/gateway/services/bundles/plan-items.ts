@@ -29,17 +29,17 @@ export interface PlannedImport {
 /** A plan for display: nothing secret, with warnings for each item. */
 export function planItems(
   { planned, filled, refusedSettings, suspended }: PlannedImport,
-  around: ImportContext,
+  context: ImportContext,
 ): readonly PlanItem[] {
   const items = planned.map(({ item, former, action, changed }): PlanItem => {
     const warnings =
-      item.kind === 'override' ? overrideWarnings(item, suspended) : warningsOf(item, filled, around);
+      item.kind === 'override' ? overrideWarnings(item, suspended) : warningsOf(item, filled, context);
     return {
       kind: item.kind,
       name: item.name,
       action,
       changed,
-      ...valuesOf({ item, former }, around),
+      ...valuesOf({ item, former }, context),
       warnings,
     };
   });
@@ -49,7 +49,7 @@ export function planItems(
   });
   const refused = [...refusedSettings].map(([key, value]): PlanItem => {
     const warning = `A bundle cannot change it, as it controls access to Assay or the addresses it may reach. Set ${startupPlaces(key)}.`;
-    const values = { before: around.runningSetting(key), after: plainValue(value) };
+    const values = { before: context.runningSetting(key), after: plainValue(value) };
     return { kind: 'preference', name: key, action: 'omitted', changed: [], ...values, warnings: [warning] };
   });
   return [...items, ...leftOut, ...refused];
@@ -58,14 +58,14 @@ export function planItems(
 /** Before and after, if the change is a single comparable value. Never secret. */
 function valuesOf(
   { item, former }: Pick<Planned, 'item' | 'former'>,
-  around: ImportContext,
+  context: ImportContext,
 ): Pick<PlanItem, 'before' | 'after'> {
   if (item.kind === 'preference') {
     const { key, value } = item.value;
     const there = former?.kind === 'preference' ? former.value.value : undefined;
-    const isFixed = around.settingFix(key) !== undefined;
+    const isFixed = context.settingFix(key) !== undefined;
     const defaultValue = isSettingKey(key) ? SETTINGS[key].kind.defaultValue : null;
-    const before = isFixed && isSettingKey(key) ? around.runningSetting(key) : (there ?? defaultValue);
+    const before = isFixed && isSettingKey(key) ? context.runningSetting(key) : (there ?? defaultValue);
     return { before: plainValue(before), after: plainValue(value) };
   }
   if (item.kind === 'trust')
@@ -80,16 +80,16 @@ function plainValue(value: unknown): PlainValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
-function warningsOf(item: BundleItem, filled: RefilledBundle, around: ImportContext): readonly string[] {
+function warningsOf(item: BundleItem, filled: RefilledBundle, context: ImportContext): readonly string[] {
   if (item.kind === 'preference') {
-    const fix = around.settingFix(item.name);
+    const fix = context.settingFix(item.name);
     return fix === undefined
       ? []
       : [`Here it is fixed by the ${fix.origin} (${fix.by}), which goes before it.`];
   }
   if (item.kind !== 'gateway' && item.kind !== 'tool' && item.kind !== 'function') return [];
   const missing = filled.missing.get(entryKey(item.kind, item.name)) ?? [];
-  const isShadowed = item.kind === 'gateway' && around.configNames().includes(item.name);
+  const isShadowed = item.kind === 'gateway' && context.configNames().includes(item.name);
   return [
     ...(missing.length === 0 ? [] : [`It needs ${missing.join(', ')}: ${REMEDIES[item.kind]}.`]),
     ...(isShadowed ? ['The config file has a server of this name, which goes before it.'] : []),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { moduleOf, openedModule } from '../../../support/function-modules.ts';
 import { tempDir } from '../../../support/paths.ts';
 
-const home = join(tempDir(), 'around', 'home');
+const home = join(tempDir(), 'configEnvironment', 'home');
 mkdirSync(join(home, 'functions'), { recursive: true });
 writeFileSync(join(home, 'admin-token'), 'secret');
 const around = join(home, '..');

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import type { ConnectEnvironment } from '../adapters/config/client-configs/connect-client.ts';
-import { locateConfig, surroundings } from '../adapters/config/locate-config.ts';
+import { locateConfig, environmentOf } from '../adapters/config/locate-config.ts';
 import { locateHome } from '../adapters/config/locate-home.ts';
 import type { AppOptions, ViewOptions } from '../core/command-options.ts';
 
@@ -8,15 +8,15 @@ import type { AppOptions, ViewOptions } from '../core/command-options.ts';
 export const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
 
 /** What an entry for Assay in the config file of a client depends on. */
-export function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
-  const around = surroundings(options);
-  const assayHome = locateHome(around);
+export function connectEnvironment(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
+  const configEnvironment = environmentOf(options);
+  const assayHome = locateHome(configEnvironment);
   const { path, origin } = located(options);
   // Clients start the entry without this shell's variables, so their values are written into it.
   const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
-  const isHomeNamed = (around.env['ASSAY_HOME'] ?? '') !== '';
+  const isHomeNamed = (configEnvironment.env['ASSAY_HOME'] ?? '') !== '';
   return {
-    ...around,
+    ...configEnvironment,
     platform: process.platform,
     ownCommand,
     assayHome,
@@ -27,7 +27,7 @@ export function neighbourhood(options: AppOptions, ownCommand: readonly string[]
 }
 
 export function located(options: AppOptions): ReturnType<typeof locateConfig> {
-  return locateConfig({ flag: options.config, ...surroundings(options) });
+  return locateConfig({ flag: options.config, ...environmentOf(options) });
 }
 
 /** The options by which `assay stdio` gives these tools. */
