@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
 import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
-import { type Examined, examineServer, openSettled, type Setting } from './experiment/examine-server.ts';
+import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
 import { runTool, type ToolTrials } from './experiment/run-tool.ts';
 import type { ListedTool } from './experiment/world.ts';
 import { runTools } from './experiment/run-tools.ts';
@@ -252,13 +252,13 @@ function trialsOf(
   const own = fixture?.calls ?? [];
   const limit = Math.max(limits.sets, own.length);
   const sets = chooseArguments({ name, inputSchema, fixtures: own, limit }, examined.scene);
-  const pace = { ...PACE, callLimitMs: limits.callMs, repeats: limits.repeats };
+  const { startMs, background } = examined;
+  const pace = { ...PACE, startMs, callLimitMs: limits.callMs, repeats: limits.repeats };
   const seed = setting.seedPath;
-  const { settleMs, background } = examined;
   const { startTargets } = background;
   return runTool({
     ...{ tool: name, sets, pace, seed, startTargets, signal },
-    openWorld: () => openSettled(setting, settleMs),
+    openWorld: () => openWorld(setting),
   });
 }
 

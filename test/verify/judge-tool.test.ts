@@ -221,21 +221,33 @@ describe('attribution', () => {
     expect(kinds(promising, given([trial([], { calls })])).readOnlyHint).toBe('contradicted');
   });
 
-  it('what also happens without a call is not attributed to it', () => {
-    expect(kinds(promising, given([trial([busy, busy], { control: observation(busy) })]))).toMatchObject({
+  it('what also happens without a call is no evidence, and leaves open what the call did', () => {
+    const unobserved = { kind: 'unobserved', reason: 'background_change' };
+    const verdictsOf = (trials: Trials): unknown =>
+      judgeTool({ name: 't', digest: 'd', declared: promising }, trials).verdicts;
+    const control = observation(busy);
+    const background = { targets: new Set(['/seed/a', 'example.com']), startTargets: new Set<string>() };
+    for (const trials of [
+      given([trial([busy, busy], { control })]),
+      given([trial([busy, {}])], { background }),
+    ])
+      expect(verdictsOf(trials)).toMatchObject({ readOnlyHint: unobserved, openWorldHint: unobserved });
+    expect(kinds(promising, given([trial([{}, {}])], { background }))).toMatchObject({
       readOnlyHint: 'consistent',
       openWorldHint: 'consistent',
     });
-    const background = { targets: new Set(['/seed/a', 'example.com']), startTargets: new Set<string>() };
-    expect(kinds(promising, given([trial([busy, {}])], { background })).readOnlyHint).toBe('consistent');
+    expect(kinds({ readOnlyHint: false }, given([trial([busy, {}])], { background })).readOnlyHint).toBe(
+      'unobserved',
+    );
   });
 
-  it('what the start of the server had yet to change is not attributed once, and then it is', () => {
+  it('what the start of the server had yet to change is no evidence once, and then it is', () => {
     const again = { changes: [modified('/seed/a', 'x', 'xy')] };
     const pending = new Set(['/seed/a']);
     const kindOf = (calls: readonly Partial<Observation>[]): VerdictKind =>
       kinds(promising, given([trial(calls, { pending })])).readOnlyHint;
-    expect(kindOf([{ changes: busy.changes }, {}])).toBe('consistent');
+    expect(kindOf([{}, {}])).toBe('consistent');
+    expect(kindOf([{ changes: busy.changes }, {}])).toBe('unobserved');
     expect(kindOf([{ changes: busy.changes }, again])).toBe('contradicted');
   });
 

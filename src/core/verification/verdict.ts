@@ -30,7 +30,9 @@ export type UnobservedReason =
   /** More happened than a limit allows to record. */
   | 'incomplete'
   /** A change cannot be classified, such as one of a file that is too large. */
-  | 'unclear_change';
+  | 'unclear_change'
+  /** What happened during calls happens without one, too, so that it is not known whether a call did the same. */
+  | 'background_change';
 
 /** One observed effect of one call. */
 export interface Evidence {

@@ -36,28 +36,22 @@ export interface Examined {
   readonly scene: Scene;
   readonly background: Background;
   /** How long after its first list it is still busy with its start. */
-  readonly settleMs: number;
+  readonly startMs: number;
   readonly mechanisms: readonly Mechanism[];
   readonly missing: readonly MissingMechanism[];
 }
 
 /** A first start may compile, migrate or wait for a slow machine. */
 const START_LIMIT_MS = 30_000;
-const SETTLE_MS = 1_500;
+/** How long nothing happens once a start is over. */
+const QUIET_MS = 1_500;
+const MAX_SETTLE_MS = 10_000;
 const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
 const MAX_LIST_CALLS = 10;
 
-function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
+export function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
   return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS });
-}
-
-/** A world in which the server has had the time that it needs to start. */
-export async function openSettled(setting: Setting, settleMs: number): Promise<Result<World, WorldFault>> {
-  const opened = await openWorld(setting);
-  // Others that start at the same time make it slower.
-  if (opened.ok) await pause(2 * settleMs);
-  return opened;
 }
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
@@ -67,7 +61,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   const world = opened.value;
   try {
     const { tools } = world;
-    const { starting, settleMs } = await settled(world, setting);
+    const { starting, startMs } = await settled(world, setting);
     await pause(IDLE_MS);
     const idle = await world.observe();
     const { mechanisms, missing } = world.sandbox;
@@ -75,8 +69,8 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
       ...world.serverVersion,
       tools,
       scene: { ...placeOf(setting), seen: await seenValues(world, tools, setting) },
-      background: backgroundOf(starting, idle),
-      settleMs,
+      background: backgroundOf(starting, idle, { seed: setting.seedPath }),
+      startMs,
       mechanisms,
       missing,
     });
@@ -87,19 +81,22 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   }
 }
 
+/** Watches the start until it is over. That of a server that is always busy has no end, and counts as none. */
 async function settled(
   world: World,
   { seedPath }: Setting,
-): Promise<{ readonly starting: readonly Observation[]; readonly settleMs: number }> {
+): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
   const starting = [await world.observe()];
-  let settleMs = 0;
-  for (let passedMs = SETTLE_STEP_MS; passedMs <= SETTLE_MS; passedMs += SETTLE_STEP_MS) {
+  let startMs = 0;
+  for (let passedMs = 0; passedMs < startMs + QUIET_MS;) {
     await pause(SETTLE_STEP_MS);
+    passedMs += SETTLE_STEP_MS;
     const observation = await world.observe();
     starting.push(observation);
-    if (!isQuiet(observation, { seed: seedPath })) settleMs = passedMs;
+    if (!isQuiet(observation, { seed: seedPath })) startMs = passedMs;
+    if (passedMs >= MAX_SETTLE_MS) return { starting, startMs: 0 };
   }
-  return { starting, settleMs };
+  return { starting, startMs };
 }
 
 function placeOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {

@@ -12,6 +12,8 @@ import type { WorldFault, World } from './world.ts';
 export interface Pace {
   /** Idle time before the first call, to see what happens without one. */
   readonly controlMs: number;
+  /** How long after its first list the server is busy with its start. As long nothing must happen before the first call. */
+  readonly startMs: number;
   /** Time after each call. */
   readonly settleMs: number;
   /** Time after the last call. */
@@ -27,11 +29,14 @@ export interface ToolRun {
   readonly sets: readonly ArgumentSet[];
   readonly pace: Pace;
   readonly seed: string;
-  /** What the server changes when it starts. */
+  /** Files that the server changes when it starts. */
   readonly startTargets: ReadonlySet<string>;
-  readonly openWorld: () => Promise<Result<World, WorldFault>>;
+  readonly openWorld: () => Promise<Result<CalledWorld, WorldFault>>;
   readonly signal: AbortSignal;
 }
+
+/** What a run needs of a world. */
+export type CalledWorld = Pick<World, 'call' | 'observe' | 'hasEnded' | 'close'>;
 
 export interface ToolTrials {
   readonly trials: readonly Trial[];
@@ -40,11 +45,12 @@ export interface ToolTrials {
 
 /**
  * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set that fails after others had
- * effects is tried again in a fresh one, and so is an apparent lack of idempotency, with more time for late effects.
+ * effects is tried again in a fresh one. So are an apparent lack of idempotency and a change that the start of the server
+ * may have made, with more time for late effects.
  */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
-  let world: World | undefined;
+  let world: CalledWorld | undefined;
   let isFresh = true;
   let pending = new Set(run.startTargets);
   try {
@@ -59,9 +65,11 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
         isFresh = true;
         pending = new Set(run.startTargets);
       }
-      const trial = await runTrial(world, set, { ...run, pending, isLast: set === run.sets.at(-1) });
+      const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
+      const trial = await runTrial(world, set, { ...run, pace, pending, isLast: set === run.sets.at(-1) });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
-      trials.push(again || seemsToRepeat(trial, run) ? await inFreshWorld(set, run, trial) : trial);
+      const isDoubtful = again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run);
+      trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
       isFresh = false;
     }
   } finally {
@@ -79,12 +87,19 @@ function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
     );
 }
 
+/** Whether something changed that the start of the server had yet to change. */
+function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boolean {
+  return [...calls.map(({ observation }) => observation), late].some((observation) =>
+    effectsOf(observation, { seed }).some(({ target }) => pending.has(target)),
+  );
+}
+
 /** The trial again, alone and with more time after each call. The former one if the server does not start. */
 async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
   const opened = await run.openWorld();
   if (!opened.ok) return former;
   try {
-    const pace = { ...run.pace, settleMs: run.pace.lateMs };
+    const pace = { ...run.pace, startMs: 2 * run.pace.startMs, settleMs: run.pace.lateMs };
     const pending = new Set(run.startTargets);
     return await runTrial(opened.value, set, { ...run, pace, pending, isLast: true });
   } finally {
@@ -99,7 +114,7 @@ interface TrialRun extends ToolRun {
   readonly isLast: boolean;
 }
 
-async function runTrial(world: World, set: ArgumentSet, run: TrialRun): Promise<Trial> {
+async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Promise<Trial> {
   const { tool, pace, isLast } = run;
   const { args, origin, shape } = set;
   const observe = (): Promise<Observation> => observed(world, run);
@@ -121,21 +136,30 @@ async function runTrial(world: World, set: ArgumentSet, run: TrialRun): Promise<
 }
 
 const MAX_WINDOWS = 10;
+/** Others that start at the same time make a server slower than it was alone. */
+const MAX_SLOWNESS = 10;
+const MAX_DELAY_MS = 5_000;
 
 /** What happens without a call. Waits for the end of what the server does when it starts. */
 async function controlWindow(
   observe: () => Promise<Observation>,
-  { pace, seed }: TrialRun,
+  { pace: { controlMs, startMs }, seed, pending }: TrialRun,
 ): Promise<Observation> {
   await observe();
-  for (let window = 1; ; window += 1) {
-    await pause(pace.controlMs);
+  const maxWindows = Math.max(
+    MAX_WINDOWS,
+    Math.min(MAX_SLOWNESS * startMs, startMs + MAX_DELAY_MS) / controlMs,
+  );
+  for (let window = 1, quietMs = 0; ; window += 1) {
+    await pause(controlMs);
     const control = await observe();
-    if (window === MAX_WINDOWS || isQuiet(control, { seed })) return control;
+    quietMs = isQuiet(control, { seed }) ? quietMs + controlMs : 0;
+    const isStarted = startMs === 0 || (pending.size === 0 && quietMs >= startMs);
+    if (window >= maxWindows || (isStarted && quietMs > 0)) return control;
   }
 }
 
-async function observed(world: World, { seed, pending }: TrialRun): Promise<Observation> {
+async function observed(world: CalledWorld, { seed, pending }: TrialRun): Promise<Observation> {
   const observation = await world.observe();
   for (const { target } of effectsOf(observation, { seed })) pending.delete(target);
   return observation;

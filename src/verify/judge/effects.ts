@@ -27,19 +27,22 @@ export interface Effect {
 export interface Background {
   /** What happens at any time. */
   readonly targets: ReadonlySet<string>;
-  /** What happens when the server starts. Its tools may do more with it, as with a database that is opened then. */
+  /** Files that the start of the server changes. Its tools may do more with them, as with a database that is opened then. */
   readonly startTargets: ReadonlySet<string>;
 }
 
-export function backgroundOf(starting: readonly Observation[], idle: Observation): Background {
-  const effects = (observation: Observation): readonly Effect[] =>
-    effectsOf(observation, { seed: undefined });
-  const first = starting.flatMap(effects);
+export function backgroundOf(
+  starting: readonly Observation[],
+  idle: Observation,
+  folder: SeedFolder,
+): Background {
+  const first = starting.flatMap((observation) => effectsOf(observation, folder));
   // A host that could not be reached is contacted again, whenever a retry is due.
   const contacts = first.filter(({ kind }) => kind === 'network');
+  const files = first.filter(({ kind, noise }) => kind !== 'network' && noise === undefined);
   return {
-    targets: new Set([...contacts, ...effects(idle)].map(({ target }) => target)),
-    startTargets: new Set(first.map(({ target }) => target)),
+    targets: new Set([...contacts, ...effectsOf(idle, folder)].map(({ target }) => target)),
+    startTargets: new Set(files.map(({ target }) => target)),
   };
 }
 

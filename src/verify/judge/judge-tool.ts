@@ -7,7 +7,7 @@ import type {
   Verdict,
 } from '../../core/verification/verdict.ts';
 import type { Mechanism, Observation } from '../observation.ts';
-import { type Effect, effectsOf } from './effects.ts';
+import { effectsOf } from './effects.ts';
 import { signalsOf } from './signals.ts';
 import { type CallEffect, isSuccess, type Trial, type Trials } from './trial.ts';
 
@@ -19,9 +19,9 @@ export interface ToolFacts {
 
 /** Compares what trials of a tool did with what its hints say. */
 export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
-  const effects = attributed(given);
+  const { effects, excused } = attributed(given);
   const coverage = coverageOf(given.trials);
-  const verdictOf = (hint: Hint): Verdict => judgeHint(hint, { facts, given, effects, coverage });
+  const verdictOf = (hint: Hint): Verdict => judgeHint(hint, { facts, given, effects, excused, coverage });
   const verdicts = Object.fromEntries(HINTS.map((hint) => [hint, verdictOf(hint)])) as Record<Hint, Verdict>; // every hint was visited
   const failure = coverage.successfulCalls > 0 ? undefined : failureOf(given.trials);
   return {
@@ -33,26 +33,34 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   };
 }
 
-/** The effects of calls, without those that happen without calls, too. */
-function attributed({ trials, background, seed }: Trials): readonly CallEffect[] {
-  return trials.flatMap((trial) => {
-    const place = { seed };
-    const control = new Set(effectsOf(trial.control, place).map(({ target }) => target));
+interface Attribution {
+  readonly effects: readonly CallEffect[];
+  /** During calls, but also without one: they are no evidence, and leave open what the call itself did. */
+  readonly excused: readonly CallEffect[];
+}
+
+function attributed({ trials, background, seed }: Trials): Attribution {
+  const effects: CallEffect[] = [];
+  const excused: CallEffect[] = [];
+  for (const trial of trials) {
+    const control = new Set(effectsOf(trial.control, { seed }).map(({ target }) => target));
     const pending = new Set(trial.pending);
-    const isOwn = ({ target }: Effect): boolean =>
-      !background.targets.has(target) && !control.has(target) && !pending.delete(target);
-    const during = trial.calls.flatMap(({ number, observation }) =>
-      effectsOf(observation, place).map((effect) => ({ ...effect, trial, call: number, isLate: false })),
-    );
-    const last = trial.calls.at(-1)?.number ?? 1;
-    const late = effectsOf(trial.late, place).map((effect) => ({
-      ...effect,
-      trial,
-      call: last,
-      isLate: true,
-    }));
-    return [...during, ...late].filter(isOwn);
-  });
+    for (const effect of effectsIn(trial, seed)) {
+      const { target } = effect;
+      const isExcused = background.targets.has(target) || control.has(target) || pending.delete(target);
+      (isExcused ? excused : effects).push(effect);
+    }
+  }
+  return { effects, excused };
+}
+
+function effectsIn(trial: Trial, seed: string): readonly CallEffect[] {
+  const during = trial.calls.flatMap(({ number, observation }) =>
+    effectsOf(observation, { seed }).map((effect) => ({ ...effect, trial, call: number, isLate: false })),
+  );
+  const call = trial.calls.at(-1)?.number ?? 1;
+  const late = effectsOf(trial.late, { seed }).map((effect) => ({ ...effect, trial, call, isLate: true }));
+  return [...during, ...late];
 }
 
 function coverageOf(trials: readonly Trial[]): ToolCoverage {
@@ -74,6 +82,7 @@ interface Judged {
   readonly facts: ToolFacts;
   readonly given: Trials;
   readonly effects: readonly CallEffect[];
+  readonly excused: readonly CallEffect[];
   readonly coverage: ToolCoverage;
 }
 
@@ -128,7 +137,7 @@ function withoutContradiction(hint: Hint, judged: Judged): Verdict {
 }
 
 /** Why the absence of effects says nothing. */
-function obstacle(hint: Hint, { given, coverage }: Judged): UnobservedReason | undefined {
+function obstacle(hint: Hint, { given, coverage, excused }: Judged): UnobservedReason | undefined {
   if (given.trials.length === 0) return given.stopped ?? 'no_arguments';
   if (coverage.successfulCalls === 0) return given.stopped ?? 'no_successful_call';
   const repeated = given.trials.some((trial) => firstSucceeded(trial) && trial.calls.length > 1);
@@ -136,7 +145,8 @@ function obstacle(hint: Hint, { given, coverage }: Judged): UnobservedReason | u
   const needed: readonly Mechanism[] =
     hint === 'openWorldHint' ? ['empty_network', 'syscall_trace'] : ['overlay'];
   if (!needed.some((mechanism) => given.mechanisms.includes(mechanism))) return 'mechanism_missing';
-  return given.trials.some((trial) => isIncomplete(trial)) ? 'incomplete' : undefined;
+  if (given.trials.some((trial) => isIncomplete(trial))) return 'incomplete';
+  return excused.some((effect) => isAgainst(hint, effect)) ? 'background_change' : undefined;
 }
 
 function isIncomplete({ calls, late }: Trial): boolean {
@@ -145,9 +155,9 @@ function isIncomplete({ calls, late }: Trial): boolean {
 }
 
 /** An effect of which it is not known whether it contradicts the hint. */
-function unclear(hint: Hint, { effects }: Judged): UnobservedReason | undefined {
+function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | undefined {
   if (!isAboutWrites(hint)) return undefined;
-  const isUnclear = effects.some(
+  const isUnclear = [...effects, ...excused].some(
     ({ noise, isUnclear, isLate, kind }) =>
       noise === undefined && kind !== 'network' && (isUnclear || (isLate && hint === 'idempotentHint')),
   );

@@ -1,0 +1,88 @@
+// What is done with the changes that the start of a server makes late.
+import { describe, expect, it } from 'vitest';
+import { ok } from '../../src/core/result.ts';
+import type { VerdictKind } from '../../src/core/verification/verdict.ts';
+import { type CalledWorld, runTool } from '../../src/verify/experiment/run-tool.ts';
+import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
+import type { Observation } from '../../src/verify/observation.ts';
+import { answer, created, modified, observation, SEED } from './observations.ts';
+
+const STORE = '/seed/store.json';
+const FROM_START = created(STORE, '{"starts":1}');
+
+interface Script {
+  /** What is seen without a call, observation by observation, and then nothing. */
+  readonly idle?: readonly Partial<Observation>[];
+  /** What is seen after each call, and then nothing. */
+  readonly called: readonly Partial<Observation>[];
+}
+
+/** A world in which what happens is known beforehand. */
+function scripted({ idle = [], called }: Script): CalledWorld {
+  const [waiting, calls] = [[...idle], [...called]];
+  let seen: Partial<Observation> = {};
+  return {
+    hasEnded: false,
+    call: () => {
+      // What has not yet happened does now, and a file shows one change.
+      const changes = [...waiting.splice(0), calls.shift() ?? {}].flatMap((one) => one.changes ?? []);
+      seen = { changes: [...new Map(changes.map((change) => [change.path, change])).values()] };
+      return Promise.resolve({ answer: answer() });
+    },
+    observe: () => {
+      const found = Object.keys(seen).length > 0 ? seen : (waiting.shift() ?? {});
+      seen = {};
+      return Promise.resolve(observation(found));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The verdict on `readOnlyHint: true` of a tool that is called twice. `worlds`: one for each sandbox. */
+async function verdictIn(...worlds: readonly Script[]): Promise<VerdictKind> {
+  const left = [...worlds];
+  const startTargets = new Set([STORE]);
+  const run = await runTool({
+    tool: 't',
+    sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
+    pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
+    ...{ seed: SEED, startTargets },
+    openWorld: () => {
+      const script = left.shift();
+      if (script === undefined) throw new Error('a sandbox too many');
+      return Promise.resolve(ok(scripted(script)));
+    },
+    signal: new AbortController().signal,
+  });
+  expect(left).toEqual([]);
+  const background = { targets: new Set<string>(), startTargets };
+  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED };
+  return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts.readOnlyHint
+    .kind;
+}
+
+describe('a file that the start of the server changes', () => {
+  const ownWrite = { changes: [modified(STORE, '{"starts":1}', '{}')] };
+  const start = { changes: [FROM_START] };
+
+  it('is waited for before the first call, so that what the call does with it counts', async () => {
+    const idle = [...nothing(40), start];
+    expect(await verdictIn({ idle, called: [ownWrite] })).toBe('contradicted');
+    expect(await verdictIn({ idle, called: [{}] })).toBe('consistent');
+  });
+
+  it('may change again as long as the server is busy with its start', async () => {
+    expect(await verdictIn({ idle: [start, ...nothing(4), ownWrite], called: [{}] })).toBe('consistent');
+  });
+
+  it('is no evidence if it changes with the first call only, but a fresh sandbox may show more', async () => {
+    const never = { idle: [...nothing(200), start], called: [ownWrite] };
+    expect(await verdictIn(never, never)).toBe('unobserved');
+    expect(await verdictIn(never, { idle: [start], called: [ownWrite] })).toBe('contradicted');
+    expect(await verdictIn(never, { idle: [start], called: [{}] })).toBe('consistent');
+  });
+});
+
+function nothing(times: number): readonly Partial<Observation>[] {
+  return Array.from({ length: times }, () => ({}));
+}
