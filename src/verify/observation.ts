@@ -113,8 +113,8 @@ export type NetworkAddress =
 
 /** An attempt to reach something outside the machine. None succeeds. */
 export type NetworkRequest =
-  /** `name` is absent if the query could not be read. */
-  | { readonly atMs: number; readonly pid: number; readonly kind: 'dns'; readonly name?: string }
+  /** `name` is absent if the query could not be read, `pid` if no system call was traced. */
+  | { readonly atMs: number; readonly pid?: number; readonly kind: 'dns'; readonly name?: string }
   | {
       readonly atMs: number;
       readonly pid: number;

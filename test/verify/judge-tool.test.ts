@@ -194,7 +194,7 @@ describe('nothing is called consistent', () => {
   });
 
   it('without a mechanism that could have shown a contradiction', () => {
-    const found = kinds(promising, given([trial([{}, {}])], { mechanisms: ['overlay'] }));
+    const found = kinds(promising, given([trial([{}, {}])], { mechanisms: ['overlay', 'empty_network'] }));
     expect(found).toEqual({
       ...unobserved,
       readOnlyHint: 'consistent',

@@ -50,6 +50,7 @@ export class NetworkSink {
   readonly #pages: Server;
   readonly #sockets = new Set<{ readonly destroy: () => void }>();
   #requests: NetworkRequest[] = [];
+  #queries: NetworkRequest[] = [];
 
   constructor() {
     this.#pages = createServer((request, answer) => {
@@ -64,11 +65,12 @@ export class NetworkSink {
     else if (handle instanceof Listener) this.#answerPages(handle);
   }
 
-  /** HTTP requests since the last time. */
-  take(): readonly NetworkRequest[] {
-    const requests = this.#requests;
+  /** HTTP requests since the last time, and unless a trace has them the names that were asked for. */
+  take({ isTraced }: { readonly isTraced: boolean }): readonly NetworkRequest[] {
+    const taken = isTraced ? this.#requests : [...this.#queries, ...this.#requests];
     this.#requests = [];
-    return requests;
+    this.#queries = [];
+    return taken;
   }
 
   /** The trace with the hosts that were meant in place of the addresses that they were given here. */
@@ -111,6 +113,7 @@ export class NetworkSink {
     socket.on('message', (query, { port, address }) => {
       const name = queriedName(query);
       if (name === undefined) return;
+      if (this.#queries.length < MAX_REQUESTS) this.#queries.push({ atMs: Date.now(), kind: 'dns', name });
       socket.send(answerTo(query, name, this.#addressOf(name)), port, address, () => undefined);
     });
   }

@@ -190,7 +190,7 @@ export class RunningSandbox implements Sandbox {
       ...this.#marked(sinceMs),
       changes,
       events: trace?.events ?? [],
-      network: [...(trace?.network ?? []), ...this.#sink.take()].sort((a, b) => a.atMs - b.atMs),
+      network: [...(trace?.network ?? []), ...this.#sink.take({ isTraced })].sort((a, b) => a.atMs - b.atMs),
       incomplete: [...incomplete],
     };
   }

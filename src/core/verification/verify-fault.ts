@@ -22,7 +22,8 @@ export function verifyFaultText(fault: VerifyFault): string {
     case 'SERVER_FAILED':
       return `The server did not start in the sandbox: ${fault.message}`;
     case 'SANDBOX_UNAVAILABLE':
-      return fault.missing.map(({ why, install }) => `${why} ${install}`).join('\n');
+      // Several mechanisms may lack the same.
+      return [...new Set(fault.missing.map(({ why, install }) => `${why} ${install}`))].join('\n');
     case 'TOOL_UNKNOWN':
       return `The server has no tool ${JSON.stringify(fault.name)}. It has ${fault.known.join(', ')}.`;
     case 'FILE_UNREADABLE':

@@ -249,8 +249,9 @@ function printTotals(report: VerifyReport): void {
     `\n${counted(open, 'contradiction')}. ${toolsWithSuccess} of ${counted(tools, 'tool')} made a successful call; ${counted(calls, 'call')}, ${counted(shapes, 'shape')} of arguments, ${(report.tookMs / 1_000).toFixed(1)} s.`,
   );
   print(`Watched by ${report.mechanisms.join(', ')}.`);
-  for (const { mechanism, why, install } of report.missing)
-    printError(printable(`warning: no ${mechanism}. ${why} ${install}`));
+  const reasons = Map.groupBy(report.missing, ({ why, install }) => `${why} ${install}`);
+  for (const [reason, missing] of reasons)
+    printError(printable(`warning: no ${missing.map(({ mechanism }) => mechanism).join(', ')}. ${reason}`));
   const suggested = report.tools.filter(
     (tool) => HINTS.some((hint) => tool.verdicts[hint].kind === 'contradicted') && differs(tool),
   );

@@ -142,9 +142,9 @@ function obstacle(hint: Hint, { given, coverage, excused }: Judged): UnobservedR
   if (coverage.successfulCalls === 0) return given.stopped ?? 'no_successful_call';
   const repeated = given.trials.some((trial) => firstSucceeded(trial) && trial.calls.length > 1);
   if (hint === 'idempotentHint' && !repeated) return 'no_successful_call';
-  const needed: readonly Mechanism[] =
-    hint === 'openWorldHint' ? ['empty_network', 'syscall_trace'] : ['overlay'];
-  if (!needed.some((mechanism) => given.mechanisms.includes(mechanism))) return 'mechanism_missing';
+  // Without the trace, names and HTTP requests are seen, but no other connection.
+  const needed: Mechanism = hint === 'openWorldHint' ? 'syscall_trace' : 'overlay';
+  if (!given.mechanisms.includes(needed)) return 'mechanism_missing';
   if (given.trials.some((trial) => isIncomplete(trial))) return 'incomplete';
   return excused.some((effect) => isAgainst(hint, effect)) ? 'background_change' : undefined;
 }

@@ -28,6 +28,7 @@ export function junitText(report: VerifyReport): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${totals}>`,
     `  <testsuite name="${xml(`assay verify ${report.server.name}`)}" ${totals} time="${seconds}">`,
+    `    <properties><property name="mechanisms" value="${xml(report.mechanisms.join(' '))}"/></properties>`,
     ...lines,
     '  </testsuite>',
     '</testsuites>',

@@ -15,7 +15,8 @@ import { execPath } from 'node:process';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxes } from '../../../src/adapters/sandbox/open-sandbox.ts';
-import { probe } from '../../../src/adapters/sandbox/probe.ts';
+import { type Machine, probe } from '../../../src/adapters/sandbox/probe.ts';
+import { verifyFaultText } from '../../../src/core/verification/verify-fault.ts';
 import type { StateEntry, TracedEvent } from '../../../src/verify/observation.ts';
 import { until } from '../../support/endings.ts';
 import { changesIn, observed } from './observed.ts';
@@ -317,37 +318,72 @@ function inSandbox(): string[] {
     });
 }
 
+/** A folder of programs by which a machine is probed: those of this one, and others as shell scripts. */
+function programsOf(names: readonly string[], scripts: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(cwd, 'programs-'));
+  for (const name of names) symlinkSync(`/usr/bin/${name}`, join(folder, name));
+  for (const [name, text] of Object.entries(scripts))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return folder;
+}
+
+const ALL = ['overlay', 'syscall_trace', 'no_io_uring', 'empty_network', 'canaries'];
+const missingIn = ({ missing }: Machine): readonly string[] => missing.map(({ mechanism }) => mechanism);
+
 describe.skipIf(!isLinux)('a machine without strace', () => {
-  it('observes changes alone, and says what is missing', async () => {
-    const programs = mkdtempSync(join(tmpdir(), 'assay-test-'));
-    for (const name of ['unshare', 'bwrap', 'prlimit']) symlinkSync(`/usr/bin/${name}`, join(programs, name));
-    const machine = await probe('linux', programs);
-    const { observation } = await observed(cwd, `require('fs').writeFileSync('new', 'x')`, { machine });
-    rmSync(programs, { recursive: true });
+  it('observes changes and names that are looked up, and says what is missing', async () => {
+    const machine = await probe('linux', programsOf(['unshare', 'bwrap', 'prlimit']));
+    const code = `require('fs').writeFileSync('new', 'x'); require('dns').lookup('host.example', () => undefined)`;
+    const { observation } = await observed(cwd, code, { machine });
     expect(observation.mechanisms).toEqual(['overlay', 'no_io_uring', 'empty_network']);
-    expect(machine.missing.map(({ mechanism }) => mechanism)).toEqual(['syscall_trace', 'canaries']);
-    expect(machine.missing[0]?.install).toContain('apt-get install strace');
+    expect(missingIn(machine)).toEqual(['syscall_trace', 'canaries']);
+    expect(machine.missing[0]).toMatchObject({
+      why: 'The program "strace" was not found.',
+      install: expect.stringContaining('apt-get install strace') as string,
+    });
     expect(changesIn(cwd, observation)).toEqual(['created new']);
     expect(observation.events).toEqual([]);
+    expect(observation.network).toContainEqual(
+      expect.objectContaining({ kind: 'dns', name: 'host.example' }),
+    );
+  });
+
+  it('is told from one that forbids tracing', async () => {
+    const machine = await probe('linux', programsOf(['unshare', 'bwrap', 'prlimit'], { strace: 'exit 1' }));
+    expect(machine.canConfine).toBe(true);
+    expect(missingIn(machine)).toEqual(['syscall_trace', 'canaries']);
+    expect(machine.missing[0]?.install).toContain('kernel.yama.ptrace_scope');
   });
 });
 
-describe('a machine that cannot observe', () => {
-  it('says what to install', async () => {
-    const found = await probe('linux', '/nonexistent');
-    expect(found.canConfine).toBe(false);
-    expect(found.missing.map(({ mechanism }) => mechanism)).toEqual([
-      'overlay',
-      'syscall_trace',
-      'no_io_uring',
-      'empty_network',
-      'canaries',
-    ]);
+describe('a machine that cannot confine a server starts none, and says what to do', () => {
+  it.skipIf(!isLinux)('without bubblewrap', async () => {
+    const found = await probe('linux', programsOf(['unshare', 'prlimit', 'strace']));
+    expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
+    expect(found.missing[0]?.why).toBe('The program "bwrap" was not found.');
     expect(found.missing[0]?.install).toContain('apt-get install bubblewrap');
   });
 
-  it('names its system', async () => {
-    const found = await probe('darwin', '');
-    expect(found.missing[0]?.why).toContain('macOS');
+  it.skipIf(!isLinux)('where user namespaces are forbidden', async () => {
+    const programs = programsOf(['bwrap', 'prlimit', 'strace'], { unshare: 'echo forbidden >&2; exit 1' });
+    const found = await probe('linux', programs);
+    expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
+    expect(found.missing[0]?.install).toContain('kernel.apparmor_restrict_unprivileged_userns=0');
+    expect(await sandboxes(() => Promise.resolve(found))({ cwd })).toEqual({
+      ok: false,
+      error: found.missing,
+    });
+  });
+
+  it.each([
+    ['darwin', 'macOS'],
+    ['win32', 'Windows'],
+  ] as const)('on %s', async (platform, name) => {
+    const found = await probe(platform, '/usr/bin');
+    expect([found.canConfine, missingIn(found)]).toEqual([false, ALL]);
+    expect(verifyFaultText({ code: 'SANDBOX_UNAVAILABLE', missing: found.missing })).toBe(
+      `Assay cannot observe a server on ${name}: overlays, namespaces and system call traces are those of Linux. ` +
+        'Run Assay on Linux, for example in Docker or WSL 2.',
+    );
   });
 });
