@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { passphraseSeal } from '../adapters/auth/passphrase-seal.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
+import { shownArguments } from '../adapters/telemetry/shown-arguments.ts';
 import { secretMembers } from '../adapters/telemetry/secret-members.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -66,7 +67,11 @@ export function servicesOf({
     }),
     tools,
     gateways,
-    verifications: new Verifications({ catalog, gateways, records: records.records, verify, mask }),
+    verifications: new Verifications({
+      ...{ catalog, gateways, verify, mask },
+      records: records.records,
+      calls: { open: () => environment.store.open(), shown: (text) => shownArguments(text, mask) },
+    }),
     local: new CustomToolService({
       catalog,
       ...records,

@@ -34,6 +34,8 @@ export interface VerifyRequest {
   readonly baseline: string | undefined;
   /** Only these tools; all if empty. */
   readonly tools: readonly string[];
+  /** Arguments of real calls, by tool: tried first, and besides `limits.sets`. */
+  readonly recorded: ReadonlyMap<string, readonly JsonObject[]>;
   readonly limits: VerifyLimits;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: VerifyProgress) => void;
@@ -87,7 +89,8 @@ export function openVerifier(openSandbox: OpenSandbox): VerifyProgram {
       withServer(request, openSandbox, ({ examined, fixtures }) => {
         const drafts = examined.tools.map(({ name, inputSchema }) => {
           const own = fixtures.tools.get(name)?.calls ?? [];
-          const wanted = { name, inputSchema, fixtures: own, limit: 2 };
+          const recorded = request.recorded.get(name) ?? [];
+          const wanted = { name, inputSchema, recorded, fixtures: own, limit: 2 };
           const calls = chooseArguments(wanted, examined.scene).map(({ args }) => args);
           return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.scene.folder) };
         });
@@ -244,14 +247,16 @@ async function verify(
 
 function trialsOf(
   { name, inputSchema }: ListedTool,
-  { limits, signal }: VerifyRequest,
+  { limits, signal, recorded }: VerifyRequest,
   { examined, fixtures, setting }: Prepared,
 ): Promise<ToolTrials> {
   const fixture = fixtures.tools.get(name);
   if (fixture?.skip !== undefined) return Promise.resolve({ trials: [], stopped: 'skipped' });
   const own = fixture?.calls ?? [];
-  const limit = Math.max(limits.sets, own.length);
-  const sets = chooseArguments({ name, inputSchema, fixtures: own, limit }, examined.scene);
+  const real = recorded.get(name) ?? [];
+  const limit = real.length + Math.max(limits.sets, own.length);
+  const wanted = { name, inputSchema, recorded: real, fixtures: own, limit };
+  const sets = chooseArguments(wanted, examined.scene);
   const { startMs, background } = examined;
   const pace = { ...PACE, startMs, callLimitMs: limits.callMs, repeats: limits.repeats };
   const seed = setting.seedPath;

@@ -26,7 +26,10 @@ it('a contradiction that Verify finds is shown with its evidence, and alarms', a
   expect(await page.getByRole('alert').count()).toBe(0);
   await page.goto(at('servers?server=lying'));
   const panel = page.getByRole('dialog', { name: 'lying' });
+  await panel.getByLabel('Also use the arguments of recorded calls').check();
+  const asked = page.waitForRequest(/\/verify\?recorded=true$/);
   await panel.getByRole('button', { name: 'Verify' }).click();
+  await asked;
   await panel.getByText('Starting the server').waitFor();
   await panel.getByText('1 hint was contradicted:').waitFor();
   await panel.getByText(`peek: Read-only: created ${server.written}`).waitFor();

@@ -8,8 +8,8 @@ import { runAssay } from '../support/commands.ts';
 import { until } from '../support/endings.ts';
 import { toolIn } from '../support/hints.ts';
 import { openStream } from '../support/http.ts';
-import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
-import { lyingServer, type Lying } from '../support/lying.ts';
+import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { lockedServer, lyingServer, type Lying } from '../support/lying.ts';
 import { fixture, tempDir, writeConfig } from '../support/paths.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 import { meet, type Model } from '../support/toolsets.ts';
@@ -23,7 +23,10 @@ let admin: AdminClient;
 let model: Omit<Model, 'home'>;
 beforeAll(async () => {
   server = lyingServer();
-  const config = writeConfig({ lying: server.entry });
+  const config = writeConfig(
+    { lying: server.entry, locked: lockedServer() },
+    { settings: { 'activity.arguments': 'full' } },
+  );
   place = ['--config', config, '--home', home];
   token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
   assay = await startAssay({ config, home });
@@ -133,6 +136,59 @@ it('a verification over the API reports its progress, and is for holders of `exe
   const limited = adminClient(assay, await keepToken(home, 'limited', { scopes: ['admin'] }));
   expect(verdictOf(await limited.post('/gateways/lying/verify'))).toBe('403 SCOPE_MISSING');
   expect(verdictOf(await admin.post('/gateways/nothing/verify'))).toBe('404 SERVER_UNKNOWN');
+});
+
+it('arguments of recorded calls are used if that is asked for, with secrets masked', async () => {
+  const args = { code: 'sesame', password: 'hunter2!' };
+  await model.client.callTool({ name: 'locked_unlock', arguments: args });
+  await until('the call is recorded', async () => {
+    const calls = listAt((await admin.get('/activity/calls?server=locked')).json(), 'calls');
+    return calls.length > 0 || undefined;
+  });
+  const unlock = [
+    'verify',
+    'locked',
+    '--json',
+    '--sets',
+    '1',
+    '--repeats',
+    '2',
+    '--tool',
+    'unlock',
+    ...place,
+  ];
+  const before = await runAssay(unlock);
+  expect(before).toMatchObject({ code: 0, stderr: '' });
+  expect(before.stdout).not.toContain('sesame');
+
+  const { code, stdout } = await runAssay([...unlock, '--recorded']);
+  expect(code).toBe(1);
+  expect(at(parseJson(stdout), 'tools', 0, 'coverage')).toMatchObject({
+    shapes: 2,
+    origins: ['recorded', 'example'],
+  });
+  expect(at(parseJson(stdout), 'tools', 0, 'verdicts', 'readOnlyHint', 'evidence', 0, 'args')).toEqual({
+    code: 'sesame',
+    password: '***',
+  });
+
+  const missing = ['--fixtures', '/nonexistent'];
+  const { stderr } = await runAssay(['verify', 'lying', '--recorded', ...missing, ...place]);
+  expect(stderr).toContain('warning: no arguments of calls of "lying" are recorded. Set activity.arguments');
+  const command = await runAssay(['verify', '--recorded', '--', 'node', 'server.js']);
+  expect([command.code, command.stderr]).toEqual([2, expect.stringContaining('--recorded is for servers')]);
+});
+
+it('the API uses them if that is asked for, too, and otherwise not', async () => {
+  const contradicted = async (query: string): Promise<readonly Json[]> => {
+    const url = `http://127.0.0.1:${assay.port}/gateways/locked/verify${query}`;
+    const verification = await openStream(url, { method: 'POST', headers: bearer(token) });
+    await verification.ended;
+    return listAt(verification.messages().at(-1), 'contradictions');
+  };
+  expect(await contradicted('')).toEqual([]);
+  expect(await contradicted('?recorded=true')).toMatchObject([{ tool: 'unlock', hint: 'readOnlyHint' }]);
+  expect(verdictOf(await admin.post('/gateways/locked/verify?recorded=yes'))).toBe('400 QUERY_INVALID');
 });
 
 it('servers that no command starts are named as such, and nothing runs', async () => {

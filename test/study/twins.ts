@@ -45,7 +45,7 @@ export async function compareTwin(
     };
     const tools: TwinReport['tools'][number][] = [];
     for (const { name, inputSchema } of await readOnlyTools(session)) {
-      const set = { name, inputSchema, fixtures: fixtures.get(name) ?? [], limit: 1 };
+      const set = { name, inputSchema, recorded: [], fixtures: fixtures.get(name) ?? [], limit: 1 };
       const [chosen] = chooseArguments(set, { ...scene, seen: new Map() });
       const args = parseJson(JSON.stringify(chosen?.args ?? {}));
       const call = async (place: string): Promise<string | undefined> =>

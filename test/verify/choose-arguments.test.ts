@@ -17,7 +17,7 @@ function chosen(
   inputSchema: ArgumentRequest['inputSchema'],
   part: Partial<ArgumentRequest> = {},
 ): readonly unknown[] {
-  const request = { name: 'tool', inputSchema, fixtures: [], limit: 8, ...part };
+  const request = { name: 'tool', inputSchema, recorded: [], fixtures: [], limit: 8, ...part };
   return chooseArguments(request, SCENE).map(({ args, origin }) => ({ args, origin }));
 }
 
@@ -34,6 +34,15 @@ it('arguments of the fixtures file come alone, with the folder of the seed data 
   const fixtures = [{ path: '{seed}/a', more: ['{seed}'] }];
   expect(chosen(object({ path: { type: 'string' } }), { fixtures })).toEqual([
     { args: { path: '/seed/a', more: ['/seed'] }, origin: 'fixture' },
+  ]);
+});
+
+it('arguments of real calls come first, as they were', () => {
+  const given = { recorded: [{ path: '{seed}' }, { path: 'b' }], fixtures: [{ path: 'b' }, { path: 'c' }] };
+  expect(chosen(object({ path: { type: 'string' } }), given)).toEqual([
+    { args: { path: '{seed}' }, origin: 'recorded' },
+    { args: { path: 'b' }, origin: 'recorded' },
+    { args: { path: 'c' }, origin: 'fixture' },
   ]);
 });
 

@@ -41,6 +41,7 @@ async function contradictions(
     baseline: undefined,
     tools: tools.map(({ name }) => name),
     limits: { timeMs: 500_000, callMs: 30_000, sets: 3, repeats: 5 },
+    recorded: new Map(),
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });

@@ -88,6 +88,7 @@ async function contradictions(
     command: [...flipping, process.execPath, MAIN, ...args],
     ...{ cwd: ROOT, env, ownEnv: process.env, fixtures, baseline, tools: touched },
     limits: { timeMs: 300_000, callMs: 30_000, sets: 1, repeats: 2 },
+    recorded: new Map(),
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });

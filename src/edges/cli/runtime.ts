@@ -180,7 +180,7 @@ export interface OpenServices {
   readonly policyRules: PolicyRules;
   readonly tools: ToolService;
   readonly gateways: ServerService;
-  readonly verifications: Pick<Verifications, 'server' | 'record'>;
+  readonly verifications: Pick<Verifications, 'server' | 'record' | 'recorded'>;
   readonly local: CustomToolService;
   readonly modules: FunctionModuleService;
   readonly bundles: BundleService;

@@ -18,6 +18,10 @@ export function verifyCommand(runtime: Runtime, done: Done, isCommand: boolean):
       '--fixtures <file>',
       'arguments, seed data and tools never to call (default: assay-verify.json, if there)',
     )
+    .option(
+      '--recorded',
+      'also call tools of a server with the arguments of recorded calls, secrets masked; they are recorded if activity.arguments says so',
+    )
     .option('--init', 'write a fixtures file to fill in, instead of verifying')
     .option('--baseline <file>', 'accept the contradictions that this file lists with a reason')
     .option('--sets <number>', 'different arguments per tool', whole, 3)

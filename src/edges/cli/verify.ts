@@ -15,7 +15,7 @@ import { differs, suggestAnnotations } from '../../core/verification/suggest-ann
 import { signalText, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
 import { type VerifyFault, verifyFaultText } from '../../core/verification/verify-fault.ts';
-import type { VerifierProgram, VerifyTarget } from '../../gateway/ports/verifier.ts';
+import type { VerifierProgram, VerifyRequest, VerifyTarget } from '../../gateway/ports/verifier.ts';
 import { jsonText, pairsIn, print, printRefusal, printError, printJson, printText, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';
@@ -25,6 +25,7 @@ export interface VerifyOptions extends AppOptions {
   readonly tool?: readonly string[];
   readonly env?: readonly string[];
   readonly fixtures?: string;
+  readonly recorded?: boolean;
   readonly init?: boolean;
   readonly baseline?: string;
   readonly sets: number;
@@ -53,6 +54,8 @@ export async function verify(
   const wrong = (reason: string): number => printRefusal({ code: 'ARGUMENTS_INVALID', reason });
   if (options.repeats < 2) return wrong('--repeats: it must be at least 2');
   if (isCommand) {
+    if (options.recorded === true)
+      return wrong('--recorded is for servers; calls of a command are not recorded');
     const env = pairsIn('--env', options.env ?? [], '=');
     if (!env.ok) return printRefusal(env.error);
     return verifyTarget(runtime, { target: { command: words, cwd: process.cwd(), env: env.value } }, options);
@@ -76,7 +79,15 @@ async function verifyServer(runtime: Runtime, name: string, options: VerifyOptio
       const kept = await verifications.record(spec, report, LOCAL_USER.subject);
       return kept.ok ? undefined : printRefusal(kept.error);
     };
-    return await verifyTarget(runtime, { target, keep }, options);
+    const recorded = options.recorded === true ? await verifications.recorded(spec) : undefined;
+    if (recorded?.ok === false) return printRefusal(recorded.error);
+    if (recorded?.value.size === 0)
+      printError(
+        printable(
+          `warning: no arguments of calls of ${JSON.stringify(name)} are recorded. Set activity.arguments to "masked" and call its tools.`,
+        ),
+      );
+    return await verifyTarget(runtime, { target, keep, recorded: recorded?.value }, options);
   } finally {
     await close();
   }
@@ -85,12 +96,14 @@ async function verifyServer(runtime: Runtime, name: string, options: VerifyOptio
 interface Verified {
   readonly target: VerifyTarget;
   /** Keeps the report of a whole run; resolves with an exit code if that fails. */
+  /** Arguments of recorded calls, by tool. */
+  readonly recorded?: VerifyRequest['recorded'] | undefined;
   readonly keep?: (report: VerifyReport) => Promise<number | undefined>;
 }
 
 async function verifyTarget(
   runtime: Runtime,
-  { target, keep }: Verified,
+  { target, keep, recorded = new Map() }: Verified,
   options: VerifyOptions,
 ): Promise<number> {
   const own = join(target.cwd, FIXTURES);
@@ -105,6 +118,7 @@ async function verifyTarget(
     fixtures: options.init === true ? undefined : fixtures,
     baseline: options.baseline === undefined ? undefined : resolve(options.baseline),
     tools: options.tool ?? [],
+    recorded,
     limits: {
       timeMs: options.timeLimit * 1_000,
       callMs: options.callLimit * 1_000,

@@ -9,6 +9,14 @@ import { type Call, route, type Route } from './route.ts';
 import { runStream, type SentEvent } from './run-stream.ts';
 import { whileHeld } from './while-held.ts';
 
+const VERIFY_QUERY = z.object({
+  recorded: z.enum(['true', 'false']).optional().openapi({
+    description:
+      'Whether tools are also called with the arguments of recorded calls that succeeded, secrets masked. Arguments are recorded if the setting activity.arguments says so.',
+    example: 'true',
+  }),
+});
+
 const EXAMPLE =
   'event: progress\ndata: {"done":1,"total":2,"tool":"read_file"}\n\nevent: result\ndata: {"server":"files","tools":2,"toolsWithSuccess":2,"calls":30,"mechanisms":["overlay"],"contradictions":[]}\n\n';
 
@@ -24,6 +32,7 @@ export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
         summary: 'Call the tools of a gateway in a sandbox, and keep what they did',
         about:
           'As `assay verify SERVER`, with the fixtures file in its folder if there is one. Only a gateway that Assay starts by a command can be verified, one at a time. Server-sent events: `progress` after each tool; the last is `result` with the contradictions, or `refused` with a problem. Closing the connection cancels the verification, and nothing is kept. Needs the scope `execute` too, as it starts a process and calls tools. What was observed is in `verification` of each tool.',
+        query: VERIFY_QUERY,
         answer: {
           about: 'A stream of events.',
           schema: z.string(),
@@ -43,7 +52,11 @@ export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
         const found = verifications.server(call.param('id'));
         if (!found.ok) return found;
         if (running !== undefined) return err({ code: 'VERIFICATION_RUNNING', server: running });
-        return ok({ kind: 'stream', body: startVerification(deps, call), type: 'text/event-stream' });
+        return ok({
+          kind: 'stream',
+          body: startVerification(deps, call, call.query.recorded === 'true'),
+          type: 'text/event-stream',
+        });
       },
     ),
   ];
@@ -52,6 +65,7 @@ export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
 function startVerification(
   deps: AdminDeps,
   { param, identity, signal }: Pick<Call<unknown, unknown>, 'param' | 'identity' | 'signal'>,
+  isRecorded: boolean,
 ): ReadableStream<Uint8Array> {
   const cancellation = new AbortController();
   const cancel = (): void => cancellation.abort();
@@ -59,6 +73,7 @@ function startVerification(
   const done = whileHeld(deps, { identity, signal, cancel });
   const verification = deps.verifications.verify(param('id'), {
     author: identity.subject,
+    isRecorded,
     signal: cancellation.signal,
     onProgress: (progress) => stream.note({ name: 'progress', data: progress }),
   });

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json-object.ts';
 import type { Result } from '../../core/result.ts';
 import type { VerifyReport } from '../../core/verification/report.ts';
 import type { VerifyFault } from '../../core/verification/verify-fault.ts';
@@ -27,6 +28,8 @@ export interface VerifyRequest extends VerifyTarget {
   readonly baseline: string | undefined;
   /** Only these tools; all if empty. */
   readonly tools: readonly string[];
+  /** Arguments of real calls, by tool. */
+  readonly recorded: ReadonlyMap<string, readonly JsonObject[]>;
   readonly limits: VerifyLimits;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: VerifyProgress) => void;
@@ -59,5 +62,5 @@ export interface VerifyProgress {
 /** Verifies a server with its own fixtures file, if there is one, and the default limits. */
 export type VerifyServer = (
   target: VerifyTarget,
-  run: Pick<VerifyRequest, 'signal' | 'onProgress'>,
+  run: Pick<VerifyRequest, 'signal' | 'onProgress' | 'recorded'>,
 ) => Promise<Result<VerifyReport, VerifyFault>>;

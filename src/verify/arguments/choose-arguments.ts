@@ -14,6 +14,8 @@ export interface ArgumentSet {
 export interface ArgumentRequest {
   readonly name: string;
   readonly inputSchema: JsonObject;
+  /** Arguments of real calls. */
+  readonly recorded: readonly JsonObject[];
   /** Arguments from the fixtures file. If there are any, none are generated. */
   readonly fixtures: readonly JsonObject[];
   /** Maximum number of sets. */
@@ -21,15 +23,16 @@ export interface ArgumentRequest {
 }
 
 /**
- * Different arguments for a tool, the most trustworthy first: from the fixtures file, else examples of the schema, then
- * generated ones with all properties, with the required ones only, and with each other value of a flag or enumeration.
+ * Different arguments for a tool, the most trustworthy first: of real calls, from the fixtures file, else examples of the
+ * schema, then generated ones with all properties, with the required ones only, and with each other value of a flag or enumeration.
  */
 export function chooseArguments(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
-  const { fixtures, inputSchema, limit } = request;
-  const sets =
+  const { recorded, fixtures, inputSchema, limit } = request;
+  const others =
     fixtures.length > 0
       ? fixtures.map((args) => setOf(withSeed(args, scene.folder), 'fixture'))
       : [...statedSets(inputSchema), ...generatedSets(request, scene)];
+  const sets = [...recorded.map((args) => setOf(args, 'recorded')), ...others];
   const distinct = new Map<string, ArgumentSet>();
   for (const set of sets) {
     const key = canonicalJson(set.args);

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { type Scene, stringByName, wordsOf } from './heuristics.ts';
 
 /** How a value came about, the most trustworthy first. */
-export const ORIGINS = ['fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
+export const ORIGINS = ['recorded', 'fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
 export interface Generated {
@@ -145,7 +145,7 @@ function resolved(schema: unknown, root: JsonObject): JsonObject {
 
 export function weakest(parts: readonly Pick<Generated, 'origin'>[]): Origin {
   const ranks = parts.map(({ origin }) => ORIGINS.indexOf(origin));
-  return ORIGINS[Math.max(1, ...ranks)] ?? 'generated';
+  return ORIGINS[Math.max(ORIGINS.indexOf('example'), ...ranks)] ?? 'generated';
 }
 
 function singular(name: string): string {

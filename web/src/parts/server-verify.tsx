@@ -1,7 +1,7 @@
-import { Button, Progress } from '@mantine/core';
+import { Button, Checkbox, Progress } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Gateway } from '../../../src/edges/rest/contract/gateways.ts';
 import type { VerificationResult } from '../../../src/edges/rest/contract/verifications.ts';
 import { useMayExecute } from '../state/session.ts';
@@ -18,6 +18,7 @@ import { HostileText } from './hostile-text.tsx';
 export function ServerVerify({ gateway }: { readonly gateway: Gateway }): ReactNode {
   const mayExecute = useMayExecute();
   const verification = useVerification();
+  const [isRecorded, setIsRecorded] = useState(false);
   if (!mayExecute || gateway.command === undefined) return null;
   const isRunning = verification?.state === 'running';
   return (
@@ -27,12 +28,18 @@ export function ServerVerify({ gateway }: { readonly gateway: Gateway }): ReactN
         Calls its tools in a sandbox without a network, and compares what they do with their hints. The server
         that runs here and your files are not touched.
       </p>
+      <Checkbox
+        label="Also use the arguments of recorded calls, with secrets masked"
+        checked={isRecorded}
+        disabled={isRunning}
+        onChange={(event) => setIsRecorded(event.currentTarget.checked)}
+      />
       <div className="actions-line">
         <Button
           variant="default"
           leftSection={<FlaskConical size={14} aria-hidden />}
           disabled={isRunning}
-          onClick={() => void startVerification(gateway)}
+          onClick={() => void startVerification(gateway, { isRecorded })}
         >
           Verify
         </Button>

@@ -39,18 +39,17 @@ export function cancelVerification(): void {
 
 const LOST = 'The connection to Assay was lost. The verification was cancelled.';
 
-export async function startVerification({
-  id,
-  name: server,
-}: {
-  readonly id: string;
-  readonly name: string;
-}): Promise<void> {
+/** `isRecorded`: tools are also called with the arguments of recorded calls. */
+export async function startVerification(
+  { id, name: server }: { readonly id: string; readonly name: string },
+  { isRecorded }: { readonly isRecorded: boolean },
+): Promise<void> {
   const { signal } = (cancellation = new AbortController());
   set({ state: 'running', server });
   let end: Verification = { state: 'failed', server, why: LOST };
   try {
-    const { body } = await post(`/gateways/${encodeURIComponent(id)}/verify`, {}, signal);
+    const path = `/gateways/${encodeURIComponent(id)}/verify?recorded=${isRecorded}`;
+    const { body } = await post(path, {}, signal);
     if (body !== null)
       await readEvents(body, (name, text) => {
         const data: unknown = JSON.parse(text);

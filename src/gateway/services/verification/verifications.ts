@@ -15,12 +15,14 @@ import { idsOf } from '../../catalog/tool-claims.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import type { VerifyRequest, VerifyServer, VerifyTarget } from '../../ports/verifier.ts';
 import type { ServerService } from '../servers/server-service.ts';
+import { type ArgumentsReader, type RecordedArguments, recordedArguments } from './recorded-arguments.ts';
 
 export interface VerificationsOptions {
   readonly catalog: Pick<Catalog, 'servers'>;
   readonly gateways: Pick<ServerService, 'find'>;
   readonly records: RecordReplica;
   readonly verify: VerifyServer;
+  readonly calls: ArgumentsReader;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
 }
@@ -29,6 +31,12 @@ export interface VerificationsOptions {
 export interface VerifiableServer {
   readonly spec: ServerSpec;
   readonly target: VerifyTarget;
+}
+
+export interface VerificationRun extends Pick<VerifyRequest, 'signal' | 'onProgress'> {
+  readonly author: string;
+  /** Whether tools are also called with the arguments of recorded calls. */
+  readonly isRecorded: boolean;
 }
 
 /** What a verification found, in numbers. */
@@ -48,6 +56,7 @@ export interface VerificationSummary {
 /** More tools of one server are not recorded. */
 const MAX_TOOLS = 2_000;
 const MAX_SHOWN = 100;
+const NOTHING_RECORDED: RecordedArguments = new Map();
 
 /** Verifies servers of the gateway, and keeps what was observed of their tools. */
 export class Verifications {
@@ -91,7 +100,7 @@ export class Verifications {
    */
   async verify(
     idOrName: string,
-    { author, ...run }: Pick<VerifyRequest, 'signal' | 'onProgress'> & { readonly author: string },
+    { author, isRecorded, ...run }: VerificationRun,
   ): Promise<Result<VerificationSummary, Refusal>> {
     const found = this.server(idOrName);
     if (!found.ok) return found;
@@ -99,7 +108,9 @@ export class Verifications {
     if (this.#running !== undefined) return err({ code: 'VERIFICATION_RUNNING', server: this.#running });
     this.#running = spec.name;
     try {
-      const verified = await this.#options.verify(target, run);
+      const recorded = isRecorded ? await this.recorded(spec) : ok(NOTHING_RECORDED);
+      if (!recorded.ok) return recorded;
+      const verified = await this.#options.verify(target, { ...run, recorded: recorded.value });
       if (run.signal.aborted) return err({ code: 'CANCELLED' });
       if (!verified.ok) {
         const reason = this.#options.mask(verifyFaultText(verified.error));
@@ -109,6 +120,11 @@ export class Verifications {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** Arguments of recorded calls of this server's tools, with secrets masked. Error: STORE_UNAVAILABLE. */
+  recorded(spec: ServerSpec): Promise<Result<RecordedArguments, Refusal>> {
+    return recordedArguments(this.#options.calls, spec);
   }
 
   /** Keeps the verdicts of a report on this server. Error: STORE_UNAVAILABLE. */
