@@ -192,6 +192,7 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
     server: { command, args, cwd: request.cwd, env },
     callMs: request.limits.callMs,
     skipped: new Set(skips.map(([name]) => name)),
+    signal: request.signal,
   };
 }
 
@@ -263,7 +264,7 @@ function trialsOf(
   const { startTargets } = background;
   return runTool({
     ...{ tool: name, sets, pace, seed, startTargets, signal },
-    openWorld: () => openWorld(setting),
+    openWorld: () => openWorld({ ...setting, signal }),
   });
 }
 

@@ -41,7 +41,7 @@ export function pageOf(results: readonly StudyResult[]): string {
     '',
     '## Contradictions',
     '',
-    ...(found.length === 0 ? ['None.'] : found.flatMap(contradictionLines)),
+    ...(found.length === 0 ? ['None.'] : contradictionLines(found)),
     '',
     ...twinLines(results),
     '## Tools without a successful call',
@@ -88,17 +88,22 @@ function rowOf({ server, report }: StudyResult): string {
   return `| \`${server.package}\` | ${server.version} | ${tools} | ${toolsWithSuccess} | ${contradicted} | ${server.needs ?? ''} |`;
 }
 
-function contradictionLines({
-  server,
-  tool,
-  hint,
-  evidence,
-  accepted,
-}: ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer }): readonly string[] {
-  return [
-    `- ${server.name}: \`${tool.name}\` declares \`${hint}: ${String(tool.declared[hint])}\`, but ${plain(evidence[0]?.message ?? '')}.`,
-    `  ${accepted ?? 'Not explained yet.'}`,
-  ];
+type Found = ReturnType<typeof contradictionsOf>[number] & { readonly server: StudyServer };
+
+/** Tools of a server that did the same are in one entry. */
+function contradictionLines(found: readonly Found[]): readonly string[] {
+  const same = Map.groupBy(found, ({ server, tool, hint, evidence, accepted }) =>
+    [server.name, hint, tool.declared[hint], evidence[0]?.message, accepted].join('\n'),
+  );
+  return [...same.values()].flatMap((some) => {
+    const [{ server, tool, hint, evidence, accepted }] = some as [Found];
+    const names = some.map((one) => `\`${one.tool.name}\``).join(', ');
+    const declares = `${some.length === 1 ? 'declares' : 'declare'} \`${hint}: ${String(tool.declared[hint])}\``;
+    return [
+      `- ${server.name}: ${names} ${declares}, but ${plain(evidence[0]?.message ?? '')}.`,
+      `  ${accepted ?? 'Not explained yet.'}`,
+    ];
+  });
 }
 
 /** Tools that can work in a sandbox. */
@@ -115,10 +120,11 @@ function percent(part: number, whole: number): string {
   return `${Math.round((100 * part) / Math.max(whole, 1))} %`;
 }
 
-/** The start of a foreign text on one line, without markup. */
+/** The start of a foreign text on one line, without markup and without where its program is. */
 function plain(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\/\S*\/(?=node_modules\/)/g, '')
     .replaceAll(/[<>|`*_[\]]/g, (mark) => `\\${mark}`)
     .slice(0, 160);
 }

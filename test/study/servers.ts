@@ -103,6 +103,7 @@ export const SERVERS: readonly StudyServer[] = [
     package: 'mcp-server-kubernetes',
     version: '4.1.7',
     main: 'dist/index.js',
+    env: { KUBECONFIG: '{seed}/kubeconfig.json' },
     needs: 'a cluster',
   },
   {

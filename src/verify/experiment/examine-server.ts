@@ -26,6 +26,7 @@ export interface Setting {
   readonly callMs: number;
   /** Names of tools that must not be called. */
   readonly skipped: ReadonlySet<string>;
+  readonly signal: AbortSignal;
 }
 
 /** What is known of a server before its tools are put to the test. */
@@ -50,8 +51,13 @@ const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
 const MAX_LIST_CALLS = 10;
 
-export function openWorld({ openSandbox, sandbox, server }: Setting): Promise<Result<World, WorldFault>> {
-  return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS });
+export function openWorld({
+  openSandbox,
+  sandbox,
+  server,
+  signal,
+}: Setting): Promise<Result<World, WorldFault>> {
+  return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
 }
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
@@ -84,11 +90,11 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
 /** Watches the start until it is over. That of a server that is always busy has no end, and counts as none. */
 async function settled(
   world: World,
-  { seedPath }: Setting,
+  { seedPath, signal }: Setting,
 ): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
   const starting = [await world.observe()];
   let startMs = 0;
-  for (let passedMs = 0; passedMs < startMs + QUIET_MS;) {
+  for (let passedMs = 0; passedMs < startMs + QUIET_MS && !signal.aborted;) {
     await pause(SETTLE_STEP_MS);
     passedMs += SETTLE_STEP_MS;
     const observation = await world.observe();
@@ -107,15 +113,15 @@ function placeOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {
 async function seenValues(
   world: World,
   tools: readonly ListedTool[],
-  { skipped, callMs }: Setting,
+  { skipped, callMs, signal }: Setting,
 ): Promise<Scene['seen']> {
   const seen = new Map<string, unknown[]>();
   const listing = tools.filter(
     ({ name, inputSchema }) => !skipped.has(name) && isListLike(name, inputSchema),
   );
   for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
-    if (world.hasEnded) break;
-    const { result } = await world.call(name, {}, callMs);
+    if (world.hasEnded || signal.aborted) break;
+    const { result } = await world.call(name, {}, { limitMs: callMs, signal });
     for (const [key, values] of result === undefined ? [] : valuesIn(result))
       seen.set(key, [...(seen.get(key) ?? []), ...values]);
   }

@@ -53,14 +53,15 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   let world: CalledWorld | undefined;
   let isFresh = true;
   let pending = new Set(run.startTargets);
+  const isStopped = (): boolean => run.signal.aborted;
   try {
     for (const set of run.sets) {
-      if (run.signal.aborted) return { trials, stopped: 'time_limit' };
+      if (isStopped()) return { trials, stopped: 'time_limit' };
       if (world === undefined || world.hasEnded) {
         await world?.close();
         world = undefined;
         const opened = await run.openWorld();
-        if (!opened.ok) return { trials, stopped: 'server_failed' };
+        if (!opened.ok) return { trials, stopped: isStopped() ? 'time_limit' : 'server_failed' };
         world = opened.value;
         isFresh = true;
         pending = new Set(run.startTargets);
@@ -68,13 +69,14 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
       const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
       const trial = await runTrial(world, set, { ...run, pace, pending, isLast: set === run.sets.at(-1) });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
-      const isDoubtful = again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run);
+      const isDoubtful = !isStopped() && (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run));
       trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
       isFresh = false;
     }
   } finally {
     await world?.close();
   }
+  if (isStopped()) return { trials, stopped: 'time_limit' };
   return { trials: await withReplays(trials, run), stopped: undefined };
 }
 
@@ -115,7 +117,7 @@ interface TrialRun extends ToolRun {
 }
 
 async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Promise<Trial> {
-  const { tool, pace, isLast } = run;
+  const { tool, pace, isLast, signal } = run;
   const { args, origin, shape } = set;
   const observe = (): Promise<Observation> => observed(world, run);
   const control = await controlWindow(observe, run);
@@ -123,14 +125,14 @@ async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Pr
   const calls: TrialCall[] = [];
   for (let number = 1; number <= pace.repeats; number += 1) {
     const atMs = Date.now();
-    const { answer } = await world.call(tool, args, pace.callLimitMs);
+    const { answer } = await world.call(tool, args, { limitMs: pace.callLimitMs, signal });
     await pause(pace.settleMs);
     calls.push({ number, atMs, answer, observation: await observe() });
     // A call that failed with these arguments fails again.
     if (number === 1 && !isSuccess(answer)) break;
-    if (world.hasEnded) break;
+    if (world.hasEnded || signal.aborted) break;
   }
-  if (isLast) await pause(pace.lateMs);
+  if (isLast && !signal.aborted) await pause(pace.lateMs);
   const late = await observe();
   return { args, origin, shape, control, pending, calls, late, replay: undefined };
 }
@@ -143,7 +145,7 @@ const MAX_DELAY_MS = 5_000;
 /** What happens without a call. Waits for the end of what the server does when it starts. */
 async function controlWindow(
   observe: () => Promise<Observation>,
-  { pace: { controlMs, startMs }, seed, pending }: TrialRun,
+  { pace: { controlMs, startMs }, seed, pending, signal }: TrialRun,
 ): Promise<Observation> {
   await observe();
   const maxWindows = Math.max(
@@ -155,7 +157,8 @@ async function controlWindow(
     const control = await observe();
     quietMs = isQuiet(control, { seed }) ? quietMs + controlMs : 0;
     const isStarted = startMs === 0 || (pending.size === 0 && quietMs >= startMs);
-    if (window >= maxWindows || (isStarted && quietMs > 0)) return control;
+    const isOver = isStarted && quietMs > 0;
+    if (isOver || window >= maxWindows || signal.aborted) return control;
   }
 }
 
@@ -184,7 +187,8 @@ async function replayed({ args }: Trial, run: ToolRun): Promise<Answer | undefin
   const opened = await run.openWorld();
   if (!opened.ok) return undefined;
   try {
-    return (await opened.value.call(run.tool, args, run.pace.callLimitMs)).answer;
+    return (await opened.value.call(run.tool, args, { limitMs: run.pace.callLimitMs, signal: run.signal }))
+      .answer;
   } finally {
     await opened.value.close();
   }

@@ -2,6 +2,7 @@ import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { canonicalJson } from '../../core/canonical-json.ts';
 import { sha256 } from '../../core/digest.ts';
 import type { JsonObject } from '../../core/json-object.ts';
+import { errorLineOf } from '../../core/stderr-error.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import type { Answer } from '../judge/trial.ts';
@@ -30,6 +31,14 @@ export interface WorldPlan {
   readonly sandbox: SandboxOptions;
   readonly server: ChildOptions;
   readonly startLimitMs: number;
+  /** Cancels the start. */
+  readonly signal: AbortSignal;
+}
+
+export interface CallLimits {
+  readonly limitMs: number;
+  /** Cancels the call. */
+  readonly signal?: AbortSignal;
 }
 
 const MAX_TEXT = 500;
@@ -62,10 +71,13 @@ export class World {
     sandbox: options,
     server,
     startLimitMs,
+    signal,
   }: WorldPlan): Promise<Result<World, WorldFault>> {
     let message: string | undefined;
     // Some legacy servers exit at a probe for the modern era, so that is tried second.
+    const limits = { timeout: startLimitMs, signal };
     for (const mode of ['legacy', 'auto'] as const) {
+      if (signal.aborted) break;
       const opened = await openSandbox(options);
       if (!opened.ok) return err({ code: 'SANDBOX_UNAVAILABLE', missing: opened.error });
       const transport = new ChildTransport(opened.value.launch(server));
@@ -74,17 +86,17 @@ export class World {
         { capabilities: {}, versionNegotiation: { mode } },
       );
       try {
-        await client.connect(transport, { timeout: startLimitMs });
-        const tools = await listTools(client, transport, startLimitMs);
+        await client.connect(transport, limits);
+        const tools = await listTools(client, transport, limits);
         return ok(new World({ sandbox: opened.value, client, transport, tools }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        message ??= lastLines(transport.stderr) || reason;
+        message ??= errorLineOf(transport.stderr.split('\n')) ?? reason;
         await transport.close();
         await opened.value.close();
       }
     }
-    return err({ code: 'SERVER_FAILED', message: message ?? '' });
+    return err({ code: 'SERVER_FAILED', message: message ?? 'it was cancelled' });
   }
 
   get sandbox(): Sandbox {
@@ -104,10 +116,11 @@ export class World {
   async call(
     name: string,
     args: JsonObject,
-    limitMs: number,
+    { limitMs, signal }: CallLimits,
   ): Promise<{ readonly answer: Answer; readonly result?: JsonObject }> {
     try {
-      const result = await this.#client.callTool({ name, arguments: { ...args } }, { timeout: limitMs });
+      const limits = { timeout: limitMs, ...(signal !== undefined && { signal }) };
+      const result = await this.#client.callTool({ name, arguments: { ...args } }, limits);
       const { _meta: _, ...rest } = result;
       const text = rest.content
         .map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
@@ -124,7 +137,8 @@ export class World {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const reason = this.hasEnded ? 'ended' : isTimeout(error) ? 'timeout' : 'error';
-      const text = reason === 'ended' ? lastLines(this.#transport.stderr) || message : message;
+      const own = reason === 'ended' ? errorLineOf(this.#transport.stderr.split('\n')) : undefined;
+      const text = own ?? message;
       return { answer: { kind: 'failed', reason, text: text.slice(0, MAX_TEXT) } };
     }
   }
@@ -142,14 +156,12 @@ export class World {
 async function listTools(
   client: Client,
   { digests }: ChildTransport,
-  limitMs: number,
+  limits: { readonly timeout: number; readonly signal: AbortSignal },
 ): Promise<readonly ListedTool[]> {
   const tools: ListedTool[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await client.listTools(cursor === undefined ? { cursor: undefined } : { cursor }, {
-      timeout: limitMs,
-    });
+    const answer = await client.listTools(cursor === undefined ? { cursor: undefined } : { cursor }, limits);
     for (const { name, description = '', inputSchema, annotations = {} } of answer.tools)
       tools.push({
         ...{ name, description, inputSchema, annotations: { ...annotations } },
@@ -163,8 +175,4 @@ async function listTools(
 
 function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
-}
-
-function lastLines(text: string): string {
-  return text.trim().split('\n').slice(-5).join('\n').slice(-MAX_TEXT);
 }
