@@ -8,7 +8,7 @@ import { IndexLock, isIndexLocked } from '../../src/codebase/store/index-lock.ts
 import { rounds } from '../support/campaign.ts';
 import { killLater, sleep } from '../support/endings.ts';
 import { seeded, type Seeded } from '../support/seeded.ts';
-import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
+import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
 
 const KILLS = rounds({ short: 4, long: 50 });
 const FILES = rounds({ short: 60, long: 400 });
@@ -17,7 +17,10 @@ const indexer = new Indexer({ threads: 2 });
 afterAll(() => indexer.close());
 
 /** A process that indexes, and each line that it prints. */
-function startIndexing({ folder, root }: IndexedPlace, mode: string): [ChildProcess, AsyncIterable<string>] {
+function startIndexing(
+  { folder, root }: IndexedRepository,
+  mode: string,
+): [ChildProcess, AsyncIterable<string>] {
   const script = join(import.meta.dirname, '..', 'fixtures', 'index-repository.ts');
   const child = spawn(process.execPath, [script, folder, root, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,15 +30,15 @@ function startIndexing({ folder, root }: IndexedPlace, mode: string): [ChildProc
 }
 
 /** Changes a part of the files, and deletes and adds some. */
-function edit(place: IndexedPlace, chance: Seeded, round: number): void {
-  const present = new Set(place.dump().map((row) => (JSON.parse(row) as string[])[1]!));
+function edit(repository: IndexedRepository, chance: Seeded, round: number): void {
+  const present = new Set(repository.dump().map((row) => (JSON.parse(row) as string[])[1]!));
   for (let index = 0; index < FILES; index++) {
     const path = `src/module${index}.ts`;
     const dice = chance.below(10);
-    if (dice < 4) place.write({ [path]: textOf(index, `round${round}`) });
-    else if (dice === 4 && present.has(path)) place.remove(path);
+    if (dice < 4) repository.write({ [path]: textOf(index, `round${round}`) });
+    else if (dice === 4 && present.has(path)) repository.remove(path);
   }
-  place.write({ 'src/kept.ts': textOf(0, `kept${round}`) });
+  repository.write({ 'src/kept.ts': textOf(0, `kept${round}`) });
 }
 
 function textOf(index: number, word: string): string {
@@ -46,17 +49,17 @@ function textOf(index: number, word: string): string {
 
 it(`a process that is killed while it indexes leaves the former index readable, ${KILLS} times`, async () => {
   const chance = seeded('kills while indexing');
-  const place = makePlace(
+  const repository = makeRepository(
     Object.fromEntries(
       Array.from({ length: FILES }, (_, index) => [`src/module${index}.ts`, textOf(index, 'first')]),
     ),
   );
-  await indexer.indexRepository({ folder: place.folder, path: place.root });
+  await indexer.indexRepository({ folder: repository.folder, path: repository.root });
   let killed = 0;
   for (let round = 0; round < KILLS; round++) {
-    const former = place.dump();
-    edit(place, chance, round);
-    const [child, lines] = startIndexing(place, chance.below(3) === 0 ? 'force' : '');
+    const former = repository.dump();
+    edit(repository, chance, round);
+    const [child, lines] = startIndexing(repository, chance.below(3) === 0 ? 'force' : '');
     const exited = once(child, 'exit');
     const target = ['scanning', 'reading', 'reading', 'writing'][chance.below(4)]!;
     const waitMs = chance.below(target === 'reading' ? 150 : 40);
@@ -65,34 +68,34 @@ it(`a process that is killed while it indexes leaves the former index readable, 
     child.kill('SIGKILL');
     const [, signal] = (await exited) as [number | null, string | null];
     if (signal === 'SIGKILL') killed += 1;
-    expect(isIndexLocked(place.folder)).toBe(false);
+    expect(isIndexLocked(repository.folder)).toBe(false);
 
-    const left = place.dump();
-    const resumed = await indexer.indexRepository({ folder: place.folder, path: place.root });
+    const left = repository.dump();
+    const resumed = await indexer.indexRepository({ folder: repository.folder, path: repository.root });
     expect(resumed).toMatchObject({ ok: true, value: { status: 'success' } });
-    const latter = place.dump();
+    const latter = repository.dump();
     expect([former, latter], `round ${round}, killed ${waitMs} ms after ${target}`).toContainEqual(left);
 
-    const fresh = join(place.folder, `fresh${round}`);
-    await indexer.indexRepository({ folder: fresh, path: place.root });
+    const fresh = join(repository.folder, `fresh${round}`);
+    await indexer.indexRepository({ folder: fresh, path: repository.root });
     expect(latter).toEqual(dumpIndex(fresh));
   }
   expect(killed).toBeGreaterThan(0);
 });
 
 it('of two processes that index the same repository, one waits and then finds nothing to do', async () => {
-  const place = makePlace(
+  const repository = makeRepository(
     Object.fromEntries(
       Array.from({ length: FILES }, (_, index) => [`src/module${index}.ts`, textOf(index, 'twin')]),
     ),
   );
   // Both find the lock held, so neither can be done before the other has started.
   let waiting = 0;
-  const lock = IndexLock.tryAcquire(place.folder);
+  const lock = IndexLock.tryAcquire(repository.folder);
   if (!lock.ok || lock.value === undefined) throw new Error('the index is locked');
   const { value: held } = lock;
   const outputs = await Promise.all(
-    [startIndexing(place, ''), startIndexing(place, '')].map(async ([, lines], _, { length }) => {
+    [startIndexing(repository, ''), startIndexing(repository, '')].map(async ([, lines], _, { length }) => {
       const all: string[] = [];
       for await (const line of lines) {
         if (all.push(line) === 1 && (waiting += 1) === length) held.release();
@@ -106,5 +109,5 @@ it('of two processes that index the same repository, one waits and then finds no
   });
   expect(indexed.toSorted((a, b) => a - b)).toEqual([0, FILES]);
   for (const lines of outputs) expect(lines[0]).toBe('{"phase":"waiting","done":0}');
-  expect(place.dump()).toHaveLength(FILES * 12);
+  expect(repository.dump()).toHaveLength(FILES * 12);
 });

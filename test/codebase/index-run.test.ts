@@ -4,14 +4,17 @@ import { expect, it } from 'vitest';
 import { indexAndEmbed } from '../../src/codebase/indexing/index-and-embed.ts';
 import type { FileProcessor } from '../../src/codebase/indexing/index-run.ts';
 import { STAMP_MARGIN_MS } from '../../src/codebase/store/file-stamp.ts';
-import { IN_THREAD, makePlace, runOptions, type IndexedPlace } from './indexed-place.ts';
+import { IN_THREAD, makeRepository, runOptions, type IndexedRepository } from './indexed-repository.ts';
 
 const GREET = 'export function greet(name) {\n  return `hello ${name}`;\n}\n';
 const PART = 'import os\n\ndef part_with(money):\n    return os.getcwd()\n';
 
 /** Numbers of a run: indexed, unchanged, deleted. */
-async function counts(place: IndexedPlace, options?: Parameters<IndexedPlace['run']>[0]): Promise<string> {
-  const report = await place.run(options);
+async function counts(
+  repository: IndexedRepository,
+  options?: Parameters<IndexedRepository['run']>[0],
+): Promise<string> {
+  const report = await repository.run(options);
   const { files_indexed: indexed, files_total: total, files_deleted: gone, status } = report;
   return `${indexed} indexed, ${total - indexed} unchanged, ${gone} removed: ${status}`;
 }
@@ -30,67 +33,70 @@ function watched(paths: string[], before: (path: string) => void = () => undefin
 }
 
 it('files that are added, changed, deleted and restored are found as they are now', async () => {
-  const place = makePlace({ 'src/greet.js': GREET, 'part.py': PART });
-  expect(await counts(place)).toBe('2 indexed, 0 unchanged, 0 removed: success');
-  expect(place.find('hello')).toEqual(['src/greet.js']);
+  const repository = makeRepository({ 'src/greet.js': GREET, 'part.py': PART });
+  expect(await counts(repository)).toBe('2 indexed, 0 unchanged, 0 removed: success');
+  expect(repository.find('hello')).toEqual(['src/greet.js']);
 
-  place.write({ 'src/greet.js': GREET.replace('hello', 'welcome'), 'new.py': 'def fresh():\n    pass\n' });
-  expect(await counts(place)).toBe('2 indexed, 1 unchanged, 0 removed: success');
-  expect([place.find('hello'), place.find('welcome'), place.find('fresh')]).toEqual([
+  repository.write({
+    'src/greet.js': GREET.replace('hello', 'welcome'),
+    'new.py': 'def fresh():\n    pass\n',
+  });
+  expect(await counts(repository)).toBe('2 indexed, 1 unchanged, 0 removed: success');
+  expect([repository.find('hello'), repository.find('welcome'), repository.find('fresh')]).toEqual([
     [],
     ['src/greet.js'],
     ['new.py'],
   ]);
 
-  place.remove('src');
-  expect(await counts(place)).toBe('0 indexed, 2 unchanged, 1 removed: success');
-  expect(place.find('welcome')).toEqual([]);
+  repository.remove('src');
+  expect(await counts(repository)).toBe('0 indexed, 2 unchanged, 1 removed: success');
+  expect(repository.find('welcome')).toEqual([]);
 
-  place.write({ 'src/greet.js': GREET });
-  expect(await counts(place)).toBe('1 indexed, 2 unchanged, 0 removed: success');
-  const changed = place.dump();
-  expect(place.find('hello')).toEqual(['src/greet.js']);
+  repository.write({ 'src/greet.js': GREET });
+  expect(await counts(repository)).toBe('1 indexed, 2 unchanged, 0 removed: success');
+  const changed = repository.dump();
+  expect(repository.find('hello')).toEqual(['src/greet.js']);
 
   // A run that reads all files again gives the same chunks with the same ids.
-  place.remove('new.py');
-  expect(await counts(place, { force: true })).toBe('2 indexed, 0 unchanged, 1 removed: success');
-  expect(place.dump()).toEqual(changed.filter((row) => !row.includes('new.py')));
+  repository.remove('new.py');
+  expect(await counts(repository, { force: true })).toBe('2 indexed, 0 unchanged, 1 removed: success');
+  expect(repository.dump()).toEqual(changed.filter((row) => !row.includes('new.py')));
 });
 
 it('a file that was only touched is read, and not indexed again', async () => {
-  const place = makePlace({ 'greet.js': GREET, 'part.py': PART });
-  await place.run();
-  utimesSync(join(place.root, 'part.py'), 1_000, 1_000);
+  const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART });
+  await repository.run();
+  utimesSync(join(repository.root, 'part.py'), 1_000, 1_000);
   const read: string[] = [];
   const touched = { processor: watched(read) };
-  expect(await counts(place, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
-  expect(await counts(place, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
+  expect(await counts(repository, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
+  expect(await counts(repository, touched)).toBe('0 indexed, 2 unchanged, 0 removed: success');
   expect(read).toEqual(['part.py']);
 });
 
 it('a change that keeps the size and the time of modification is found', async () => {
-  const place = makePlace({ 'part.py': PART });
-  const path = join(place.root, 'part.py');
+  const repository = makeRepository({ 'part.py': PART });
+  const path = join(repository.root, 'part.py');
   utimesSync(path, 1_000, 1_000);
-  await place.run();
+  await repository.run();
   const before = statSync(path);
-  place.write({ 'part.py': PART.replace('money', 'honey') });
+  repository.write({ 'part.py': PART.replace('money', 'honey') });
   utimesSync(path, 1_000, 1_000);
   expect(statSync(path)).toMatchObject({ size: before.size, mtimeMs: before.mtimeMs });
-  expect(await counts(place)).toBe('1 indexed, 0 unchanged, 0 removed: success');
-  expect(place.find('honey')).toEqual(['part.py']);
+  expect(await counts(repository)).toBe('1 indexed, 0 unchanged, 0 removed: success');
+  expect(repository.find('honey')).toEqual(['part.py']);
 });
 
 it('a file that had just changed when it was read is read again by the next run', async () => {
-  const place = makePlace({ 'part.py': PART });
+  const repository = makeRepository({ 'part.py': PART });
   const read: string[] = [];
   const options = { stampMarginMs: STAMP_MARGIN_MS, processor: watched(read) };
   for (const each of ['1 indexed, 0', '0 indexed, 1', '0 indexed, 1'])
-    expect(await counts(place, options)).toBe(`${each} unchanged, 0 removed: success`);
+    expect(await counts(repository, options)).toBe(`${each} unchanged, 0 removed: success`);
   expect(read).toEqual(['part.py', 'part.py', 'part.py']);
   // Once it has settled, its stamp is enough.
-  await place.run({ processor: watched(read) });
-  await place.run({ processor: watched(read) });
+  await repository.run({ processor: watched(read) });
+  await repository.run({ processor: watched(read) });
   expect(read).toHaveLength(4);
 });
 
@@ -98,37 +104,37 @@ it('an interrupted run leaves the index as it was, and the next one takes over w
   const names = Array.from({ length: 9 }, (_, index) => `file${index}.js`);
   const texts = (word: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `export const ${word} = '${name}';\n`]));
-  const place = makePlace(texts('former'));
-  await place.run();
-  const former = place.dump();
+  const repository = makeRepository(texts('former'));
+  await repository.run();
+  const former = repository.dump();
 
-  place.write(texts('latter'));
+  repository.write(texts('latter'));
   const stop = new AbortController();
   const processor = watched([], (path) => {
     if (path === 'file5.js') stop.abort();
   });
-  await expect(place.run({ processor, signal: stop.signal })).rejects.toThrow('aborted');
-  expect(place.dump()).toEqual(former);
+  await expect(repository.run({ processor, signal: stop.signal })).rejects.toThrow('aborted');
+  expect(repository.dump()).toEqual(former);
 
   // What changed after the interrupted run had read it is read again, and what is gone does not come back.
-  place.write({ 'file0.js': 'export const latest = 0;\n' });
-  place.remove('file1.js');
+  repository.write({ 'file0.js': 'export const latest = 0;\n' });
+  repository.remove('file1.js');
   const read: string[] = [];
   const resumed = { processor: watched(read) };
-  expect(await counts(place, resumed)).toBe('8 indexed, 0 unchanged, 1 removed: success');
+  expect(await counts(repository, resumed)).toBe('8 indexed, 0 unchanged, 1 removed: success');
   expect(read).toEqual(['file0.js', 'file5.js', 'file6.js', 'file7.js', 'file8.js']);
-  expect(place.find('former')).toEqual([]);
+  expect(repository.find('former')).toEqual([]);
 
-  const resumedRows = place.dump();
-  await place.run({ force: true });
-  expect(resumedRows).toEqual(place.dump());
+  const resumedRows = repository.dump();
+  await repository.run({ force: true });
+  expect(resumedRows).toEqual(repository.dump());
 });
 
 it('superseded rows that a killed run has left are deleted by the next run', async () => {
-  const place = makePlace({ 'greet.js': GREET, 'part.py': PART });
-  await place.run();
+  const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART });
+  await repository.run();
   const countRows = (): Promise<unknown> =>
-    place.opened((database) =>
+    repository.opened((database) =>
       database
         .prepare(
           `SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM chunks) AS chunks,
@@ -137,53 +143,53 @@ it('superseded rows that a killed run has left are deleted by the next run', asy
         .get(),
     );
   const before = await countRows();
-  await place.opened((database) =>
+  await repository.opened((database) =>
     database.exec("UPDATE files SET state = 'superseded' WHERE path = 'part.py'"),
   );
-  expect(await counts(place)).toBe('1 indexed, 1 unchanged, 0 removed: success');
+  expect(await counts(repository)).toBe('1 indexed, 1 unchanged, 0 removed: success');
   expect(await countRows()).toEqual(before);
 });
 
 it('a new version of the chunker reads all files again', async () => {
-  const place = makePlace({ 'greet.js': GREET });
-  await place.run();
-  expect(await counts(place, { chunkerVersion: 2 })).toBe('1 indexed, 0 unchanged, 0 removed: success');
-  expect(await counts(place, { chunkerVersion: 2 })).toBe('0 indexed, 1 unchanged, 0 removed: success');
+  const repository = makeRepository({ 'greet.js': GREET });
+  await repository.run();
+  expect(await counts(repository, { chunkerVersion: 2 })).toBe('1 indexed, 0 unchanged, 0 removed: success');
+  expect(await counts(repository, { chunkerVersion: 2 })).toBe('0 indexed, 1 unchanged, 0 removed: success');
 });
 
 it('a run that finds nothing fails, says why, and empties the index', async () => {
-  const place = makePlace({ 'greet.js': GREET, 'logo.png': 'PNG' });
-  await place.run();
-  place.write({ '.mcpignore': '*.js\n.*\n' });
-  const report = await place.run();
+  const repository = makeRepository({ 'greet.js': GREET, 'logo.png': 'PNG' });
+  await repository.run();
+  repository.write({ '.mcpignore': '*.js\n.*\n' });
+  const report = await repository.run();
   expect(report).toMatchObject({ status: 'failed', files_deleted: 1, skipped: { ignored: 2, binary: 1 } });
   expect(report.errors).toEqual([
-    `No files to index in ${JSON.stringify(place.root)}: all of its entries were skipped (2 matched by .gitignore, .mcpignore or .git/info/exclude, 1 binary; a skipped directory counts once).`,
+    `No files to index in ${JSON.stringify(repository.root)}: all of its entries were skipped (2 matched by .gitignore, .mcpignore or .git/info/exclude, 1 binary; a skipped directory counts once).`,
   ]);
-  expect(place.find('hello')).toEqual([]);
+  expect(repository.find('hello')).toEqual([]);
 });
 
 it('a file that cannot be read makes a run partial and keeps its former content; one that vanished does not', async () => {
-  const place = makePlace({ 'greet.js': GREET, 'part.py': PART, 'gone.js': GREET });
-  await place.run();
+  const repository = makeRepository({ 'greet.js': GREET, 'part.py': PART, 'gone.js': GREET });
+  await repository.run();
   const failing: FileProcessor = {
     async *processAll(files) {
       for (const file of files) {
-        if (file.path === 'gone.js') place.remove('gone.js');
+        if (file.path === 'gone.js') repository.remove('gone.js');
         yield { file, outcome: { outcome: 'skipped', reason: 'unreadable' } };
       }
     },
   };
-  place.write({ 'part.py': `${PART}\n`, 'gone.js': '' });
-  const report = await place.run({ processor: failing });
+  repository.write({ 'part.py': `${PART}\n`, 'gone.js': '' });
+  const report = await repository.run({ processor: failing });
   expect(report).toMatchObject({ status: 'partial', files_indexed: 0, files_total: 2, files_deleted: 1 });
   expect(report.errors).toEqual(['part.py: it could not be read; its former content stays in the index']);
-  expect(place.find('money')).toEqual(['part.py']);
-  expect(await counts(place)).toBe('1 indexed, 1 unchanged, 0 removed: success');
+  expect(repository.find('money')).toEqual(['part.py']);
+  expect(await counts(repository)).toBe('1 indexed, 1 unchanged, 0 removed: success');
 });
 
 it('many errors are counted, and not all of them listed', async () => {
-  const place = makePlace(
+  const repository = makeRepository(
     Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}.js`, GREET])),
   );
   const failing: FileProcessor = {
@@ -191,24 +197,28 @@ it('many errors are counted, and not all of them listed', async () => {
       for (const file of files) yield { file, outcome: { outcome: 'skipped', reason: 'changing' } };
     },
   };
-  const { errors } = await place.run({ processor: failing });
+  const { errors } = await repository.run({ processor: failing });
   expect(errors).toHaveLength(51);
   expect(errors.at(-1)).toBe('and 10 more');
 });
 
 it('a disk that becomes full leaves the index as it was, and is reported', async () => {
-  const place = makePlace({ 'part.py': PART });
-  await place.run();
-  const former = place.dump();
-  place.write({
+  const repository = makeRepository({ 'part.py': PART });
+  await repository.run();
+  const former = repository.dump();
+  repository.write({
     'part.py': GREET,
     ...Object.fromEntries('abcdefghij'.split('').map((name) => [`${name}.txt`, `${name}\n`.repeat(20_000)])),
   });
-  const refused = await place.opened((database) => {
+  const refused = await repository.opened((database) => {
     database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 20}`);
-    return indexAndEmbed({ ...runOptions(database, place.root), path: 'index.db', embeddings: undefined });
+    return indexAndEmbed({
+      ...runOptions(database, repository.root),
+      path: 'index.db',
+      embeddings: undefined,
+    });
   });
   expect(refused).toEqual({ ok: false, error: { code: 'DISK_FULL', path: 'index.db' } });
-  expect(place.dump()).toEqual(former);
-  expect(await counts(place)).toBe('11 indexed, 0 unchanged, 0 removed: success');
+  expect(repository.dump()).toEqual(former);
+  expect(await counts(repository)).toBe('11 indexed, 0 unchanged, 0 removed: success');
 });

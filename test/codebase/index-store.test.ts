@@ -18,7 +18,7 @@ import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { refusalText } from '../../src/codebase/store/index-refusal.ts';
 import { SCHEMA_VERSION } from '../../src/codebase/store/schema.ts';
 import { tempDir } from '../support/paths.ts';
-import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
+import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
 
 const FILES = { 'greet.js': "export const greeting = 'hello';\n" };
 
@@ -36,90 +36,90 @@ function contents(folder: string): Readonly<Record<string, string>> {
   );
 }
 
-async function indexed(): Promise<IndexedPlace> {
-  const place = makePlace(FILES);
-  await place.run();
-  return place;
+async function indexed(): Promise<IndexedRepository> {
+  const repository = makeRepository(FILES);
+  await repository.run();
+  return repository;
 }
 
 it('an index that is absent, empty or without this repository is refused, and nothing is created', async () => {
-  const place = makePlace(FILES);
-  const reader = new IndexReader(place.folder);
+  const repository = makeRepository(FILES);
+  const reader = new IndexReader(repository.folder);
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
-  mkdirSync(place.folder);
+  mkdirSync(repository.folder);
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
-  expect(readdirSync(place.folder)).toEqual([]);
-  writeFileSync(indexPath(place.folder), '');
+  expect(readdirSync(repository.folder)).toEqual([]);
+  writeFileSync(indexPath(repository.folder), '');
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED' });
   // A run that was interrupted before its end.
   const stop = AbortSignal.abort();
-  await expect(place.run({ signal: stop })).rejects.toThrow();
+  await expect(repository.run({ signal: stop })).rejects.toThrow();
   expect(readPaths(reader)).toEqual({ code: 'NOT_INDEXED', repository: undefined });
-  const { repository_id: id } = await place.run();
+  const { repository_id: id } = await repository.run();
   expect(readPaths(reader, id)).toEqual(['greet.js']);
   expect(readPaths(reader, 'other')).toEqual({ code: 'NOT_INDEXED', repository: 'other' });
   reader.close();
 });
 
 it('a reader changes no byte of an index, and sees what a later run has written', async () => {
-  const place = await indexed();
-  const before = contents(place.folder);
+  const repository = await indexed();
+  const before = contents(repository.folder);
   expect(Object.keys(before)).toEqual(['index.db']);
-  const reader = new IndexReader(place.folder);
+  const reader = new IndexReader(repository.folder);
   expect(readPaths(reader)).toEqual(['greet.js']);
-  expect(contents(place.folder)).toEqual(before);
-  place.write({ 'part.js': 'export const word = 1;\n' });
-  await place.run();
-  expect(Object.keys(contents(place.folder))).toEqual(['index.db']);
+  expect(contents(repository.folder)).toEqual(before);
+  repository.write({ 'part.js': 'export const word = 1;\n' });
+  await repository.run();
+  expect(Object.keys(contents(repository.folder))).toEqual(['index.db']);
   expect(readPaths(reader)).toEqual(['greet.js', 'part.js']);
   // Another file in its place, as after a restore from a backup.
-  copyFileSync(indexPath(place.folder), `${indexPath(place.folder)}.copy`);
+  copyFileSync(indexPath(repository.folder), `${indexPath(repository.folder)}.copy`);
   const other = await indexed();
-  spawnSync('mv', [indexPath(other.folder), indexPath(place.folder)]);
+  spawnSync('mv', [indexPath(other.folder), indexPath(repository.folder)]);
   expect(readPaths(reader)).toEqual(['greet.js']);
   reader.close();
 });
 
 it('searches go on while a run writes, and do not keep the index in WAL mode', async () => {
-  const place = await indexed();
-  const reader = new IndexReader(place.folder);
+  const repository = await indexed();
+  const reader = new IndexReader(repository.folder);
   expect(readPaths(reader)).toEqual(['greet.js']);
-  await place.opened((database) => {
+  await repository.opened((database) => {
     enterWal(database);
     database.exec("BEGIN IMMEDIATE; UPDATE files SET path = 'other.js'");
     expect(readPaths(reader)).toEqual(['greet.js']);
     database.exec('COMMIT');
     expect(readPaths(reader)).toEqual(['other.js']);
-    expect(leaveWal(database, indexPath(place.folder))).toBe(true);
+    expect(leaveWal(database, indexPath(repository.folder))).toBe(true);
   });
-  expect(readdirSync(place.folder)).toEqual(['index.db']);
+  expect(readdirSync(repository.folder)).toEqual(['index.db']);
   reader.close();
 });
 
 it('a search that takes long keeps a run from writing, and the index as it was', async () => {
-  const place = await indexed();
-  const former = contents(place.folder);
-  const slow = new SqliteDatabase(indexPath(place.folder), { readonly: true });
+  const repository = await indexed();
+  const former = contents(repository.folder);
+  const slow = new SqliteDatabase(indexPath(repository.folder), { readonly: true });
   slow.exec('BEGIN');
   slow.prepare('SELECT count(*) FROM files').get();
-  await place.opened((database) => {
+  await repository.opened((database) => {
     database.pragma('busy_timeout = 1');
     expect(() => enterWal(database)).toThrow(expect.objectContaining({ code: 'SQLITE_BUSY' }));
   });
-  expect(contents(place.folder)).toEqual(former);
+  expect(contents(repository.folder)).toEqual(former);
   slow.close();
-  place.write({ 'part.js': 'export const word = 1;\n' });
-  expect(await place.run()).toMatchObject({ files_indexed: 1 });
+  repository.write({ 'part.js': 'export const word = 1;\n' });
+  expect(await repository.run()).toMatchObject({ files_indexed: 1 });
 });
 
 it('an index that was copied without its log is read, and nothing is created beside it', async () => {
-  const place = await indexed();
+  const repository = await indexed();
   const folder = tempDir();
-  await place.opened((database) => {
+  await repository.opened((database) => {
     enterWal(database);
     database.exec("UPDATE files SET path = 'other.js'");
     database.pragma('wal_checkpoint(TRUNCATE)');
-    copyFileSync(indexPath(place.folder), indexPath(folder));
+    copyFileSync(indexPath(repository.folder), indexPath(folder));
   });
   const reader = new IndexReader(folder);
   expect(readPaths(reader)).toEqual(['other.js']);
@@ -129,12 +129,13 @@ it('an index that was copied without its log is read, and nothing is created bes
 });
 
 it('an index is read on a read-only file system, also after its writer was killed', async () => {
-  const place = await indexed();
+  const repository = await indexed();
   const killed = tempDir();
-  await place.opened((database) => {
+  await repository.opened((database) => {
     enterWal(database);
     database.exec("UPDATE files SET path = 'other.js'; BEGIN; UPDATE files SET path = 'lost.js'");
-    for (const name of readdirSync(place.folder)) copyFileSync(join(place.folder, name), join(killed, name));
+    for (const name of readdirSync(repository.folder))
+      copyFileSync(join(repository.folder, name), join(killed, name));
     database.exec('ROLLBACK');
   });
   expect(readdirSync(killed)).toEqual(['index.db', 'index.db-shm', 'index.db-wal']);
@@ -148,11 +149,11 @@ it('an index is read on a read-only file system, also after its writer was kille
       '-c',
       'for f in "$1" "$2"; do mount --bind "$f" "$f" && mount -o remount,bind,ro "$f" || exit 3; done; shift 2; exec "$@"',
       'sh',
-      place.folder,
+      repository.folder,
       killed,
       process.execPath,
       script,
-      place.folder,
+      repository.folder,
       killed,
     ],
     { encoding: 'utf8' },
@@ -168,13 +169,13 @@ it('an index is read on a read-only file system, also after its writer was kille
       .trim()
       .split('\n')
       .map((line): unknown => JSON.parse(line)),
-  ).toEqual([refused(place.folder), refused(killed)]);
+  ).toEqual([refused(repository.folder), refused(killed)]);
 });
 
 it('an older index is rebuilt; a newer, foreign or damaged one is refused and left as it is', async () => {
-  const place = await indexed();
-  const path = indexPath(place.folder);
-  const reader = new IndexReader(place.folder);
+  const repository = await indexed();
+  const path = indexPath(repository.folder);
+  const reader = new IndexReader(repository.folder);
   const set = (sql: string): void => {
     const database = new SqliteDatabase(path);
     database.exec(sql);
@@ -184,37 +185,37 @@ it('an older index is rebuilt; a newer, foreign or damaged one is refused and le
 
   set(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
   expect(codeOf()).toBe('INDEX_OUTDATED');
-  await place.run();
+  await repository.run();
   expect(readPaths(reader)).toEqual(['greet.js']);
 
   set(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
-  const newer = contents(place.folder);
+  const newer = contents(repository.folder);
   expect(codeOf()).toBe('INDEX_TOO_NEW');
-  await expect(place.run()).rejects.toThrow('INDEX_TOO_NEW');
-  expect(contents(place.folder)).toEqual(newer);
+  await expect(repository.run()).rejects.toThrow('INDEX_TOO_NEW');
+  expect(contents(repository.folder)).toEqual(newer);
 
   set('PRAGMA application_id = 1');
-  const foreign = contents(place.folder);
+  const foreign = contents(repository.folder);
   expect(codeOf()).toBe('INDEX_FOREIGN');
-  await expect(place.opened(() => undefined, true)).rejects.toThrow('INDEX_FOREIGN');
-  expect(contents(place.folder)).toEqual(foreign);
+  await expect(repository.opened(() => undefined, true)).rejects.toThrow('INDEX_FOREIGN');
+  expect(contents(repository.folder)).toEqual(foreign);
   reader.close();
 });
 
 it('a damaged index is kept under another name by a forced run, and refused until then', async () => {
-  const place = await indexed();
-  const path = indexPath(place.folder);
-  const former = place.dump();
+  const repository = await indexed();
+  const path = indexPath(repository.folder);
+  const former = repository.dump();
   writeFileSync(path, 'no database at all '.repeat(1_000));
-  const reader = new IndexReader(place.folder);
+  const reader = new IndexReader(repository.folder);
   const refused = readPaths(reader) as Parameters<typeof refusalText>[0];
   expect(refused).toEqual({ code: 'INDEX_DAMAGED', path });
   expect(refusalText(refused).remedy).toContain('force_reindex: true');
-  await expect(place.run()).rejects.toThrow('INDEX_DAMAGED');
-  await place.opened(() => undefined, true);
-  await place.run();
-  expect(dumpIndex(place.folder)).toEqual(former);
-  const kept = readdirSync(place.folder).find((name) => name.startsWith('index.db.damaged-'))!;
+  await expect(repository.run()).rejects.toThrow('INDEX_DAMAGED');
+  await repository.opened(() => undefined, true);
+  await repository.run();
+  expect(dumpIndex(repository.folder)).toEqual(former);
+  const kept = readdirSync(repository.folder).find((name) => name.startsWith('index.db.damaged-'))!;
   expect(readFileSync(join(dirname(path), kept), 'utf8')).toMatch(/^no database/);
 
   truncateSync(path, 8_192);
@@ -236,18 +237,18 @@ it('the lock excludes others while it is held, and looking at it changes nothing
 });
 
 it('the status of an index says what is in it, how its last run ended, and whether one is under way', async () => {
-  const place = makePlace({ ...FILES, 'a.py': 'x = 1\n', 'b.py': 'y = 2\n', 'logo.png': '' });
-  const reader = new IndexReader(place.folder);
-  expect(readIndexStatus(place.folder, reader)).toEqual({ ok: false, error: { code: 'NOT_INDEXED' } });
-  const { repository_id: id } = await place.run();
-  const status = readIndexStatus(place.folder, reader);
+  const repository = makeRepository({ ...FILES, 'a.py': 'x = 1\n', 'b.py': 'y = 2\n', 'logo.png': '' });
+  const reader = new IndexReader(repository.folder);
+  expect(readIndexStatus(repository.folder, reader)).toEqual({ ok: false, error: { code: 'NOT_INDEXED' } });
+  const { repository_id: id } = await repository.run();
+  const status = readIndexStatus(repository.folder, reader);
   expect(status).toEqual({
     ok: true,
     value: {
       repositories: [
         {
           repository_id: id,
-          path: place.root,
+          path: repository.root,
           name: 'repository',
           indexed_at: expect.stringMatching(/^\d{4}-.*Z$/),
           files: 3,
@@ -265,11 +266,11 @@ it('the status of an index says what is in it, how its last run ended, and wheth
       ],
       is_running: false,
       schema_version: SCHEMA_VERSION,
-      size_bytes: statSync(indexPath(place.folder)).size,
+      size_bytes: statSync(indexPath(repository.folder)).size,
     },
   });
-  const lock = IndexLock.tryAcquire(place.folder);
-  expect(readIndexStatus(place.folder, reader)).toMatchObject({ value: { is_running: true } });
+  const lock = IndexLock.tryAcquire(repository.folder);
+  expect(readIndexStatus(repository.folder, reader)).toMatchObject({ value: { is_running: true } });
   if (lock.ok) lock.value!.release();
   reader.close();
 });

@@ -7,7 +7,7 @@ import { IndexLock } from '../../src/codebase/store/index-lock.ts';
 import { IndexReader } from '../../src/codebase/store/index-reader.ts';
 import { tempDir } from '../support/paths.ts';
 import { EmbeddingService } from './embeddings/embedding-service.ts';
-import { dumpIndex, makePlace, type IndexedPlace } from './indexed-place.ts';
+import { dumpIndex, makeRepository, type IndexedRepository } from './indexed-repository.ts';
 
 const FILES = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => [
@@ -20,82 +20,82 @@ const indexer = new Indexer({ threads: 2 });
 afterAll(() => indexer.close());
 
 function index(
-  { root, folder }: IndexedPlace,
+  { root, folder }: IndexedRepository,
   more: Partial<IndexRequest> = {},
 ): ReturnType<Indexer['indexRepository']> {
   return indexer.indexRepository({ folder, path: root, ...more });
 }
 
 it('a repository is indexed by threads as it is in one thread, with progress', async () => {
-  const place = makePlace(FILES);
+  const repository = makeRepository(FILES);
   const phases = new Set<string>();
-  const indexed = await index(place, { onProgress: ({ phase }) => phases.add(phase) });
+  const indexed = await index(repository, { onProgress: ({ phase }) => phases.add(phase) });
   expect(indexed).toMatchObject({
     ok: true,
     value: { files_indexed: 40, chunks_created: 40, status: 'success' },
   });
   expect([...phases]).toEqual(['scanning', 'reading', 'writing']);
-  const threads = place.dump();
-  const again = await index(place);
+  const threads = repository.dump();
+  const again = await index(repository);
   expect(again).toMatchObject({ ok: true, value: { files_indexed: 0, files_total: 40 } });
-  await place.run({ force: true, chunkerVersion: 1_001 });
-  expect(place.dump()).toEqual(threads);
+  await repository.run({ force: true, chunkerVersion: 1_001 });
+  expect(repository.dump()).toEqual(threads);
 });
 
 it('concurrent calls for one project, and for others, all end, and index each file once', async () => {
-  const place = makePlace(FILES);
-  const second = makePlace({ 'other.ts': 'export const other = 1;\n' });
-  const other = makePlace(FILES);
+  const repository = makeRepository(FILES);
+  const second = makeRepository({ 'other.ts': 'export const other = 1;\n' });
+  const other = makeRepository(FILES);
   const calls = [
-    index(place),
-    index(place),
-    index(second, { folder: place.folder }),
+    index(repository),
+    index(repository),
+    index(second, { folder: repository.folder }),
     index(other),
-    index(place),
+    index(repository),
   ];
-  expect(indexer.activeIn(place.folder)).toHaveLength(0);
+  expect(indexer.activeIn(repository.folder)).toHaveLength(0);
   const reports = (await Promise.all(calls)).map((report) => report.ok && report.value.files_indexed);
   expect(reports.toSorted()).toEqual([0, 0, 1, 40, 40]);
-  expect(dumpIndex(place.folder)).toHaveLength(41);
+  expect(dumpIndex(repository.folder)).toHaveLength(41);
   expect(dumpIndex(other.folder)).toHaveLength(40);
 });
 
 it('while another process writes the index, a call waits and can be cancelled', async () => {
-  const place = makePlace(FILES);
-  const lock = IndexLock.tryAcquire(place.folder);
+  const repository = makeRepository(FILES);
+  const lock = IndexLock.tryAcquire(repository.folder);
   const held = lock.ok ? lock.value! : undefined;
   const stop = new AbortController();
   const waiting = new Promise<void>((resolve) => {
-    void index(place, { onProgress: ({ phase }) => phase === 'waiting' && resolve() });
+    void index(repository, { onProgress: ({ phase }) => phase === 'waiting' && resolve() });
   });
-  const cancelled = index(place, {
+  const cancelled = index(repository, {
     signal: stop.signal,
     onProgress: ({ phase }) => phase === 'waiting' && stop.abort(),
   });
   expect(await cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
   await waiting;
   // The other project does not wait.
-  expect(await index(makePlace(FILES))).toMatchObject({ ok: true });
+  expect(await index(makeRepository(FILES))).toMatchObject({ ok: true });
   held!.release();
-  expect(await index(place)).toMatchObject({ ok: true });
-  expect(dumpIndex(place.folder)).toHaveLength(40);
+  expect(await index(repository)).toMatchObject({ ok: true });
+  expect(dumpIndex(repository.folder)).toHaveLength(40);
 });
 
 it('a cancelled run ends soon and leaves the index as it was', async () => {
-  const place = makePlace(FILES);
-  await index(place);
-  const former = place.dump();
-  place.write({ 'src/module1.ts': 'export const changed = 1;\n', ...largeFiles() });
+  const repository = makeRepository(FILES);
+  await index(repository);
+  const former = repository.dump();
+  repository.write({ 'src/module1.ts': 'export const changed = 1;\n', ...largeFiles() });
   const stop = new AbortController();
-  const cancelled = await index(place, {
+  const cancelled = await index(repository, {
     force: true,
     signal: stop.signal,
     onProgress: ({ phase }) => phase === 'reading' && stop.abort(),
   });
   expect(cancelled).toEqual({ ok: false, error: { code: 'CANCELLED' } });
-  expect(place.dump()).toEqual(former);
-  for (const path of Object.keys(largeFiles())) place.remove(path);
-  expect(await index(place)).toMatchObject({ ok: true, value: { files_indexed: 1, files_total: 40 } });
+  expect(repository.dump()).toEqual(former);
+  for (const path of Object.keys(largeFiles())) repository.remove(path);
+  expect(await index(repository)).toMatchObject({ ok: true, value: { files_indexed: 1, files_total: 40 } });
 });
 
 /** Their parsing takes long enough for a cancellation to arrive. */
@@ -127,25 +127,25 @@ it('what the embedding service refuses makes a run partial, is found by words, a
   const service = await EmbeddingService.start();
   service.refused = { text: 'answer7', status: 400 };
   const embedding = new Indexer({ threads: 1, embeddings: service.settings() });
-  const place = makePlace(FILES);
+  const repository = makeRepository(FILES);
   const phases = new Set<string>();
   const run = (): ReturnType<Indexer['indexRepository']> =>
     embedding.indexRepository({
-      folder: place.folder,
-      path: place.root,
+      folder: repository.folder,
+      path: repository.root,
       onProgress: ({ phase }) => phases.add(phase),
     });
   const vectors = (): Promise<unknown> =>
-    place.opened((database) => database.prepare('SELECT count(*) FROM chunk_vectors').pluck().get());
+    repository.opened((database) => database.prepare('SELECT count(*) FROM chunk_vectors').pluck().get());
   expect(await run()).toMatchObject({
     ok: true,
     value: { files_indexed: 40, status: 'partial', errors: [expect.any(String), expect.any(String)] },
   });
   expect([...phases].at(-1)).toBe('embedding');
-  expect(place.find('answer7')).toEqual(['src/module7.ts']);
+  expect(repository.find('answer7')).toEqual(['src/module7.ts']);
   expect(await vectors()).toBe(39);
-  const reader = new IndexReader(place.folder);
-  expect(readIndexStatus(place.folder, reader)).toMatchObject({
+  const reader = new IndexReader(repository.folder);
+  expect(readIndexStatus(repository.folder, reader)).toMatchObject({
     value: {
       repositories: [
         {
@@ -157,7 +157,7 @@ it('what the embedding service refuses makes a run partial, is found by words, a
   });
 
   service.refused = undefined;
-  place.remove('src/module1.ts');
+  repository.remove('src/module1.ts');
   expect(await run()).toMatchObject({ value: { files_indexed: 0, files_deleted: 1, status: 'success' } });
   expect(await vectors()).toBe(39);
   reader.close();

@@ -27,7 +27,7 @@ export const IN_THREAD: FileProcessor = {
 };
 
 /** A repository and its index, in folders of their own. */
-export interface IndexedPlace {
+export interface IndexedRepository {
   readonly root: string;
   readonly folder: string;
   write(files: Readonly<Record<string, string>>): void;
@@ -41,17 +41,17 @@ export interface IndexedPlace {
   find(word: string): readonly string[];
 }
 
-export function makePlace(files: Readonly<Record<string, string>> = {}): IndexedPlace {
+export function makeRepository(files: Readonly<Record<string, string>> = {}): IndexedRepository {
   const root = join(tempDir(), 'repository');
   const folder = join(tempDir(), 'project');
   mkdirSync(root);
-  const write: IndexedPlace['write'] = (given) => {
+  const write: IndexedRepository['write'] = (given) => {
     for (const [path, text] of Object.entries(given)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
   };
-  const opened: IndexedPlace['opened'] = async (use, replaceDamaged = false) => {
+  const opened: IndexedRepository['opened'] = async (use, replaceDamaged = false) => {
     const database = openForWriting(folder, { replaceDamaged });
     if (!database.ok) throw new Error(database.error.code);
     try {
