@@ -83,10 +83,10 @@ await build({
   output: { dir: 'dist', chunkFileNames: 'codebase-[name].js' },
 });
 
-// The verifier of hints, for the same reason.
+// The verifier of hints and its thread, for the same reason.
 await build({
   cwd: ROOT,
-  input: { 'verify-program': 'src/verify/program.ts' },
+  input: { 'verify-program': 'src/verify/program.ts', 'verify-worker': 'src/app/verify-worker.ts' },
   platform: 'node',
   external,
   plugins: [builtins],

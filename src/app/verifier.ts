@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type * as Verifier from '../verify/program.ts';
-import type { VerifierProgram, VerifyServer } from '../gateway/ports/verifier.ts';
+import type { VerifierProgram, VerifyProgress, VerifyServer } from '../gateway/ports/verifier.ts';
 import { isThere } from '../platform/files.ts';
+import { Thread } from '../platform/thread.ts';
 
 /** A program of its own, which the build places next to this one: what it imports is loaded for it alone. */
 export async function openVerifier(): Promise<VerifierProgram> {
@@ -12,19 +13,40 @@ export async function openVerifier(): Promise<VerifierProgram> {
 }
 
 const FIXTURES = 'assay-verify.json';
+const YOUNG_MIB = 32;
 const LIMITS = { timeMs: 600_000, callMs: 10_000, sets: 3, repeats: 5 };
 
-/** Verifies a server of the gateway in this process. */
-export const verifyServer: VerifyServer = async (target, run) => {
+/** Verifies a server of the gateway in a thread of its own. */
+export const verifyServer: VerifyServer = async (target, { signal, onProgress, recorded }) => {
   const fixtures = join(target.cwd, FIXTURES);
-  const program = await openVerifier();
-  return program.verify({
-    ...target,
-    ...run,
-    ownEnv: process.env,
+  const request = {
+    ...{ ...target, recorded, limits: LIMITS },
+    ownEnv: { ...process.env },
     fixtures: (await isThere(fixtures)) ? fixtures : undefined,
     baseline: undefined,
     tools: [],
-    limits: LIMITS,
+  };
+  const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const thread = new Thread({
+    script: new URL('./verify-worker.js', import.meta.url),
+    given: cancelled,
+    youngMiB: YOUNG_MIB,
+    onWord: (word) => onProgress(word as VerifyProgress), // the thread is ours
+    onLost: () => undefined,
   });
+  const cancel = (): void => {
+    const flag = new Int32Array(cancelled);
+    Atomics.store(flag, 0, 1);
+    Atomics.notify(flag, 0);
+  };
+  signal.addEventListener('abort', cancel);
+  try {
+    if (signal.aborted) cancel();
+    const outcome = await thread.call('verify', [request]);
+    if (outcome.kind === 'lost') throw new Error(outcome.cause);
+    return outcome.value as Awaited<ReturnType<VerifyServer>>;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    await thread.end();
+  }
 };

@@ -191,6 +191,25 @@ it('the API uses them if that is asked for, too, and otherwise not', async () =>
   expect(verdictOf(await admin.post('/gateways/locked/verify?recorded=yes'))).toBe('400 QUERY_INVALID');
 });
 
+it('closing the connection cancels a verification, which keeps nothing and makes room for another', async () => {
+  const verification = (): ReturnType<typeof openStream> =>
+    openStream(`http://127.0.0.1:${assay.port}/gateways/lying/verify`, {
+      method: 'POST',
+      headers: bearer(token),
+    });
+  const verifiedAt = async (): Promise<string> => textAt(await peek(), 'verification', 'at');
+  const before = await verifiedAt();
+  const first = await verification();
+  await first.next('a tool is done', (one) => at(one, 'done') === 1, 60_000);
+  first.cut();
+  await until('another can start', async () => {
+    const second = await verification();
+    second.cut();
+    return second.status === 200 || undefined;
+  });
+  expect(await verifiedAt()).toBe(before);
+});
+
 it('servers that no command starts are named as such, and nothing runs', async () => {
   const config = writeConfig({ far: { url: 'http://127.0.0.1:9/mcp' }, own: fixture('plain') });
   const there = ['--config', config, '--home', tempDir()];
