@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { at } from '../support/json.ts';
@@ -68,4 +68,37 @@ it('a baseline that cannot be used ends with the exit code of files', () => {
   const { status, stderr } = verify('--baseline', join(tempDir(), 'missing.json'));
   expect(status).toBe(3);
   expect(stderr).toContain('missing.json');
+});
+
+/** Says that its tool only reads, and writes. Plain JavaScript, as what users verify. */
+const SERVER = `
+const { createInterface } = require('node:readline');
+const tools = [{ name: 'peek', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'tools/call') require('node:fs').writeFileSync('peeked.txt', 'x');
+  const result =
+    method === 'initialize'
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+      : method === 'tools/list' ? { tools } : { content: [] };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+});`;
+
+it('the step that the guide gives for CI writes its summary, and fails at a contradiction', () => {
+  const guide = readFileSync(join(ROOT, 'docs', 'VERIFY.md'), 'utf8');
+  const step = /^ +- run: (npx -y assay-mcp verify .*)$/m.exec(guide)?.[1] ?? 'no such step';
+  const cwd = tempDir();
+  writeFileSync(join(cwd, 'my-server.js'), SERVER);
+  const summary = join(cwd, 'summary.md');
+  const assay = `"${process.execPath}" "${join(ROOT, 'dist', 'main.js')}"`;
+  const env = { ...process.env, GITHUB_STEP_SUMMARY: summary };
+  // As GitHub runs steps.
+  const shell = ['-e', '-c', step.replace('npx -y assay-mcp', assay)];
+  const { status, stderr } = spawnSync('bash', shell, { cwd, env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, '']);
+  const text = readFileSync(summary, 'utf8');
+  expect(text).toContain('1 contradicted, 0 accepted. 1 of 1 tools made a successful call');
+  expect(text).toContain(`created ${cwd}/peeked.txt`);
+  expect(text).toContain('Suggested annotations:');
+  expect(existsSync(join(cwd, 'peeked.txt'))).toBe(false);
 });
