@@ -20,5 +20,5 @@ export function confineIn(
 export async function sandboxSupport(): Promise<SandboxSupport> {
   const { probeEnforcement } = await import('../adapters/sandbox/enforcement.ts');
   const found = await probeEnforcement();
-  return found.ok ? { canEnforce: true } : { canEnforce: false, gap: found.error };
+  return found.ok ? { canEnforce: true, lacks: found.value.lacks } : { canEnforce: false, gap: found.error };
 }

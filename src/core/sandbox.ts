@@ -16,12 +16,16 @@ export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
 
 export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
-/** What a machine lacks for a sandbox. `strace`: only to watch what is refused in one. */
-export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'strace';
+/** What a machine lacks for a sandbox. */
+export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | SandboxLack;
+
+/** What a sandbox does without: to watch what is refused in it, and to limit the number of its processes. */
+export type SandboxLack = 'strace' | 'process_limit';
 
 /** What a machine can enforce. */
 export type SandboxSupport =
-  { readonly canEnforce: true } | { readonly canEnforce: false; readonly gap: SandboxGap };
+  | { readonly canEnforce: true; readonly lacks: readonly SandboxLack[] }
+  | { readonly canEnforce: false; readonly gap: SandboxGap };
 
 /**
  * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
@@ -122,8 +126,13 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
       'Install bubblewrap: "apt-get install bubblewrap", "dnf install bubblewrap" or "apk add bubblewrap".',
   },
   strace: {
-    text: 'the program "strace" was not found',
+    text: 'the program "strace" was not found, without which there is no evidence of what a sandbox refuses',
     remedy: 'Install strace: "apt-get install strace", "dnf install strace" or "apk add strace".',
+  },
+  process_limit: {
+    text: 'the number of processes in a sandbox of root is not limited: that needs Linux 6.14 and CAP_SYS_ADMIN',
+    remedy:
+      'Run Assay as an ordinary user, or limit its processes with "TasksMax" of systemd or "docker run --pids-limit".',
   },
   namespaces: {
     text: 'this system does not let "bwrap" create namespaces',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkSandbox } from '../../src/core/check-sandbox.ts';
 import type { Claim, Hint } from '../../src/core/hints/hint.ts';
 import { resolveHints } from '../../src/core/hints/resolve.ts';
 import { guaranteeOf, isHeldToReading, type SandboxMode, twinRightsOf } from '../../src/core/sandbox.ts';
@@ -64,8 +65,20 @@ it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>
   ['write_roots', 'strict', []],
 ])('guarantees "%s" with the sandbox %s', (kind, mode, claims) => {
   const hints = resolveHints(claims, DIGEST);
-  expect(guaranteeOf(mode, hints, { canEnforce: true }).kind).toBe(kind);
+  expect(guaranteeOf(mode, hints, { canEnforce: true, lacks: [] }).kind).toBe(kind);
   const without = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap' });
   expect(without.kind).toBe(kind === 'none' ? 'none' : 'refused');
   if (kind !== 'none') expect(without.text).toContain('apt-get install bubblewrap');
+});
+
+it('warns of what a sandbox does without, and what to install', () => {
+  const findings = checkSandbox(['files', 'notes'], { canEnforce: true, lacks: ['strace'] });
+  expect(findings.map(({ level, about }) => [level, about])).toEqual([
+    ['ok', 'files'],
+    ['ok', 'notes'],
+    ['warning', 'files, notes'],
+  ]);
+  expect(findings.at(-1)).toMatchObject({
+    remedy: expect.stringContaining('apt-get install strace') as string,
+  });
 });

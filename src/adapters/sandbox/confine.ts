@@ -60,7 +60,7 @@ interface Means {
 
 async function confined(
   given: Command,
-  { rights, hidden, isGated, enforcement: { bwrap, filter, ...means } }: Means,
+  { rights, hidden, isGated, enforcement: { bwrap, filter, limitArgs, ...means } }: Means,
 ): Promise<ChildOptions> {
   const home = homedir();
   const path = given.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
@@ -84,7 +84,10 @@ async function confined(
   };
   return {
     command: bwrap,
-    args: [...confinementArgs(facts), '--', ...withLimits(rights), ...gate, given.command, ...given.args],
+    args: [
+      ...[...limitArgs, ...confinementArgs(facts), '--'],
+      ...[...withLimits(rights), ...gate, given.command, ...given.args],
+    ],
     cwd: '/',
     env: { PATH: path, HOME: confinedHome(home), ...given.env },
     inherits: 'language',
@@ -94,7 +97,7 @@ async function confined(
 
 const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
 
-/** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone; root is exempt. */
+/** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone. Of root: `limitArgs`. */
 const MAX_PROCESSES = 512;
 /** Of one process of a twin. V8 reserves half a GiB of it for each thread that runs JavaScript. */
 const MAX_DATA_KIB = 8 * 1024 * 1024;

@@ -1,5 +1,6 @@
+import { release } from 'node:os';
 import process from 'node:process';
-import type { SandboxGap } from '../../core/sandbox.ts';
+import type { SandboxGap, SandboxLack } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { Child } from '../../platform/child.ts';
 import { findCommand } from '../../platform/machine.ts';
@@ -14,6 +15,26 @@ export interface Enforcement {
   readonly filter: Buffer;
   readonly needsUserNamespace: boolean;
   readonly canLimitSize: boolean;
+  /** Options of an outer bubblewrap that limits the number of processes. Empty: it is not needed, or cannot. */
+  readonly limitArgs: readonly string[];
+  readonly lacks: readonly SandboxLack[];
+}
+
+/**
+ * Root is exempt from `ulimit`, so its sandboxes run inside a process namespace that has only so many ids. The kernel
+ * gives ids below 300 out once, so between 512 and 812 processes can run.
+ */
+const MAX_PID = 812;
+const LIMIT_ARGS: readonly string[] = [
+  ...['--dev-bind', '/', '/', '--proc', '/proc', '--unshare-pid', '--cap-add', 'ALL'],
+  ...['--new-session', '--die-with-parent'],
+  ...['--', '/bin/sh', '-c', `echo ${MAX_PID} >/proc/sys/kernel/pid_max && exec "$@"`, 'sh'],
+];
+
+/** Before Linux 6.14 there is one limit for the whole machine, which must not be touched. */
+function hasLimitPerNamespace(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split('.').map((part) => Number.parseInt(part, 10));
+  return major > 6 || (major === 6 && minor >= 14);
 }
 
 export const SEARCHED: string = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
@@ -23,6 +44,8 @@ export interface MachineFacts {
   readonly architecture: string;
   /** Where programs are searched for. */
   readonly path: string;
+  /** Such as `6.14.0-29-generic`. */
+  readonly kernel: string;
 }
 
 let probed: Promise<Result<Enforcement, SandboxGap>> | undefined;
@@ -30,29 +53,42 @@ let probed: Promise<Result<Enforcement, SandboxGap>> | undefined;
 /** Tries out once per process whether this machine can confine a process. */
 export function probeEnforcement(): Promise<Result<Enforcement, SandboxGap>> {
   const { platform, arch } = process;
-  return (probed ??= tryEnforcement({ platform, architecture: arch, path: SEARCHED }));
+  return (probed ??= tryEnforcement({
+    ...{ platform, architecture: arch, path: SEARCHED, kernel: release() },
+  }));
 }
 
 export async function tryEnforcement({
   platform,
   architecture,
   path,
+  kernel,
 }: MachineFacts): Promise<Result<Enforcement, SandboxGap>> {
   if (platform !== 'linux') return err('linux');
   const filter = confinementFilter(architecture);
   if (filter === undefined) return err('architecture');
   const found = await findCommand('bwrap', { cwd: '/', path });
   if (found.kind !== 'found') return err('bubblewrap');
-  for (const needsUserNamespace of process.getuid?.() === 0 ? [false, true] : [true])
+  const isRoot = process.getuid?.() === 0;
+  for (const needsUserNamespace of isRoot ? [false, true] : [true])
     for (const canLimitSize of [true, false]) {
-      const enforcement = { bwrap: found.path, filter, needsUserNamespace, canLimitSize };
-      if (await works(enforcement)) return ok(enforcement);
+      const means = { bwrap: found.path, filter, needsUserNamespace, canLimitSize, limitArgs: [], lacks: [] };
+      if (!(await works(means))) continue;
+      const limited = isRoot ? await withProcessLimit(means, kernel) : means;
+      const strace = await findCommand('strace', { cwd: '/', path });
+      return ok(strace.kind === 'found' ? limited : { ...limited, lacks: ['strace', ...limited.lacks] });
     }
   return err('namespaces');
 }
 
-/** Runs `true` with the fewest rights. */
-async function works({ bwrap, filter, ...means }: Enforcement): Promise<boolean> {
+async function withProcessLimit(means: Enforcement, kernel: string): Promise<Enforcement> {
+  const limited = { ...means, limitArgs: [...LIMIT_ARGS, means.bwrap] };
+  const canLimit = hasLimitPerNamespace(kernel) && (await works(limited));
+  return canLimit ? limited : { ...means, lacks: ['process_limit'] };
+}
+
+/** Runs nothing with the fewest rights. */
+async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promise<boolean> {
   const { folders, links } = await topLevel();
   const facts: ConfinedFacts = {
     ...means,
@@ -70,7 +106,7 @@ async function works({ bwrap, filter, ...means }: Enforcement): Promise<boolean>
   };
   const child = new Child({
     command: bwrap,
-    args: [...confinementArgs(facts), '--', 'true'],
+    args: [...limitArgs, ...confinementArgs(facts), '--', '/bin/sh', '-c', ':'],
     cwd: '/',
     env: { PATH: SEARCHED },
     inherits: 'language',

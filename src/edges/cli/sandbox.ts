@@ -14,16 +14,24 @@ export interface CheckOptions {
 /** Prints what this machine can enforce. Fails if it can enforce nothing. */
 export async function checkSandbox(runtime: SandboxPort, { json = false }: CheckOptions): Promise<number> {
   const support = await runtime.sandboxSupport();
-  if (json) printJson(support.canEnforce ? support : { ...support, ...whyNot(support.gap) });
+  if (json) printJson(asJson(support));
   else if (support.canEnforce) {
     print('This machine can enforce sandboxes.\n');
     for (const [kind, text] of Object.entries(RIGHTS_TEXTS))
       print(`${kind}\n${proseOf(text, { indent: '  ' })}`);
+    if (support.lacks.length > 0) print('\nMissing:');
+    for (const { reason, remedy } of support.lacks.map(whyNot))
+      print(`- ${proseOf(`${reason}. ${remedy}`, { indent: '  ' }).trimStart()}`);
   } else {
     const { reason, remedy } = whyNot(support.gap);
     print(proseOf(`This machine cannot enforce sandboxes: ${reason}. ${remedy}`));
   }
   return support.canEnforce ? EXIT.done : EXIT.failed;
+}
+
+function asJson(support: SandboxSupport): unknown {
+  if (!support.canEnforce) return { ...support, ...whyNot(support.gap) };
+  return { ...support, lacks: support.lacks.map((gap) => ({ gap, ...whyNot(gap) })) };
 }
 
 function whyNot(gap: Parameters<typeof gapText>[0]): { readonly reason: string; readonly remedy: string } {

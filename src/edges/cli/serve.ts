@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
-import { gapRemedy, gapText, type SandboxSupport } from '../../core/sandbox.ts';
+import { gapRemedy, gapText } from '../../core/sandbox.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { membersText } from '../../core/whole-server.ts';
@@ -65,7 +65,8 @@ async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Prom
   const names = servers
     .filter(({ spec: { transport } }) => sourceKind(transport).command(transport)?.sandbox !== undefined)
     .map(({ spec }) => spec.name);
-  const support: SandboxSupport = names.length > 0 ? await runtime.sandboxSupport() : { canEnforce: true };
+  if (names.length === 0) return;
+  const support = await runtime.sandboxSupport();
   if (support.canEnforce) return;
   const [reason, remedy] = [gapText(support.gap), gapRemedy(support.gap)];
   print(

@@ -1,9 +1,11 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confineWith } from '../../../src/adapters/sandbox/confine.ts';
+import { SEARCHED, tryEnforcement } from '../../../src/adapters/sandbox/enforcement.ts';
 import type { SandboxRights } from '../../../src/core/sandbox.ts';
 import { Child } from '../../../src/platform/child.ts';
+import { findCommand } from '../../../src/platform/machine.ts';
 import { tempDir } from '../../support/paths.ts';
 
 /** What Python prints that runs in `cwd` with these rights. */
@@ -60,4 +62,35 @@ except OSError as error: print(error)`;
       `[Errno 30] Read-only file system: '${join(root, 'more')}'`,
     );
   });
+});
+
+describe.skipIf(process.platform !== 'linux')('what a machine lacks for sandboxes', () => {
+  const lacksOf = async (facts: { readonly path?: string; readonly kernel?: string }): Promise<unknown> => {
+    const machine = {
+      platform: 'linux',
+      architecture: process.arch,
+      path: SEARCHED,
+      kernel: '6.14.0',
+    } as const;
+    const found = await tryEnforcement({ ...machine, ...facts });
+    return found.ok && found.value.lacks;
+  };
+
+  it('is strace, if only bubblewrap is installed', async () => {
+    const folder = tempDir();
+    const bwrap = await findCommand('bwrap', { cwd: '/', path: SEARCHED });
+    if (bwrap.kind === 'found') symlinkSync(bwrap.path, join(folder, 'bwrap'));
+    expect(await lacksOf({})).toEqual([]);
+    expect(await lacksOf({ path: folder })).toEqual(['strace']);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is a limit of processes for root on an older kernel, and the one of the whole machine is not touched',
+    async () => {
+      const limit = (): string => readFileSync('/proc/sys/kernel/pid_max', 'utf8');
+      const before = limit();
+      expect(await lacksOf({ kernel: '6.8.0-45-generic' })).toEqual(['process_limit']);
+      expect(limit()).toBe(before);
+    },
+  );
 });

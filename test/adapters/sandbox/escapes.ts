@@ -162,12 +162,12 @@ export const FORK_BOMB = `
 import errno, os, signal
 children = []
 try:
-    while len(children) < 2000:
+    while len(children) < 1000:
         child = os.fork()
         if child == 0: signal.pause()
         children.append(child)
     print('got out')
 except OSError as error:
-    print(errno.errorcode[error.errno], len(children) < 1000)
+    print(errno.errorcode[error.errno])
 for child in children: os.kill(child, signal.SIGKILL)
 `;

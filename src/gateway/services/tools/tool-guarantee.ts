@@ -23,6 +23,7 @@ export async function toolGuarantee(
   const hints = claims.resolvedOf(spec, definition);
   if (definition.facts?.kind === 'function' && isHeldToReading(hints)) return READING_FUNCTION;
   const mode = sourceKind(spec.transport).command(spec.transport)?.sandbox;
-  const support: SandboxSupport = mode === undefined ? { canEnforce: true } : await sandboxSupport();
+  const support: SandboxSupport =
+    mode === undefined ? { canEnforce: true, lacks: [] } : await sandboxSupport();
   return guaranteeOf(mode, hints, support);
 }
