@@ -103,7 +103,19 @@ const PACKAGES = {
   // A process of its own, which speaks to Assay by messages.
   functions: {
     imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
-    uses: [...PATHS, 'async_hooks', 'fs', 'module', 'process', 'stream', 'trace_events', 'v8'],
+    uses: [
+      ...PATHS,
+      'async_hooks',
+      'dgram',
+      'dns',
+      'fs',
+      'module',
+      'net',
+      'process',
+      'stream',
+      'trace_events',
+      'v8',
+    ],
   },
   // The verifier of hints, a program of its own.
   verify: {

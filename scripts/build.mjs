@@ -100,6 +100,7 @@ await build({
   input: {
     'function-runner': 'src/functions/runner.ts',
     'define-tool': 'src/functions/define-tool.ts',
+    'confined-server': 'src/functions/confined-server.ts',
     'filter-worker': 'src/adapters/sources/http/filter-worker.ts',
   },
   platform: 'node',

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { locateConfig } from '../adapters/config/locate-config.ts';
 import type { Confine } from '../adapters/sandbox/confine.ts';
-import type { SandboxSupport } from '../core/sandbox.ts';
+import type { SandboxSupport, TwinRights } from '../core/sandbox.ts';
+import type { Command } from '../core/sources/source-kinds.ts';
 
 /** Confines servers, and keeps Assay's home and config file from them. Loaded with the first server in a sandbox. */
 export function confineIn(
@@ -10,15 +12,28 @@ export function confineIn(
   configEnvironment: ConfigEnvironment,
 ): Confine {
   const { path } = locateConfig({ flag: config, ...configEnvironment });
+  const preload = join(import.meta.dirname, 'confined-server.js');
   return async (...given) => {
     const { confineWith } = await import('../adapters/sandbox/confine.ts');
-    return confineWith([home, path])(...given);
+    return confineWith([home, path], { preload })(...given);
   };
 }
 
-/** Whether this machine can confine servers. Tried out once per process. */
-export async function sandboxSupport(): Promise<SandboxSupport> {
+/** The twin of a server. */
+export interface Twin {
+  readonly confine: Confine;
+  readonly command: Command;
+  readonly rights: TwinRights;
+}
+
+/** Whether this machine can confine servers, which is tried out once per process, and else this twin by other means. */
+export async function sandboxSupport(twin?: Twin): Promise<SandboxSupport> {
   const { probeEnforcement } = await import('../adapters/sandbox/enforcement.ts');
   const found = await probeEnforcement();
-  return found.ok ? { canEnforce: true, lacks: found.value.lacks } : { canEnforce: false, gap: found.error };
+  if (found.ok) return { canEnforce: true, lacks: found.value.lacks };
+  const gap = found.error;
+  if (twin === undefined) return { canEnforce: false, gap };
+  const { confine, command, rights } = twin;
+  const isOnNode = (await confine(command, { rights, namedReaches: new Set() })).ok;
+  return { canEnforce: false, gap, isOnNode };
 }

@@ -15,7 +15,7 @@ import { Secrets } from '../adapters/telemetry/secrets.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
-import { checkSandbox } from '../core/check-sandbox.ts';
+import { checkSandbox, checkState } from '../core/check-sandbox.ts';
 import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';
@@ -35,6 +35,7 @@ import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, secretFiles, setting } from './environment.ts';
 import type { DiagnosticsOptions } from '../core/command-options.ts';
+import type { Confine } from '../adapters/sandbox/confine.ts';
 import { confineIn, sandboxSupport } from './confine.ts';
 import { connectAll, reachIn } from './sources.ts';
 import { openCredentials } from './keys.ts';
@@ -93,7 +94,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
       await inspectStore({ home, databaseUrl: setting(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
     ),
     ...checkOpenFiles(openFilesLimit()),
-    ...(await sandboxFindings(servers)),
+    ...(await sandboxFindings(servers, confineIn(home, options.config, configEnvironment))),
+    ...checkState(servers, await keptTools(home, configEnvironment)),
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
@@ -172,11 +174,19 @@ async function homeFacts(path: string): Promise<HomeFacts> {
 }
 
 /** Tries out sandboxes only if a server is to have one. */
-async function sandboxFindings(servers: readonly ServerSpec[]): Promise<readonly Finding[]> {
-  const named = servers.flatMap(({ name, transport }) =>
-    sourceKind(transport).command(transport)?.sandbox === undefined ? [] : [name],
-  );
-  return named.length === 0 ? [] : checkSandbox(named, await sandboxSupport());
+async function sandboxFindings(
+  servers: readonly ServerSpec[],
+  confine: Confine,
+): Promise<readonly Finding[]> {
+  const commands = servers.flatMap(({ name, transport }) => {
+    const command = sourceKind(transport).command(transport);
+    return command?.sandbox === undefined ? [] : [{ name, command }];
+  });
+  const checked = commands.map(async ({ name, command }) => {
+    const ofTwin = await sandboxSupport({ confine, command, rights: 'read' });
+    return { name, isOnNode: command.sandbox === 'twin' && !ofTwin.canEnforce && ofTwin.isOnNode === true };
+  });
+  return checked.length === 0 ? [] : checkSandbox(await Promise.all(checked), await sandboxSupport());
 }
 
 interface DiagnosticsContext {

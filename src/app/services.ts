@@ -23,7 +23,7 @@ import { FunctionModuleService } from '../gateway/services/sources/function-modu
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
 import type { VerifyServer } from '../gateway/ports/verifier.ts';
-import { sandboxSupport } from './confine.ts';
+import { confineIn, sandboxSupport } from './confine.ts';
 import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -53,8 +53,10 @@ export function servicesOf({
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
   const levels = lintLevelsOf(settings);
+  const confine = confineIn(environment.home, environment.options.config, environment.configEnvironment);
   const tools = new ToolService({
-    ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs, sandboxSupport },
+    ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
+    sandboxSupport: (twin) => sandboxSupport(twin && { ...twin, confine }),
   });
   const gateways = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
   return {

@@ -1,33 +1,79 @@
 import type { Finding } from './finding.ts';
-import { gapRemedy, gapText, type SandboxSupport } from './sandbox.ts';
+import type { ToolRecord } from './hints/tool-record.ts';
+import { originIdentityOf } from './server-identity.ts';
+import type { ServerSpec } from './server-spec.ts';
+import { sourceKind } from './sources/source-kinds.ts';
+import { gapRemedy, gapText, type SandboxGap, type SandboxSupport } from './sandbox.ts';
+
+interface CheckedServer {
+  readonly name: string;
+  /** Whether its twin runs under Node's permission model where there is no sandbox. */
+  readonly isOnNode: boolean;
+}
 
 /** Checks whether the machine can enforce the sandboxes of these servers. */
-export function checkSandbox(servers: readonly string[], support: SandboxSupport): readonly Finding[] {
-  if (!support.canEnforce)
-    return servers.map((about): Finding => ({
-      check: 'sandbox',
-      level: 'problem',
-      about,
-      code: 'SANDBOX_UNAVAILABLE',
-      message: `Its sandbox cannot be enforced, so what would run in it is refused: ${gapText(support.gap)}.`,
-      remedy: gapRemedy(support.gap),
-    }));
+export function checkSandbox(servers: readonly CheckedServer[], support: SandboxSupport): readonly Finding[] {
+  if (!support.canEnforce) return servers.map((server) => withoutSandbox(server, support.gap));
+  const names = servers.map(({ name }) => name);
   return [
-    ...servers.map((about): Finding => ({
-      check: 'sandbox',
-      level: 'ok',
-      about,
+    ...names.map((about): Finding => ({
+      ...{ check: 'sandbox', level: 'ok', about },
       message: 'Its sandbox can be enforced on this machine.',
     })),
     ...support.lacks.map((lack): Finding => ({
-      check: 'sandbox',
-      level: 'warning',
-      about: servers.join(', '),
+      ...{ check: 'sandbox', level: 'warning', about: names.join(', ') },
       message: capitalized(`${gapText(lack)}.`),
       remedy: gapRemedy(lack),
     })),
   ];
 }
+
+function withoutSandbox({ name: about, isOnNode }: CheckedServer, gap: SandboxGap): Finding {
+  const remedy = gapRemedy(gap);
+  if (isOnNode)
+    return {
+      ...{ check: 'sandbox', level: 'warning', about, remedy },
+      message: `Its read-only tools run under Node's permission model, which is weaker than a sandbox: ${gapText(gap)}.`,
+    };
+  return {
+    ...{ check: 'sandbox', level: 'problem', about, code: 'SANDBOX_UNAVAILABLE', remedy },
+    message: `Its sandbox cannot be enforced, so what would run in it is refused: ${gapText(gap)}.`,
+  };
+}
+
+/** Reports servers whose read-only tools are refused because their tools keep state in memory. */
+export function checkState(
+  servers: readonly ServerSpec[],
+  records: readonly ToolRecord[],
+): readonly Finding[] {
+  return servers.flatMap((spec): readonly Finding[] => {
+    const { sandbox, sandboxAccepts = [] } = sourceKind(spec.transport).command(spec.transport) ?? {};
+    if (sandbox === undefined || sandboxAccepts.includes('separate_state')) return [];
+    const identity = originIdentityOf(spec);
+    const stateful = records.filter(
+      ({ server, identity: theirs, verification, drift }) =>
+        server === spec.name &&
+        theirs === identity &&
+        verification?.keepsState === true &&
+        (drift === undefined || drift.digest === verification.digest),
+    );
+    if (stateful.length === 0) return [];
+    const names = stateful.map(({ name }) => name).slice(0, MAX_NAMES);
+    const shown = stateful.length > MAX_NAMES ? [...names, '…'] : names;
+    return [
+      {
+        check: 'sandbox',
+        level: 'problem',
+        about: spec.name,
+        code: 'SANDBOX_UNAVAILABLE',
+        message: `Calls of its read-only tools are refused: ${gapText('state')} (${shown.join(', ')}).`,
+        remedy: gapRemedy('state'),
+      },
+    ];
+  });
+}
+
+const MAX_NAMES = 5;
 
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -139,6 +139,7 @@ const verification = members<Verification>({
     idempotentHint: optional(observed),
     openWorldHint: optional(observed),
   }),
+  keepsState: optional(flag),
 });
 
 const entry = members<RecordBodies['gateway']>({

@@ -24,6 +24,7 @@ const WRITE: readonly RegExp[] = [
   /read-only file ?system/i,
   /\[Errno 30\]/,
   /attempt to write a readonly database/i,
+  /API has been restricted\. Use --allow-fs-write/,
 ];
 const CONNECT: readonly RegExp[] = [
   /\bENETUNREACH(?: ([\da-fA-F:.]+:\d+))?/,

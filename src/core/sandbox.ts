@@ -16,8 +16,16 @@ export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
 
 export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
-/** What a machine lacks for a sandbox. */
-export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | SandboxLack;
+/**
+ * What an operator accepts of a server's sandbox: that its twin does not share the state that its tools keep in memory,
+ * and Node's permission model where there is no sandbox.
+ */
+export type SandboxConcession = 'separate_state' | 'node_permission';
+
+export const SANDBOX_CONCESSIONS: readonly SandboxConcession[] = ['separate_state', 'node_permission'];
+
+/** Why there is no sandbox: what the machine lacks, or that the tools of a server keep `state` in memory. */
+export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'state' | SandboxLack;
 
 /** What a sandbox does without: to watch what is refused in it, and to limit the number of its processes. */
 export type SandboxLack = 'strace' | 'process_limit';
@@ -25,7 +33,8 @@ export type SandboxLack = 'strace' | 'process_limit';
 /** What a machine can enforce. */
 export type SandboxSupport =
   | { readonly canEnforce: true; readonly lacks: readonly SandboxLack[] }
-  | { readonly canEnforce: false; readonly gap: SandboxGap };
+  /** `isOnNode`: the twin in question runs under Node's permission model. */
+  | { readonly canEnforce: false; readonly gap: SandboxGap; readonly isOnNode?: boolean };
 
 /**
  * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
@@ -55,7 +64,14 @@ function claims({ effective: { value: current, by }, contradiction }: ResolvedHi
 }
 
 /** What holds for the calls of one tool, whatever its code does. */
-export const GUARANTEES = ['none', 'read', 'read_network', 'write_roots', 'refused'] as const;
+export const GUARANTEES = [
+  'none',
+  'read',
+  'read_network',
+  'node_permission',
+  'write_roots',
+  'refused',
+] as const;
 
 export interface GuaranteeView {
   readonly kind: (typeof GUARANTEES)[number];
@@ -72,6 +88,8 @@ export function guaranteeOf(
   const rights = rightsOf(mode, hints);
   if (rights === undefined) return { kind: 'none', text: mode === 'twin' ? NOT_READ_ONLY : NO_SANDBOX };
   if (support.canEnforce) return { kind: rights, text: RIGHTS_TEXTS[rights] };
+  if (support.isOnNode === true && rights !== 'write_roots')
+    return { kind: 'node_permission', text: NODE_TEXTS[rights] };
   return {
     kind: 'refused',
     text: `Its calls are refused: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`,
@@ -82,6 +100,12 @@ function rightsOf(mode: SandboxMode | undefined, hints: ResolvedHints): SandboxR
   if (mode === undefined) return undefined;
   return twinRightsOf(hints) ?? (mode === 'strict' ? 'write_roots' : undefined);
 }
+
+const NODE_TEXTS: Readonly<Record<TwinRights, string>> = {
+  read: "Node's permission model keeps it from changing files, starting programs and using the network. This is weaker than a sandbox: Node does not promise to stop code that is made to break out.",
+  read_network:
+    "Node's permission model keeps it from changing files and starting programs; its network is not restricted. This is weaker than a sandbox: Node does not promise to stop code that is made to break out.",
+};
 
 /** Of a read-only function. */
 export const READING_FUNCTION: GuaranteeView = {
@@ -133,6 +157,11 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
     text: 'the number of processes in a sandbox of root is not limited: that needs Linux 6.14 and CAP_SYS_ADMIN',
     remedy:
       'Run Assay as an ordinary user, or limit its processes with "TasksMax" of systemd or "docker run --pids-limit".',
+  },
+  state: {
+    text: 'its tools keep state in memory, as a verification saw, which a second process does not share',
+    remedy:
+      'To run its read-only tools in a second process all the same, add "separate_state" to "sandboxAccepts" of the server; to run them without a sandbox, set "sandbox": "off".',
   },
   namespaces: {
     text: 'this system does not let "bwrap" create namespaces',

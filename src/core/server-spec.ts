@@ -1,4 +1,4 @@
-import type { SandboxMode } from './sandbox.ts';
+import type { SandboxConcession, SandboxMode } from './sandbox.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
@@ -19,6 +19,8 @@ export type Transport =
       readonly roots?: readonly string[];
       /** Hosts that its sandboxed processes may connect to. Absent: all at public addresses. */
       readonly network?: readonly string[];
+      /** Absent: nothing. */
+      readonly sandboxAccepts?: readonly SandboxConcession[];
     }
   | {
       readonly kind: 'http';

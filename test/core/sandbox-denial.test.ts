@@ -14,6 +14,11 @@ it.each<[text: string, rights: TwinRights, denial: Denial | undefined]>([
     { kind: 'write', target: '/r/.git/index.lock' },
   ],
   ['SQLITE_READONLY: attempt to write a readonly database', 'read', { kind: 'write', target: undefined }],
+  [
+    'Access to this API has been restricted. Use --allow-fs-write to manage permissions.',
+    'read',
+    { kind: 'write', target: undefined },
+  ],
   ['connect ENETUNREACH 192.0.2.1:443 - Local', 'read', { kind: 'connect', target: '192.0.2.1:443' }],
   ['getaddrinfo EAI_AGAIN api.example.com', 'read', { kind: 'connect', target: 'api.example.com' }],
   ['curl: (6) Could not resolve host: example.com', 'read', { kind: 'connect', target: 'example.com' }],

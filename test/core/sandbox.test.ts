@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkSandbox } from '../../src/core/check-sandbox.ts';
+import { checkSandbox, checkState } from '../../src/core/check-sandbox.ts';
 import type { Claim, Hint } from '../../src/core/hints/hint.ts';
+import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { resolveHints } from '../../src/core/hints/resolve.ts';
+import { originIdentityOf } from '../../src/core/server-identity.ts';
 import { guaranteeOf, isHeldToReading, type SandboxMode, twinRightsOf } from '../../src/core/sandbox.ts';
 
 const DIGEST = 'd';
@@ -66,13 +68,18 @@ it.each<[kind: string, mode: SandboxMode | undefined, claims: readonly Claim[]]>
 ])('guarantees "%s" with the sandbox %s', (kind, mode, claims) => {
   const hints = resolveHints(claims, DIGEST);
   expect(guaranteeOf(mode, hints, { canEnforce: true, lacks: [] }).kind).toBe(kind);
+  const onNode = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap', isOnNode: true });
+  expect(onNode.kind).toBe({ none: 'none', write_roots: 'refused' }[kind] ?? 'node_permission');
   const without = guaranteeOf(mode, hints, { canEnforce: false, gap: 'bubblewrap' });
   expect(without.kind).toBe(kind === 'none' ? 'none' : 'refused');
   if (kind !== 'none') expect(without.text).toContain('apt-get install bubblewrap');
 });
 
 it('warns of what a sandbox does without, and what to install', () => {
-  const findings = checkSandbox(['files', 'notes'], { canEnforce: true, lacks: ['strace'] });
+  const findings = checkSandbox(
+    ['files', 'notes'].map((name) => ({ name, isOnNode: false })),
+    { canEnforce: true, lacks: ['strace'] },
+  );
   expect(findings.map(({ level, about }) => [level, about])).toEqual([
     ['ok', 'files'],
     ['ok', 'notes'],
@@ -80,5 +87,29 @@ it('warns of what a sandbox does without, and what to install', () => {
   ]);
   expect(findings.at(-1)).toMatchObject({
     remedy: expect.stringContaining('apt-get install strace') as string,
+  });
+});
+
+describe('a server whose tools were seen to keep state', () => {
+  const transport = { kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/', sandbox: 'twin' } as const;
+  const spec = { name: 'x', transport, timeoutMs: 1, prefix: true, isolation: 'shared' } as const;
+  const record = (digest: string, drift?: string): ToolRecord => ({
+    ...{ id: 'i', server: 'x', identity: originIdentityOf(spec), name: 'count', overrides: {} },
+    verification: {
+      ...{ digest, atMs: 0, author: '', server: { name: '', version: '', packageDigest: '' } },
+      ...{ mechanisms: [], hints: {}, keepsState: true },
+    },
+    ...(drift !== undefined && { drift: { digest: drift, sinceMs: 0, changes: [], risks: [] } }),
+  });
+
+  it('is a problem until its operator accepts that, or the definition changes', () => {
+    const [found] = checkState([spec], [record('d')]);
+    expect(found).toMatchObject({ level: 'problem', about: 'x', code: 'SANDBOX_UNAVAILABLE' });
+    expect(found?.message).toMatch(/\(count\)\.$/);
+    expect(checkState([spec], [record('d', 'd')])).toHaveLength(1);
+    expect(checkState([spec], [record('d', 'new')])).toEqual([]);
+    const accepting = { ...spec, transport: { ...transport, sandboxAccepts: ['separate_state'] as const } };
+    expect(checkState([accepting], [record('d')])).toEqual([]);
+    expect(checkState([{ ...spec, name: 'y' }], [record('d')])).toEqual([]);
   });
 });

@@ -339,6 +339,10 @@ it('the sandbox of a server, its roots and its hosts are set, and what holds for
   await expect.poll(() => kept('network'), POLL).toEqual(['api.example.com', '*.example.org']);
   await choose('Network', 'All public hosts');
   await expect.poll(() => kept('network'), POLL).toBeUndefined();
+  await panel.getByRole('switch', { name: 'Separate state' }).click();
+  await expect.poll(() => kept('sandboxAccepts'), POLL).toEqual(['separate_state']);
+  await panel.getByRole('switch', { name: 'Separate state' }).click();
+  await expect.poll(() => kept('sandboxAccepts'), POLL).toBeUndefined();
   await panel.getByText('What holds for each tool').click();
   const guarantee = (tool: string): Promise<string> =>
     panel

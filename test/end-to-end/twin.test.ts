@@ -235,13 +235,49 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
     await guaranteeIs('none', 'none');
   });
 
-  it('ends with Assay, even if that is killed in the middle of a call', async () => {
+  const MOMENTS = ['starting', 'calling', 'idle'] as const;
+
+  it.each(['twin', 'server'])(
+    'leaves no call waiting and runs none twice, whenever the %s is killed, and the next call works',
+    async (victim) => {
+      const { session, folder } = await start();
+      writeFileSync(join(folder, 'note'), 'a note');
+      for (const moment of MOMENTS) {
+        const pid = Number(textOf(await call(session, 'change', { do: 'pid' })));
+        if (moment !== 'starting') await call(session, 'look', { do: 'pid' });
+        const doing = moment === 'calling' ? { do: 'hang' } : { do: 'read', path: 'note' };
+        const called = moment === 'idle' ? undefined : call(session, 'look', doing);
+        await hasBoth(folder);
+        // It was sent after the call, so that has arrived.
+        if (moment === 'calling') await call(session, 'look', { do: 'pid' });
+        const killed = victim === 'server' ? [pid] : processesAbout(folder).filter((one) => one !== pid);
+        for (const one of killed) kill(one, 'SIGKILL');
+        const answer = await called;
+        if (moment === 'calling') expect(at(answer, 'error', 'data', 'code')).toBe('SERVER_ENDED');
+        if (at(answer, 'error') !== undefined)
+          expect(at(answer, 'error', 'data', 'sent', 'times') ?? 1).toBe(1);
+        // A call that still meets what was killed fails, too.
+        const next = await until('a call works', async () => {
+          const again = await call(session, 'look', { do: 'read', path: 'note' });
+          return at(again, 'error') === undefined ? again : undefined;
+        });
+        expect(textOf(next)).toBe('a note');
+        await until('the killed processes are gone', () =>
+          processesAbout(folder).some((one) => killed.includes(one)) ? undefined : true,
+        );
+      }
+    },
+  );
+
+  it.each(MOMENTS)('ends with Assay, if that is killed while the twin is %s', async (moment) => {
     const folder = tempDir();
     const servers = { two: fixture('twofaced', [folder], { sandbox: 'twin' }) };
     const assay = await startAssay({ servers });
     await assay.settled();
     const session = await openSession(assay.url);
-    const hanging = call(session, 'look', { do: 'hang' }).catch(() => 'failed');
+    if (moment !== 'starting') await call(session, 'look', { do: 'pid' });
+    const hanging =
+      moment === 'idle' ? 'failed' : call(session, 'look', { do: 'hang' }).catch(() => 'failed');
     await hasBoth(folder);
     kill(assay.pid, 'SIGKILL');
     expect(await hanging).toBe('failed');
@@ -271,6 +307,44 @@ describe.skipIf(!isLinux)('the twin of a server', () => {
   });
 });
 
+it.skipIf(!isLinux)(
+  'whose server keeps state in memory is refused until an operator accepts that',
+  async () => {
+    const home = tempDir();
+    const [folder, token] = [tempDir(), await keepToken(home, 'boss', { scopes: ['admin', 'execute'] })];
+    const assay = await startGateway({ home });
+    const admin = adminClient(assay, token);
+    const { command, args } = fixture('twofaced', [folder]);
+    const env = { DOES: 'count' };
+    await admin.post('/gateways', { name: 'two', ...{ command, args: args ?? [], env, sandbox: 'twin' } });
+    const view = async (): Promise<JsonObject> => (await admin.get('/gateways/two')).json() as JsonObject;
+    const isUp = (): Promise<unknown> =>
+      until('the server is up', async () => ((await view())['state'] === 'up' ? true : undefined));
+    await isUp();
+    const session = await openSession(assay.url);
+    const look = (): Promise<Json> => session.ask('tools/call', { name: 'two_look', arguments: {} });
+    expect([textOf(await look()), (await view())['stateful']]).toEqual(['1', undefined]);
+    await admin.post('/gateways/two/verify');
+    await until('the state is reported', async () => (await view())['stateful']);
+    expect((await view())['stateful']).toEqual(['look', 'search', 'change']);
+    const refused = await look();
+    expect(at(refused, 'result', '_meta', 'assay/refusal')).toMatchObject({
+      ...{ code: 'SANDBOX_UNAVAILABLE', gap: 'state' },
+    });
+    expect(textOf(refused)).toContain('add "separate_state" to "sandboxAccepts"');
+    const found = (await toolsOf(admin, 'server=two')).get('look') ?? {};
+    const guarantee = async (): Promise<unknown> =>
+      at((await admin.get(`/tools/${textAt(found, 'id')}`)).json(), 'guarantee', 'kind');
+    expect(await guarantee()).toBe('refused');
+    // Its other tools are not affected: they run in the server itself.
+    expect(textOf(await session.ask('tools/call', { name: 'two_change', arguments: {} }))).toBe('1');
+    await admin.ask('PATCH', '/gateways/two', { body: { sandboxAccepts: ['separate_state'] } });
+    await isUp();
+    expect([await guarantee(), (await view())['sandboxAccepts']]).toEqual(['read', ['separate_state']]);
+    expect(textOf(await look())).toBe('1');
+  },
+);
+
 it.skipIf(!isLinux)('with "sandbox": "strict" the server itself changes its roots alone', async () => {
   const [folder, outside] = [tempDir(), tempDir()];
   const servers = { two: fixture('twofaced', [folder], { sandbox: 'strict' }) };
@@ -292,11 +366,13 @@ it('is refused its read-only calls where bubblewrap is missing, and says what to
   const servers = {
     twin: fixture('twofaced', [folder], { sandbox: 'twin' }),
     strict: fixture('twofaced', [folder], { sandbox: 'strict' }),
+    node: fixture('twofaced', [folder], { sandbox: 'twin', sandboxAccepts: ['node_permission'] }),
   };
   const assay = await startAssay({ servers, env: { PATH: tempDir() } });
-  await until('the one without a sandbox is up', async () =>
-    at(serverIn(await assay.health(), 'twin'), 'state') === 'up' ? true : undefined,
-  );
+  for (const name of ['twin', 'node'])
+    await until('the one without a sandbox is up', async () =>
+      at(serverIn(await assay.health(), name), 'state') === 'up' ? true : undefined,
+    );
   const session = await openSession(assay.url);
   const call = (name: string): Promise<Json> =>
     session.ask('tools/call', { name, arguments: { do: 'write', path: name } });
@@ -308,6 +384,27 @@ it('is refused its read-only calls where bubblewrap is missing, and says what to
   const strict = serverIn(await assay.health(), 'strict');
   expect(at(strict, 'causeCode')).toBe('SANDBOX_UNAVAILABLE');
   expect(readdirSync(folder)).toEqual(['twin_change']);
+  // Where its operator accepts that, Node's permission model takes the place of the sandbox.
+  const look = (args: JsonObject): Promise<Json> =>
+    session.ask('tools/call', { name: 'node_look', arguments: args });
+  expect(textOf(await look({ do: 'read', path: 'twin_change' }))).toBe('x');
+  expect(at(await look({ do: 'write', path: 'loot' }), 'result', '_meta', 'assay/refusal')).toMatchObject({
+    ...{ code: 'SANDBOX_DENIED', rights: 'read', denial: { kind: 'write' } },
+  });
+  expect(
+    at(await look({ do: 'connect', port: assay.port }), 'result', '_meta', 'assay/refusal'),
+  ).toMatchObject({
+    ...{ code: 'SANDBOX_DENIED', denial: { kind: 'connect' } },
+  });
+  expect(readdirSync(folder)).toEqual(['twin_change']);
+  const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
+  const kinds = [...(await toolsOf(admin, 'server=node'))].map(async ([name, tool]) => {
+    const one = parseJson((await admin.get(`/tools/${textAt(tool, 'id')}`)).text);
+    return [name, at(one, 'guarantee', 'kind')];
+  });
+  expect(Object.fromEntries((await Promise.all(kinds)) as [string, Json][])).toEqual({
+    ...{ look: 'node_permission', search: 'node_permission', change: 'none' },
+  });
   await until('serve says so', () =>
     assay.stdout().includes('What is to run in a sandbox of twin, strict is refused, as none can start: ')
       ? true

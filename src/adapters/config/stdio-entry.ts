@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
+import {
+  SANDBOX_CONCESSIONS,
+  SANDBOX_MODES,
+  type SandboxConcession,
+  type SandboxMode,
+} from '../../core/sandbox.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
@@ -10,7 +15,7 @@ import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './e
 import { expandHome } from './expand.ts';
 
 export const STDIO_KEYS: readonly string[] = [
-  ...['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots', 'network'],
+  ...['command', 'args', 'env', 'envFile', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'],
 ];
 
 /** Reads a server run as a child process. Undefined, with an error reported, if it has no usable command. */
@@ -22,8 +27,9 @@ export function readStdio(entry: Entry): Transport | undefined {
   const sandbox = optionAt(entry, 'sandbox', SANDBOX);
   const roots = readRoots(entry);
   const network = readNetwork(entry);
+  const accepted = readConcessions(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
-  if (roots === undefined || network === undefined) return undefined;
+  if (roots === undefined || network === undefined || accepted === undefined) return undefined;
   const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
   return {
     kind: 'stdio',
@@ -35,6 +41,7 @@ export function readStdio(entry: Entry): Transport | undefined {
     ...(sandbox !== undefined && sandbox !== 'off' && { sandbox }),
     ...(roots.length > 0 && { roots }),
     ...(network !== 'any' && { network }),
+    ...(accepted.length > 0 && { sandboxAccepts: accepted }),
   };
 }
 
@@ -60,6 +67,20 @@ function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
     position,
     `${JSON.stringify(bad)} is not a host`,
     'Write hosts such as "api.example.com", "*.example.com" or "localhost:8080".',
+  );
+  return undefined;
+}
+
+function readConcessions(entry: Entry): readonly SandboxConcession[] | undefined {
+  const position = placeAt(entry, 'sandboxAccepts');
+  const written = readTexts(entry, 'sandboxAccepts');
+  const known = SANDBOX_CONCESSIONS.filter((one) => written?.includes(one));
+  const bad = written?.find((one) => !SANDBOX_CONCESSIONS.some((concession) => concession === one));
+  if (position === undefined || written === undefined || bad === undefined) return written && known;
+  entry.collector.problem(
+    position,
+    `${JSON.stringify(bad)} is nothing that can be accepted of a sandbox`,
+    `Write ${SANDBOX_CONCESSIONS.map((one) => JSON.stringify(one)).join(' or ')}, or leave the key out.`,
   );
   return undefined;
 }
@@ -98,10 +119,15 @@ function readArgs(entry: Entry): readonly string[] | undefined {
   return readTexts(entry, 'args')?.map((arg) => expandHome(arg, entry.here.home));
 }
 
-const NOUNS = { args: 'the arguments', roots: 'the paths', network: 'the hosts' } as const;
+const NOUNS = {
+  args: 'the arguments',
+  roots: 'the paths',
+  network: 'the hosts',
+  sandboxAccepts: 'what you accept',
+} as const;
 
 /** An array of strings. Undefined, with an error reported, if it is something else. */
-function readTexts(entry: Entry, key: 'args' | 'roots' | 'network'): readonly string[] | undefined {
+function readTexts(entry: Entry, key: keyof typeof NOUNS): readonly string[] | undefined {
   const position = placeAt(entry, key);
   if (position === undefined) return [];
   if (position.node.type !== 'array') {

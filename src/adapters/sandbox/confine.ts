@@ -16,6 +16,7 @@ import {
 } from './confined-view.ts';
 import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
 import { isInside } from './layout.ts';
+import { canConfineNode, type NodeFacts, underNodePermission } from './node-permission.ts';
 import { programFiles } from './program-files.ts';
 import { topLevel } from './top-level.ts';
 import { GATE_COMMAND, gated } from './gated.ts';
@@ -34,16 +35,45 @@ export type Confine = (command: Command, options: ConfineOptions) => Promise<Res
 /** `hidden`: files and folders of Assay that no server may read. */
 export function confineWith(
   hidden: readonly string[],
-  probe: () => Promise<Result<Enforcement, SandboxGap>> = probeEnforcement,
+  { probe = probeEnforcement, preload }: Fallback = {},
 ): Confine {
   return async (command, { rights, isWatched = false, ...network }) => {
     const enforcement = await probe();
-    if (!enforcement.ok) return err(enforcement.error);
+    if (!enforcement.ok) {
+      const onNode = rights === 'write_roots' || isWatched ? undefined : { rights, hidden, preload };
+      const confined = onNode && (await confinedByNode(command, onNode));
+      return confined === undefined ? err(enforcement.error) : ok(confined);
+    }
     const isGated = hasGate(rights, command);
     const options = await confined(command, { rights, hidden, isGated, enforcement: enforcement.value });
     if (isWatched) return watched(options, command.cwd);
     return ok(isGated ? gated(options, { ...network, allowed: command.network }) : options);
   };
+}
+
+interface Fallback {
+  readonly probe?: () => Promise<Result<Enforcement, SandboxGap>>;
+  /** The built `confined-server.js`. Absent: nothing takes the place of a sandbox. */
+  readonly preload?: string | undefined;
+}
+
+/** Under Node's permission model, if the operator accepts that and it holds for the command. */
+async function confinedByNode(
+  command: Command,
+  { rights, hidden, preload }: Pick<Fallback, 'preload'> & Pick<NodeFacts, 'rights' | 'hidden'>,
+): Promise<ChildOptions | undefined> {
+  const isAccepted = command.sandboxAccepts?.includes('node_permission') === true;
+  if (!isAccepted || preload === undefined || !(await canConfineNode(preload))) return undefined;
+  const path = command.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
+  const { roots, readable } = await dataOf(command, { home: homedir(), path });
+  const secrets = await withRealPaths(hidden);
+  return underNodePermission(command, {
+    rights,
+    reads: [...roots, ...readable],
+    hidden: secrets,
+    preload,
+    path,
+  });
 }
 
 /** Whether connections go through a gate of Assay. A server that may write has an open network unless it is limited. */

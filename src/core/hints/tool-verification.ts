@@ -12,6 +12,8 @@ export interface ToolVerification {
   /** What watched the server. */
   readonly mechanisms: readonly string[];
   readonly hints: Readonly<Partial<Record<Hint, ObservedHint>>>;
+  /** Equal calls were answered differently, and a new process answered as the first one did. */
+  readonly keepsState?: boolean | undefined;
 }
 
 /** The server as it named itself. */
@@ -112,5 +114,6 @@ export function mergedVerification(
     const kept = isKept ? earlier : latest;
     return kept === undefined ? [] : [[hint, kept] as const];
   });
-  return { ...now, hints: Object.fromEntries(hints) };
+  const keepsState = before.keepsState ?? now.keepsState;
+  return { ...now, hints: Object.fromEntries(hints), ...(keepsState && { keepsState }) };
 }

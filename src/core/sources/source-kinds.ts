@@ -1,5 +1,5 @@
 import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
-import type { SandboxMode } from '../sandbox.ts';
+import type { SandboxConcession, SandboxMode } from '../sandbox.ts';
 import { namesPrivateData } from '../private-data.ts';
 import type { RestAuth } from './custom-tools.ts';
 import type { OperationFilter } from './operation-filter.ts';
@@ -78,6 +78,7 @@ export interface ShownSource {
   readonly sandbox?: SandboxMode | undefined;
   readonly roots?: readonly string[] | undefined;
   readonly network?: readonly string[] | undefined;
+  readonly sandboxAccepts?: readonly SandboxConcession[] | undefined;
   /** Names only. */
   readonly headers?: readonly string[] | undefined;
   /** Names of security schemes only. */
@@ -121,21 +122,19 @@ const STDIO: SourceKind<TransportOf<'stdio'>> = {
   ...COMMON,
   identity: whatRuns,
   origin: whatRuns,
-  comparable: ({ command, args, env, cwd, sandbox, roots, network }) => [
+  comparable: ({ command, args, env, cwd, sandbox, roots, network, sandboxAccepts }) => [
     ...[command, args, sorted(env), cwd],
-    ...[sandbox, roots, network],
+    ...[sandbox, roots, network, sandboxAccepts],
   ],
   urls: () => [],
   secrets: ({ env, args }) => ({ variables: Object.entries(env), args }),
-  shown: ({ command, args, cwd, env, sandbox, roots, network }, mask) => ({
+  shown: ({ command, args, cwd, env, sandbox, roots, network, sandboxAccepts }, mask) => ({
     transport: 'stdio',
     command,
     args: args.map(mask),
     cwd,
     env: namesOf(env),
-    ...(sandbox && { sandbox }),
-    ...(roots && { roots }),
-    ...(network && { network }),
+    ...{ sandbox, roots, network, sandboxAccepts },
   }),
   command: (transport) => transport,
   holdsPrivateData: ({ args, env }) => namesPrivateData(args, env),

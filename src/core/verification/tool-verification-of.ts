@@ -18,7 +18,7 @@ interface Verified {
 
 /** What to keep of the report on a tool: at most about 10 kB. */
 export function toolVerificationOf(
-  { digest, verdicts }: Pick<ToolReport, 'digest' | 'verdicts'>,
+  { digest, verdicts, signals }: Pick<ToolReport, 'digest' | 'verdicts' | 'signals'>,
   { report, author, mask }: Verified,
 ): ToolVerification {
   const { name, version, packageDigest } = report.server;
@@ -35,6 +35,7 @@ export function toolVerificationOf(
     },
     mechanisms: report.mechanisms.slice(0, MAX_MECHANISMS),
     hints: Object.fromEntries(HINTS.map((hint) => [hint, observed(hint)])),
+    ...(signals.some(({ kind }) => kind === 'in_process_state') && { keepsState: true }),
   };
 }
 

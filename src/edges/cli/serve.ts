@@ -62,18 +62,24 @@ async function printPages({ url, signInLink }: OpenServe): Promise<void> {
 
 /** Says what to install if servers are to have a sandbox that this machine cannot enforce. */
 async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Promise<void> {
-  const names = servers
-    .filter(({ spec: { transport } }) => sourceKind(transport).command(transport)?.sandbox !== undefined)
-    .map(({ spec }) => spec.name);
-  if (names.length === 0) return;
+  const commands = servers.flatMap(({ spec: { name, transport } }) => {
+    const { sandbox, sandboxAccepts = [] } = sourceKind(transport).command(transport) ?? {};
+    return sandbox === undefined ? [] : [{ name, mayUseNode: sandboxAccepts.includes('node_permission') }];
+  });
+  if (commands.length === 0) return;
   const support = await runtime.sandboxSupport();
   if (support.canEnforce) return;
-  const [reason, remedy] = [gapText(support.gap), gapRemedy(support.gap)];
-  print(
-    proseOf(
-      `\nWhat is to run in a sandbox of ${names.join(', ')} is refused, as none can start: ${reason}. ${remedy}`,
-    ),
-  );
+  const listed = (mayUseNode: boolean): string =>
+    commands.flatMap((one) => (one.mayUseNode === mayUseNode ? [one.name] : [])).join(', ');
+  const [refused, onNode] = [listed(false), listed(true)];
+  const why = `as none can start: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`;
+  if (refused !== '') print(proseOf(`\nWhat is to run in a sandbox of ${refused} is refused, ${why}`));
+  if (onNode !== '')
+    print(
+      proseOf(
+        `\nRead-only tools of ${onNode} run under Node's permission model instead of a sandbox, which is weaker, ${why}`,
+      ),
+    );
 }
 
 /** Shows where the REST API's token is, never the token. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { SANDBOX_MODES, type SandboxMode } from '../../core/sandbox.ts';
+import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../../core/sandbox.ts';
 import { WARNINGS } from './route.ts';
 import { ofHints } from './tool-schemas.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
@@ -27,6 +27,7 @@ interface Fields {
   readonly sandbox?: unknown;
   readonly roots?: unknown;
   readonly network?: unknown;
+  readonly sandboxAccepts?: unknown;
   readonly enabled?: boolean | undefined;
 }
 
@@ -40,25 +41,27 @@ export const TRANSPORT: z.ZodOptional<z.ZodNullable<z.ZodString>> = z
 
 const SANDBOX_VALUES = ['off', ...SANDBOX_MODES] as const;
 
-export const SANDBOX: z.ZodOptional<z.ZodNullable<z.ZodType<'off' | SandboxMode>>> = z
-  .enum(SANDBOX_VALUES)
-  .nullable()
-  .optional()
-  .openapi({
-    description:
-      'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
-  });
+const TEXTS = z.array(z.string()).nullable().optional();
 
-type Texts = z.ZodOptional<z.ZodNullable<z.ZodArray<z.ZodString>>>;
-
-export const ROOTS: Texts = z.array(z.string()).nullable().optional().openapi({
-  description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
-});
-
-export const NETWORK: Texts = z.array(z.string()).nullable().optional().openapi({
-  description:
-    'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all at public addresses.',
-});
+/** What an entry says of its sandbox. */
+export const SANDBOX_FIELDS: Readonly<Record<'sandbox' | 'roots' | 'network' | 'sandboxAccepts', z.ZodType>> =
+  {
+    sandbox: z.enum(SANDBOX_VALUES).nullable().optional().openapi({
+      description:
+        'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
+    }),
+    roots: TEXTS.openapi({
+      description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
+    }),
+    network: TEXTS.openapi({
+      description:
+        'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all at public addresses.',
+    }),
+    sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).nullable().optional().openapi({
+      description:
+        "separate_state: its read-only tools run in a second process although its tools keep state in memory; node_permission: where no sandbox can start, they run under Node's permission model. docs/SANDBOX.md",
+    }),
+  };
 
 /** Fields whose names differ between `mcp.json` and the API. */
 export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
@@ -84,6 +87,7 @@ export function runsCommand({
   sandbox,
   roots,
   network,
+  sandboxAccepts,
   transport,
   openapi,
 }: Fields): boolean {
@@ -91,7 +95,7 @@ export function runsCommand({
   const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   return (
     readsFile ||
-    [command, args, env, cwd, sandbox, roots, network].some(
+    [command, args, env, cwd, sandbox, roots, network, sandboxAccepts].some(
       (field) => field !== undefined && field !== null,
     ) ||
     transport?.toLowerCase() === 'stdio' ||
@@ -120,6 +124,11 @@ export const GATEWAY: z.ZodObject = z
     sandbox: z.enum(SANDBOX_MODES).optional().openapi({ description: 'Absent: off.' }),
     roots: z.array(z.string()).optional(),
     network: z.array(z.string()).optional(),
+    sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).optional(),
+    stateful: z.array(z.string()).optional().openapi({
+      description:
+        'Its tools that were seen to keep state in memory, so that its read-only ones are refused in a twin unless `sandboxAccepts` has `separate_state`.',
+    }),
     env: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
     timeoutMs: z.int().optional(),

@@ -95,6 +95,10 @@ const VERIFICATION = z
     server: z.object({ name: z.string(), version: z.string(), packageDigest: z.string() }),
     mechanisms: z.array(z.string()).openapi({ description: 'What watched the server.' }),
     hints: z.object(ofHints(OBSERVED.optional())),
+    keepsState: z.boolean().optional().openapi({
+      description:
+        'Equal calls were answered differently until the process restarted: it keeps state in memory.',
+    }),
   })
   .openapi('ToolVerification', {
     description: 'What `assay verify` observed. No verdict says that it is safe.',

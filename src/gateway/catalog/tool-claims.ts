@@ -48,6 +48,7 @@ export class ToolClaims {
   readonly #settings = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #policyTools = new WeakMap<Definition, KnownPolicyTool>();
+  readonly #stateful = new WeakMap<readonly Definition[], KnownStateful>();
   readonly #listeners = new Set<() => void>();
   /** Counts changes of what operators say. */
   #revision = 0;
@@ -118,6 +119,25 @@ export class ToolClaims {
     });
     this.#resolved.set(definition, { record, isTrusted, hints });
     return hints;
+  }
+
+  /** Those of the tools that a verification saw keep state in memory, by name. Called for each call of a twin. */
+  statefulOf(spec: ServerSpec, tools: readonly Definition[]): readonly string[] {
+    const known = this.#stateful.get(tools);
+    if (known?.spec === spec && known.revision === this.#revision) return known.names;
+    const names = tools.flatMap((definition) => {
+      const { keepsState, digest } = this.toolRecordOf(spec, definition)?.verification ?? {};
+      const isStateful = keepsState === true && digest === digestOf(definition);
+      return isStateful && definition.key !== undefined ? [definition.key] : [];
+    });
+    this.#stateful.set(tools, { spec, revision: this.#revision, names });
+    return names;
+  }
+
+  /** The same, if the operator does not accept that a twin does not share it. */
+  unsharedStateOf(spec: ServerSpec, tools: readonly Definition[]): readonly string[] {
+    const accepted = sourceKind(spec.transport).command(spec.transport)?.sandboxAccepts ?? [];
+    return accepted.includes('separate_state') ? [] : this.statefulOf(spec, tools);
   }
 
   /** What decisions need to know. Called for each call, so it is the same object until something changes. */
@@ -233,6 +253,12 @@ interface Resolved {
   readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
   readonly hints: ResolvedHints;
+}
+
+interface KnownStateful {
+  readonly spec: ServerSpec;
+  readonly revision: number;
+  readonly names: readonly string[];
 }
 
 interface KnownPolicyTool {

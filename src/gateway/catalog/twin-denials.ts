@@ -246,5 +246,6 @@ function contradictedBy(
     mechanisms: [...new Set([...(known?.mechanisms ?? []), 'enforcement', 'syscall_trace'])],
     // The first denial of each kind is kept.
     hints: { ...known?.hints, ...Object.fromEntries(hints.toReversed()) },
+    ...(known?.keepsState && { keepsState: true }),
   };
 }

@@ -91,6 +91,9 @@ interface PrivateRoute extends Route {
 async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Promise<Result<Reply, Refusal>> {
   // If the client has left, nothing would ever close a link opened now.
   if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
+  const { spec, claims, inventory } = server;
+  if (choice.rights !== undefined && claims.unsharedStateOf(spec, inventory.tools).length > 0)
+    return err({ code: 'SANDBOX_UNAVAILABLE', server: spec.name, gap: 'state' });
   const session = choice.isForAll === true ? undefined : call.session;
   const taken = await server.privateLinks.take({ choice, session }, call);
   if (!taken.ok) return taken;

@@ -60,4 +60,13 @@ function isFailed({ message }: Reply): boolean {
 
 const SHORT_BYTES = 4 * 1024;
 /** Parts of what runtimes say of refused changes and connections. */
-const MARKS = ['EROFS', 'ead-only file', 'Errno 30', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND', 'etch failed'];
+const MARKS = [
+  'EROFS',
+  'ead-only file',
+  'Errno 30',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'etch failed',
+  '--allow-fs-write',
+];

@@ -243,6 +243,12 @@ describe('an entry for a child process', () => {
       'mcpServers.x.args[1]: this is not a string',
       'mcpServers.x.args[2]: this is not a string',
     ]);
+    await checkProblems({ command: 'a', sandboxAccepts: 'state' }, [
+      'mcpServers.x.sandboxAccepts: this is not an array',
+    ]);
+    await checkProblems({ command: 'a', sandboxAccepts: ['separate_state', 'all'] }, [
+      'mcpServers.x.sandboxAccepts: "all" is nothing that can be accepted of a sandbox',
+    ]);
     await checkProblems({ command: 'a', env: [] }, ['mcpServers.x.env: this is not an object']);
     await checkProblems({ command: 'a', env: { A: true, 'B=': '', '': '' } }, [
       'mcpServers.x.env.A: this is not a string',

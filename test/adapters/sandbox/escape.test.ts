@@ -7,6 +7,7 @@ import { execPath } from 'node:process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tempDir } from '../../support/paths.ts';
 import { ESCAPES } from './escapes.ts';
+import { NODE_ESCAPES } from './node-escapes.ts';
 
 const isLinux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;
@@ -16,15 +17,20 @@ interface Tried {
   readonly uid: number;
   readonly results: Readonly<Record<string, string>>;
   readonly bomb?: string;
+  /** What is in the root afterwards. */
+  readonly left?: readonly string[];
 }
 
-/** `uid`: other than that of the tests, which takes root. `without`: a rule to leave out. */
-async function tried({ uid, without }: { uid?: number; without?: string }): Promise<Tried> {
-  const own = [
-    execPath,
-    join(import.meta.dirname, 'try-escapes.ts'),
-    ...(without === undefined ? [] : [without]),
-  ];
+interface Trying {
+  readonly script?: string;
+  /** Other than that of the tests, which takes root. */
+  readonly uid?: number;
+  /** A rule to leave out. */
+  readonly without?: string;
+}
+
+async function tried({ script = 'try-escapes.ts', uid, without }: Trying): Promise<Tried> {
+  const own = [execPath, join(import.meta.dirname, script), ...(without === undefined ? [] : [without])];
   const [command = '', ...args] =
     uid === undefined
       ? own
@@ -76,5 +82,36 @@ describe.skipIf(!isLinux)('without one rule of the sandbox', () => {
     ['hidden', ['the home of Assay in a root']],
   ])('%s, an escape succeeds', async (rule, expected) => {
     expect(await gotOut(rule)).toEqual(expect.arrayContaining(expected));
+  });
+});
+
+const ON_NODE = 'node-escapes.ts';
+
+describe.skipIf(!isLinux).each(USERS)("out of Node's permission model, with the user %s", (uid) => {
+  let outcome: Tried;
+  beforeAll(async () => {
+    outcome = await tried({ script: ON_NODE, ...(uid !== undefined && { uid }) });
+  });
+
+  it.each(Object.entries(NODE_ESCAPES))('does not lead %s', (name, { stoppedBy }) => {
+    expect(outcome.results[name]).toMatch(stoppedBy);
+  });
+
+  it('leads nothing that leaves a file', () => {
+    expect(outcome.left).toEqual(['link', 'note', 'server.mjs']);
+  });
+});
+
+describe.skipIf(!isLinux)("without one part of Node's confinement", () => {
+  it.each([
+    // V8 ends a process that sets flags which are frozen.
+    [
+      '--import,--freeze-flags',
+      ['files of V8', 'the endpoint of Assay', 'a socket with a path', 'ending a process outside'],
+    ],
+    ['--no-experimental-sqlite', ['a database']],
+  ])('%s, an escape succeeds', async (without, expected) => {
+    const { results } = await tried({ script: ON_NODE, without });
+    expect(expected.map((name) => [name, results[name]])).toEqual(expected.map((name) => [name, 'got out']));
   });
 });

@@ -109,6 +109,7 @@ describe('what is kept of a report', () => {
     {
       digest: NOW,
       verdicts: { readOnlyHint: many, destructiveHint: many, idempotentHint: many, openWorldHint: many },
+      signals: [{ kind: 'in_process_state' }],
     },
     {
       report: {
@@ -126,6 +127,13 @@ describe('what is kept of a report', () => {
     expect(text.length).toBeLessThan(20_000);
     expect(text).not.toContain('hunter2');
     expect(kept.hints.openWorldHint?.evidence).toHaveLength(3);
+  });
+
+  it('says of state in memory, until the definition changes', () => {
+    const { keepsState: _, ...later } = kept;
+    expect(kept.keepsState).toBe(true);
+    expect(mergedVerification(kept, later).keepsState).toBe(true);
+    expect(mergedVerification(kept, { ...later, digest: 'other' }).keepsState).toBe(undefined);
   });
 
   it('is read back from the store, and refused if it is damaged', () => {

@@ -53,6 +53,18 @@ export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSa
       </SettingRow>
       {mode !== 'off' && (
         <>
+          <Concession
+            name="separate_state"
+            label="Separate state"
+            about={`Its read-only tools may run in a second process although its tools keep state in memory, which that does not share.${stateText(gateway)}`}
+            {...{ gateway, isDisabled, onChange }}
+          />
+          <Concession
+            name="node_permission"
+            label="Node's permission model"
+            about="Where no sandbox can start, the read-only tools of a Node server may run under Node's permission model, which is weaker: it does not restrict the network."
+            {...{ gateway, isDisabled, onChange }}
+          />
           <Lines
             label="Roots"
             about="Folders that its sandboxed processes may read, beside its own folder and those in its arguments. One per line."
@@ -68,6 +80,42 @@ export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSa
       <Guarantees server={gateway.name} />
     </>
   );
+}
+
+interface ConcessionProps extends Omit<ServerSandboxProps, 'fixed'> {
+  readonly name: NonNullable<Gateway['sandboxAccepts']>[number];
+  readonly label: string;
+  readonly about: string;
+}
+
+/** Something that is accepted of the sandbox or not. */
+function Concession({ name, label, about, gateway, isDisabled, onChange }: ConcessionProps): ReactNode {
+  const accepted = gateway.sandboxAccepts ?? [];
+  return (
+    <SettingRow label={label} about={about}>
+      <input
+        type="checkbox"
+        role="switch"
+        className="switch"
+        aria-label={label}
+        checked={accepted.includes(name)}
+        disabled={isDisabled}
+        onChange={({ currentTarget: { checked } }) => {
+          const others = accepted.filter((one) => one !== name);
+          const sandboxAccepts = checked ? [...others, name] : others;
+          onChange({ sandboxAccepts }, { sandboxAccepts });
+        }}
+      />
+    </SettingRow>
+  );
+}
+
+function stateText({ stateful = [], sandboxAccepts = [] }: Gateway): string {
+  if (stateful.length === 0) return '';
+  const seen = ` A verification saw such state in ${stateful.slice(0, 5).join(', ')}${stateful.length > 5 ? ', …' : ''}`;
+  return sandboxAccepts.includes('separate_state')
+    ? `${seen}.`
+    : `${seen}, so calls of its read-only tools are refused until you accept this.`;
 }
 
 function Network({
@@ -187,6 +235,7 @@ const GUARANTEE_LABELS: Readonly<Record<GuaranteeKind, string>> = {
   none: 'Nothing',
   read: 'Reads, no network',
   read_network: 'Reads, with network',
+  node_permission: 'Reads, by Node',
   write_roots: 'Writes in its roots',
   refused: 'Refused',
 };

@@ -13,6 +13,9 @@ export interface Gateway {
   readonly roots?: readonly string[];
   /** Hosts. Absent: all at public addresses. */
   readonly network?: readonly string[];
+  readonly sandboxAccepts?: readonly ('separate_state' | 'node_permission')[];
+  /** Its tools that were seen to keep state in memory. */
+  readonly stateful?: readonly string[];
   /** Names alone. */
   readonly env?: readonly string[];
   readonly url?: string;

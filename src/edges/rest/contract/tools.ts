@@ -46,7 +46,7 @@ export interface Tool {
   readonly guarantee?: { readonly kind: GuaranteeKind; readonly text: string };
 }
 
-export type GuaranteeKind = 'none' | 'read' | 'read_network' | 'write_roots' | 'refused';
+export type GuaranteeKind = 'none' | 'read' | 'read_network' | 'node_permission' | 'write_roots' | 'refused';
 
 /** What a list shows. */
 export interface ToolSummary extends Pick<

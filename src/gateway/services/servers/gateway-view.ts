@@ -27,6 +27,8 @@ export interface GatewayView extends ConnectionView {
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
   readonly toolCount: number;
+  /** Its tools that were seen to keep state in memory. */
+  readonly stateful?: readonly string[] | undefined;
   /** Parts of its source that could not become tools. */
   readonly skipped?: readonly Skipped[] | undefined;
   /** Whether a registered server of this name exists but does not run, because the config file takes precedence. */
@@ -62,6 +64,7 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
     if (seen.has(name)) return [];
     seen.add(name);
     const spec = servers.get(name)?.spec;
+    const stateful = spec && claims.statefulOf(spec, servers.get(name)?.inventory.tools ?? []);
     const skipped = servers.get(name)?.link?.skipped ?? [];
     const isFixed = catalog.isFromConfig(name);
     const record = isFixed ? undefined : registered.get(name);
@@ -79,6 +82,7 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
         ...(revision !== undefined && { revision }),
         ...(spec && { trust: claims.trustOf(spec) }),
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
+        ...(stateful && stateful.length > 0 && { stateful }),
         ...(skipped.length > 0 && { skipped: skipped.map(({ what, why }) => ({ what, why })) }),
         ...(isFixed && registered.has(name) && { shadows: true as const }),
         ...(record && madeBy(record)),

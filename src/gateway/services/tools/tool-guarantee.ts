@@ -4,26 +4,38 @@ import {
   isHeldToReading,
   READING_FUNCTION,
   type SandboxSupport,
+  type TwinRights,
+  twinRightsOf,
 } from '../../../core/sandbox.ts';
-import { sourceKind } from '../../../core/sources/source-kinds.ts';
+import { type Command, sourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
 
 export interface GuaranteeBasis {
-  readonly claims: Pick<ToolClaims, 'resolvedOf'>;
-  /** Whether this machine can confine servers. */
-  readonly sandboxSupport: () => Promise<SandboxSupport>;
+  readonly claims: Pick<ToolClaims, 'resolvedOf' | 'unsharedStateOf'>;
+  /** Whether this machine can confine servers, and else this twin by other means. */
+  readonly sandboxSupport: (twin?: TwinCommand) => Promise<SandboxSupport>;
+}
+
+interface TwinCommand {
+  readonly command: Command;
+  readonly rights: TwinRights;
 }
 
 /** What holds for the calls of a tool. The machine is tried out only if its server is to have a sandbox. */
 export async function toolGuarantee(
-  { server: { spec }, definition }: Entry,
+  { server, definition }: Entry,
   { claims, sandboxSupport }: GuaranteeBasis,
 ): Promise<GuaranteeView> {
+  const { spec } = server;
   const hints = claims.resolvedOf(spec, definition);
   if (definition.facts?.kind === 'function' && isHeldToReading(hints)) return READING_FUNCTION;
-  const mode = sourceKind(spec.transport).command(spec.transport)?.sandbox;
-  const support: SandboxSupport =
-    mode === undefined ? { canEnforce: true, lacks: [] } : await sandboxSupport();
-  return guaranteeOf(mode, hints, support);
+  const command = sourceKind(spec.transport).command(spec.transport);
+  const mode = command?.sandbox;
+  if (command === undefined || mode === undefined)
+    return guaranteeOf(undefined, hints, { canEnforce: true, lacks: [] });
+  const rights = twinRightsOf(hints);
+  if (rights !== undefined && claims.unsharedStateOf(spec, server.inventory.tools).length > 0)
+    return guaranteeOf(mode, hints, { canEnforce: false, gap: 'state' });
+  return guaranteeOf(mode, hints, await sandboxSupport(rights && { command, rights }));
 }

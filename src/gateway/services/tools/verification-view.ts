@@ -17,6 +17,7 @@ export interface VerificationView {
   readonly server: ToolVerification['server'];
   readonly mechanisms: readonly string[];
   readonly hints: Readonly<Partial<Record<Hint, ObservedHintView>>>;
+  readonly keepsState?: boolean | undefined;
 }
 
 export interface ObservedHintView extends Omit<ObservedHint, 'kind' | 'atMs' | 'evidence'> {
@@ -30,7 +31,7 @@ export interface ObservedEffectView extends Omit<ObservedEffect, 'atMs'> {
 }
 
 export function verificationView(verification: ToolVerification, currentDigest: string): VerificationView {
-  const { digest, atMs, author, server, mechanisms, hints } = verification;
+  const { digest, atMs, author, server, mechanisms, hints, keepsState } = verification;
   const views = HINTS.flatMap((hint) => {
     const observed = hints[hint];
     return observed === undefined ? [] : [[hint, observedHintView(observed)] as const];
@@ -43,6 +44,7 @@ export function verificationView(verification: ToolVerification, currentDigest: 
     server,
     mechanisms,
     hints: Object.fromEntries(views),
+    ...(keepsState && { keepsState }),
   };
 }
 
