@@ -145,6 +145,8 @@ it('a rule that somebody else changes meanwhile is not overwritten', async () =>
   await page.unrouteAll();
   await form.getByRole('button', { name: 'Add', exact: true }).click();
   await rule('no deletes').getByText('Mine').waitFor();
+  // The page shows the rule before it is stored.
+  await expect.poll(stored, { timeout: 20_000 }).toMatchObject([{ name: 'theirs' }, { name: 'no deletes' }]);
 });
 
 it('a deleted rule can be put back where it was', async () => {
@@ -155,7 +157,7 @@ it('a deleted rule can be put back where it was', async () => {
   await notices.getByText('Deleted the rule theirs').waitFor();
   await notices.getByRole('button', { name: 'Undo' }).last().click();
   await rule('theirs').waitFor();
-  expect(await stored()).toEqual(before);
+  await expect.poll(stored, { timeout: 20_000 }).toEqual(before);
 });
 
 it('a rule that was changed or added can be returned to what it was', async () => {
