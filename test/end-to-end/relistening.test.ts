@@ -251,15 +251,18 @@ describe('a client', () => {
   });
 
   it('without a stream hears of each resource once when it opens one', async () => {
-    const { http, assay } = await withHttp('legacy');
+    const { http, assay, legacy } = await withHttp('legacy');
     const session = await openSession(assay.url);
     await session.ask('resources/subscribe', { uri: 'note://dir' });
     await session.ask('resources/subscribe', { uri: 'note://two' });
+    await until('one stream is open', () => (http.streams() === 1 ? true : undefined));
     http.touch('note://two');
     http.touch('note://two');
     http.touch('note://dir/a', 'note://dir');
     http.touch('note://dir/b', 'note://dir');
-    await sleep(200);
+    // Updates keep their order.
+    http.touch('note://one');
+    await untilHas(legacy, isUpdate, 1);
     const get = await session.listen();
     await untilHas(get, isUpdate, 2);
     await sleep(100);
