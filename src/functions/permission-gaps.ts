@@ -73,7 +73,7 @@ class SocketDenied extends Error {
   }
 }
 
-/** Makes the network unreachable, which Node's permissions do before Node 25 not at all. */
+/** Makes the network unreachable. Before Node 25, Node's own permissions do not cover it. */
 export function closeNetwork(): void {
   const unreachable = (): number => -os.constants.errno.ENETUNREACH;
   // net's internal handles, for which Node has no types. All that connects or listens goes through one of these.

@@ -62,7 +62,7 @@ export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSa
           <Concession
             name="node_permission"
             label="Node's permission model"
-            about="Where no sandbox can start, the read-only tools of a Node server may run under Node's permission model, which is weaker: it does not restrict the network."
+            about="Where no sandbox can start, the read-only tools of a Node server may run under Node's permission model, which is weaker and leaves the network of open-world tools open."
             {...{ gateway, isDisabled, onChange }}
           />
           <Lines

@@ -28,7 +28,7 @@ export async function signIn(
   const session = await write<SessionView>('POST', '/admin/sign-in', proof);
   keepDraftsOf(session.subject);
   forgetAll(client);
-  // The answer to an earlier request says that nobody is signed in.
+  // A request sent before the sign-in would still be answered that nobody is signed in.
   await client.cancelQueries({ queryKey: sessionQuery.queryKey });
   client.setQueryData(sessionQuery.queryKey, session);
 }
