@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { SlidersHorizontal } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { memo, useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import type { Preference } from '../../../../src/edges/rest/contract/preferences.ts';
 import { PreferenceRow } from '../../parts/preference-row.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
@@ -13,10 +13,14 @@ type Shown = 'all' | 'changed' | 'fixed';
 
 export function PreferencesSection(): ReactNode {
   const preferences = useQuery(preferencesQuery);
-  const mayChange = useIsAdmin();
   const [text, setText] = useState('');
   const [shown, setShown] = useState<Shown>('all');
-  const found = (preferences.data ?? []).filter((one) => isShown(one, text, shown));
+  const found = useMemo(
+    () => preferences.data?.filter((one) => isShown(one, text, shown)) ?? [],
+    [preferences.data, text, shown],
+  );
+  // Rows are many: rendered as a transition, they do not block the page.
+  const rows = useDeferredValue(found, []);
   return (
     <>
       <div className="filters">
@@ -32,26 +36,31 @@ export function PreferencesSection(): ReactNode {
           ]}
         />
       </div>
-      {preferences.isPending && <LoadingRows count={10} />}
+      {(preferences.isPending || (found.length > 0 && rows.length === 0)) && <LoadingRows count={10} />}
       {preferences.isError && <Failed error={preferences.error} onRetry={() => void preferences.refetch()} />}
       {preferences.isSuccess && found.length === 0 && (
         <Empty icon={<SlidersHorizontal size={32} aria-hidden />} title="No settings">
           No setting fits this search.
         </Empty>
       )}
-      {groupsOf(found).map((group) => (
-        <section key={group.title} aria-label={group.title}>
-          <h2>{group.title}</h2>
-          <div className="settings">
-            {group.preferences.map((one) => (
-              <Row key={one.key} preference={one} mayChange={mayChange} />
-            ))}
-          </div>
-        </section>
-      ))}
+      <Groups preferences={rows} />
     </>
   );
 }
+
+const Groups = memo(function Groups({ preferences }: { readonly preferences: readonly Preference[] }) {
+  const mayChange = useIsAdmin();
+  return groupsOf(preferences).map((group) => (
+    <section key={group.title} aria-label={group.title}>
+      <h2>{group.title}</h2>
+      <div className="settings">
+        {group.preferences.map((one) => (
+          <Row key={one.key} preference={one} mayChange={mayChange} />
+        ))}
+      </div>
+    </section>
+  ));
+});
 
 function Row({
   preference,
