@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { AuditPage } from '../../../src/edges/rest/contract/activity.ts';
 import type { GatewayList } from '../../../src/edges/rest/contract/gateways.ts';
-import { read, write } from './api.ts';
+import { read } from './api.ts';
 
 export const gatewaysQuery = queryOptions({
   queryKey: ['gateways'],
@@ -17,7 +17,3 @@ export const activityQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) =>
     nextCursor === undefined ? undefined : `&cursor=${encodeURIComponent(nextCursor)}`,
 });
-
-export function refresh(id: string): Promise<unknown> {
-  return write('POST', `/gateways/${encodeURIComponent(id)}/refresh`, {});
-}

@@ -65,9 +65,3 @@ export interface ToolSummaryPage {
   readonly total: number;
   readonly nextCursor?: string;
 }
-
-export interface ToolPage {
-  readonly tools: readonly Tool[];
-  readonly total: number;
-  readonly nextCursor?: string;
-}
