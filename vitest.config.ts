@@ -13,18 +13,22 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
   'compiled',
 );
 
-/** `--mode long` is `npm run test:long`: the campaigns alone, at their full length. */
+/**
+ * `--mode long` is `npm run test:long`: what takes a browser or an installed package (`*.long.test.ts`), and the campaigns
+ * (`*.campaign.test.ts`) at full length. `npm test` runs a short form of the campaigns, and everything else.
+ */
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
-  const name = mode === 'long' ? '*.campaign.test.ts' : '*.test.ts';
+  const isLong = mode === 'long';
   return {
     test: {
-      include: [`test/**/${name}`],
+      include: [isLong ? 'test/**/*.{campaign,long}.test.ts' : 'test/**/*.test.ts'],
+      exclude: isLong ? [] : ['test/**/*.long.test.ts'],
       // Files share a few processes, each of which loads the program, and starts one for commands, once.
       isolate: false,
       environment: 'node',
       // The build is loaded as Node loads it.
       server: { deps: { external: [/[\\/]dist[\\/]/] } },
-      env: { ASSAY_TEST_LONG: String(mode === 'long') },
+      env: { ASSAY_TEST_LONG: String(isLong) },
       globalSetup: ['test/support/run.ts'],
       setupFiles: ['test/support/end-opened.ts'],
       pool: 'forks',
@@ -37,7 +41,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
       reporters: ['default'],
       // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.
-      testTimeout: mode === 'long' ? 600_000 : 120_000,
+      testTimeout: isLong ? 600_000 : 120_000,
       hookTimeout: 120_000,
       // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
       retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
@@ -18,34 +18,31 @@ const CONTEXT: JsonObject = {
   baggage: 'userId=alice',
 };
 
-interface Traced {
-  readonly assay: Assay;
-  /** Waits for a number of spans, and gives those that there are then. */
-  readonly spans: (count: number) => Promise<readonly Json[]>;
-}
-
-async function startTraced(env: Readonly<Record<string, string>> = {}): Promise<Traced> {
+describe('with an OpenTelemetry SDK that the user registered', () => {
   const file = join(tempDir(), 'spans.jsonl');
-  const assay = await startAssay({
-    servers: { plain: fixture('plain'), modern: fixture('modern') },
-    env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file, ...env },
-  });
-  await assay.settled();
+  let assay: Assay;
+  let readBefore = 0;
   const read = (): readonly Json[] =>
     existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
-  return {
-    assay,
-    spans: (count) =>
-      until(`${count} spans`, () => {
-        const spans = read();
-        return spans.length >= count ? spans : undefined;
-      }),
-  };
-}
+  /** Waits for a number of spans of this test, and gives those that there are then. */
+  const spans = (count: number): Promise<readonly Json[]> =>
+    until(`${count} spans`, () => {
+      const found = read().slice(readBefore);
+      return found.length >= count ? found : undefined;
+    });
 
-describe('with an OpenTelemetry SDK that the user registered', () => {
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: { plain: fixture('plain'), modern: fixture('modern') },
+      env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file },
+    });
+    await assay.settled();
+  });
+  beforeEach(() => {
+    readBefore = read().length;
+  });
+
   it('each relayed request is a span, whose parent is the span of the client', async () => {
-    const { assay, spans } = await startTraced();
     await modernAsk(assay.url, 'tools/call', {
       id: 'seven',
       params: { name: 'plain_echo', arguments: {} },
@@ -80,7 +77,6 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('a legacy client’s too, and a request without a context begins a trace of its own', async () => {
-    const { assay, spans } = await startTraced();
     const session = await openSession(assay.url);
     await session.ask('prompts/get', { name: 'plain_greet', arguments: { who: 'x' }, _meta: CONTEXT });
     await session.ask('resources/read', { uri: 'plain://plain/readme' });
@@ -98,7 +94,6 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('failures say of what kind they are', async () => {
-    const { assay, spans } = await startTraced();
     for (const name of ['plain_fails', 'plain_refuses', 'plain_label'])
       await modernAsk(assay.url, 'tools/call', { params: { name, arguments: {} } });
     const told = (await spans(3)).map((span) => [
@@ -115,7 +110,6 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('a context that is none begins a trace of its own, and costs nobody the call', async () => {
-    const { assay, spans } = await startTraced();
     for (const traceparent of ['', 'x'.repeat(10_000), '00-0-0-00', 7, null, { a: 1 }])
       await modernAsk(assay.url, 'tools/call', {
         params: { name: 'plain_label', arguments: {} },
@@ -126,7 +120,6 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('the server is told of Assay’s own span, which is the child of the client’s', async () => {
-    const { assay, spans } = await startTraced();
     const session = await openSession(assay.url);
     const heard: Json[] = [];
     for (const name of ['plain_meta', 'modern_meta']) {
@@ -149,7 +142,6 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('a context that is none reaches the server as it is', async () => {
-    const { assay } = await startTraced();
     for (const traceparent of ['', '00-0-0-00', 7, null]) {
       const call = { params: { name: 'plain_meta', arguments: {} }, meta: { traceparent } };
       const answer = await modernAsk(assay.url, 'tools/call', call);
@@ -158,15 +150,17 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
   });
 
   it('assay stdio has spans as well', async () => {
-    const file = join(tempDir(), 'spans.jsonl');
+    const spansOfStdio = join(tempDir(), 'spans.jsonl');
     const stdio = spawnStdio({
       servers: { plain: fixture('plain') },
-      env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file },
+      env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: spansOfStdio },
     });
     await stdio.initialize();
     await stdio.ask('tools/call', { name: 'plain_label', arguments: {}, _meta: CONTEXT });
     const span = await until('a span', () =>
-      existsSync(file) ? parseJson(readFileSync(file, 'utf8').split('\n')[0] ?? '') : undefined,
+      existsSync(spansOfStdio)
+        ? parseJson(readFileSync(spansOfStdio, 'utf8').split('\n')[0] ?? '')
+        : undefined,
     );
     expect(at(span, 'parent')).toBe(PARENT);
     expect(at(span, 'attributes', 'network.transport')).toBe('pipe');
@@ -202,11 +196,16 @@ describe('without one', () => {
 });
 
 describe('the trace context of a request', () => {
+  const servers = { plain: fixture('plain'), modern: fixture('modern') };
+  let assay: Assay;
+  beforeAll(async () => {
+    assay = await startAssay({ servers });
+    await assay.settled();
+  });
+
   it.each(['plain', 'modern'])(
     'reaches a server of either era as it is (%s), from clients of both',
     async (name) => {
-      const assay = await startAssay({ servers: { plain: fixture('plain'), modern: fixture('modern') } });
-      await assay.settled();
       const session = await openSession(assay.url);
       const legacy = await session.ask('tools/call', { name: `${name}_meta`, arguments: {}, _meta: CONTEXT });
       const modern = await modernAsk(assay.url, 'tools/call', {
@@ -219,9 +218,6 @@ describe('the trace context of a request', () => {
   );
 
   it('is a new one, which nobody records, where the client sends none', async () => {
-    const servers = { plain: fixture('plain'), modern: fixture('modern') };
-    const assay = await startAssay({ servers });
-    await assay.settled();
     const session = await openSession(assay.url);
     const stdio = spawnStdio({ servers });
     await stdio.initialize();
