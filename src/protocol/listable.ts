@@ -122,17 +122,17 @@ function broken(message: string, at: JsonPath = []): Finding {
   return { kind: 'broken', at, message };
 }
 
-const MAX_PLACE_LENGTH = 300;
+const MAX_PATH_LENGTH = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
 /** For example `icons[0].src is absent`. Keys chosen by the server are escaped. */
 export function phraseAt(at: JsonPath, message: string): string {
-  let place = '';
+  let path = '';
   for (const step of at) {
-    if (typeof step === 'number') place += `[${step}]`;
-    else if (!PLAIN_KEY.test(step)) place += `[${JSON.stringify(step.slice(0, 64))}]`;
-    else place += place === '' ? step : `.${step}`;
+    if (typeof step === 'number') path += `[${step}]`;
+    else if (!PLAIN_KEY.test(step)) path += `[${JSON.stringify(step.slice(0, 64))}]`;
+    else path += path === '' ? step : `.${step}`;
   }
-  if (place.length > MAX_PLACE_LENGTH) place = `${place.slice(0, MAX_PLACE_LENGTH)}…`;
-  return place === '' ? `the definition ${message}` : `${place} ${message}`;
+  if (path.length > MAX_PATH_LENGTH) path = `${path.slice(0, MAX_PATH_LENGTH)}…`;
+  return path === '' ? `the definition ${message}` : `${path} ${message}`;
 }

@@ -51,14 +51,14 @@ function disagreement(
 ): string | undefined {
   const value = valueAt(given, path);
   const [line, second] = lines[field] ?? [];
-  const place = `arguments.${path.join('.')}`;
+  const argument = `arguments.${path.join('.')}`;
   if (line === undefined)
-    return value.text === undefined ? undefined : `it is missing, but there is ${place}`;
+    return value.text === undefined ? undefined : `it is missing, but there is ${argument}`;
   if (second !== undefined) return 'it is there twice';
   const decoded = decodeHeader(line);
   if (decoded === undefined) return 'it is not encoded as the transport asks';
-  if (value.kind === 'none') return `it is there, but ${place} is not`;
-  return agrees(decoded, value) ? undefined : `it differs from ${place}`;
+  if (value.kind === 'none') return `it is there, but ${argument} is not`;
+  return agrees(decoded, value) ? undefined : `it differs from ${argument}`;
 }
 
 interface Arguments {

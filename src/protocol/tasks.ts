@@ -70,8 +70,8 @@ export function relatedTaskIn({ bytes, params }: RequestMessage): readonly Found
 }
 
 export function taskIdsInNote({ bytes, method, params }: NotificationMessage): readonly FoundTaskId[] {
-  const place = IN_NOTIFICATIONS.get(method);
-  return [...(place === undefined ? [] : found(bytes, params, place)), ...found(bytes, params, RELATED)];
+  const path = IN_NOTIFICATIONS.get(method);
+  return [...(path === undefined ? [] : found(bytes, params, path)), ...found(bytes, params, RELATED)];
 }
 
 /** All task ids in a response in the form of `from`, including a client's answer to a server request. */
@@ -81,10 +81,10 @@ export function taskIdsInReply(
 ): readonly FoundTaskId[] {
   const { bytes } = message;
   const result = memberOf(message.root, 'result')?.object;
-  const place = IN_RESULTS[from].get(method);
+  const path = IN_RESULTS[from].get(method);
   const isNone = from === 'modern' && method === 'tools/call' && !makesTask(message);
   return [
-    ...(place === undefined || isNone ? [] : found(bytes, result, place)),
+    ...(path === undefined || isNone ? [] : found(bytes, result, path)),
     ...found(bytes, result, RELATED),
   ];
 }

@@ -13,7 +13,7 @@ export interface ApprovalsOptions {
   readonly limits: Pick<Settings, 'limits.approvalMs' | 'limits.approvalWaitMs' | 'limits.questionMs'>;
   /** The time in ms since 1970, which all processes on the store share. */
   readonly nowMs: () => number;
-  /** Arguments as people may see them: secrets masked, shortened. */
+  /** Arguments as shown to people: shortened, with secrets masked. */
   readonly shownArguments: (text: string) => { readonly text: string; readonly isShortened: boolean };
   /** Whether the client of this process belongs to the user, as over stdio. */
   readonly isUsersClient: boolean;
@@ -21,20 +21,20 @@ export interface ApprovalsOptions {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** How long an approval for a session counts for clients without sessions. */
+/** How long an approval for a session is valid if the client has no sessions. */
 const SESSIONLESS_MS = 60 * MINUTE_MS;
 const MAX_PENDING = 100;
 const MAX_PER_SUBJECT = 2_500;
 const MAX_TOTAL = 10_000;
 const KEEP_MS = 7 * DAY_MS;
-/** Longer than sealed states of servers live. */
+/** Longer than the sealed state of a server is valid. */
 const KEPT_STATE_MS = 2 * DAY_MS;
-/** While calls wait, changes that no notice told of are found after this many ms. */
+/** While calls wait, the store is read again after this many ms, in case no notice of a change arrives. */
 const LOOK_MS = 5_000;
 
 /**
- * The approvals of calls: kept in the store, so that any process on it can ask and answer, and each approval of one
- * call is used once.
+ * The approvals of calls. They are kept in the store, so that any process on it can ask and answer. An approval for one
+ * call can be used once.
  */
 export class Approvals {
   readonly options: ApprovalsOptions;
@@ -51,8 +51,8 @@ export class Approvals {
   }
 
   /**
-   * The approval of such calls for the session, or for good. Undefined if there is none. Read from the store each time:
-   * one that was revoked must not count, also while notices of changes are late or lost.
+   * The approval of such calls for the session, or for good. Undefined if there is none. Read from the store each time,
+   * so that a revoked one never counts, even if notices of changes are late or lost.
    */
   async grantFor(binding: ApprovalBinding): Promise<Result<StoredApproval | undefined, Refusal>> {
     const store = await this.#open();
@@ -62,7 +62,7 @@ export class Approvals {
     return fault === undefined ? store.value.findGrant(binding, this.options.nowMs()) : err(fault);
   }
 
-  /** The approval that is open for the call; if there is none, a new one that waits in the inbox. APPROVALS_FULL. */
+  /** Returns the open approval for the call, or adds a new one to the inbox. Errors: APPROVALS_FULL. */
   async request(
     binding: ApprovalBinding,
     request: ApprovalRequest,
@@ -119,8 +119,8 @@ export class Approvals {
   }
 
   /**
-   * Records what the client's user answered during the call. `id` is new for each question. False if there is an answer
-   * to this question already.
+   * Records what the client's user answered during the call. `id` is new for each question. False if this question
+   * already has an answer.
    */
   async record(
     id: string,
@@ -185,7 +185,7 @@ export class Approvals {
     return { id, binding, request, state: 'pending', createdMs, expiresMs, answer: undefined };
   }
 
-  /** Undefined: it was removed. */
+  /** Undefined if it was removed. */
   async #settled(
     store: ApprovalsInStore,
     first: StoredApproval,
@@ -224,7 +224,7 @@ export class Approvals {
     return store.changeApproval({ id, from: ['approved'], to: 'used', nowMs: this.options.nowMs() });
   }
 
-  /** The next call opens it again after a failure. */
+  /** After a failure, the next call opens it again. */
   #open(): Promise<Result<ApprovalsInStore, Refusal>> {
     this.#store ??= this.options.openStore().then((store) => {
       if (!store.ok) this.#store = undefined;
@@ -248,8 +248,8 @@ export class Approvals {
 export interface Waiter {
   readonly cancellation: Cancellation;
   /**
-   * Whether its approval is of use to this call alone. Then it waits for as long as it can be approved, in place of
-   * `limits.approvalWaitMs`, and its request is withdrawn when it is cancelled.
+   * Whether only this call can use its approval. It then waits for as long as it can be approved, instead of
+   * `limits.approvalWaitMs`, and cancelling it withdraws the request.
    */
   readonly isSole: boolean;
   readonly onWaiting: (approval: StoredApproval) => void;
@@ -269,7 +269,7 @@ export function newApprovalId(): string {
   return crypto.randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
 }
 
-/** Until when an approval counts that is given now. Undefined: for good. */
+/** When an approval given now expires. Undefined: never. */
 export function expiryOf(
   scope: ApprovalScope,
   { session }: ApprovalBinding,

@@ -22,7 +22,7 @@ export interface DecidedCall extends LinkUser {
 
 /** Time in ms in which a client may repeat a call. */
 const REPEAT_MS = 600_000;
-/** Beyond it, the oldest are forgotten: their repeats are asked for again. */
+/** Beyond this number, the oldest are forgotten: repeating those calls needs another approval. */
 const MAX_REPEATS = 1_000;
 
 /**
@@ -40,8 +40,8 @@ export class ApprovedRepeats {
 
   /**
    * Allows one repeat of an approved call that failed. Does nothing for a tool that may not be repeated, for a call
-   * that Assay did not ask for, as who confirms may change meanwhile, and for one that repeats or continues another: its
-   * approval was for one call.
+   * that Assay did not ask about (who confirms may change meanwhile), and for one that repeats or continues another:
+   * its approval was for one call.
    */
   allow(call: DecidedCall): void {
     const { approval, message } = call;
@@ -65,7 +65,7 @@ export class ApprovedRepeats {
   }
 }
 
-/** Undefined if the call may not be repeated, or was not asked for. Fixed in length, whatever the arguments. */
+/** Undefined if the call may not be repeated, or needed no approval. Of fixed length, whatever the arguments. */
 function keyOf(call: DecidedCall): string | undefined {
   const { entry, tool, decision, identity, argumentsText } = call;
   if (entry === undefined || tool === undefined || decision?.kind !== 'ask') return undefined;
@@ -79,7 +79,7 @@ function keyOf(call: DecidedCall): string | undefined {
         ? ['client', clientInfoOf(call, call.message)]
         : ['session', call.session.id],
       [toolId, tool.digest],
-      // Arguments with duplicate keys, which readers understand differently, only equal themselves.
+      // Parsers disagree about duplicate keys, so arguments that have them match only the same text.
       argumentsText === undefined ? undefined : digestOfArguments(argumentsText),
       decision.reasons,
     ]),

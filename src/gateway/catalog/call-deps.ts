@@ -13,9 +13,9 @@ import type { Sealer } from '../ports/sealing.ts';
 /** The policy in force. Editing rules or preferences replaces it. */
 export interface LivePolicy {
   readonly current: Policy;
-  /** The same with the preferences of the caller's token. Absent: all callers have the same. */
+  /** The policy with the preferences of the caller's token. Absent: the same policy for all callers. */
   readonly of?: ((identity: Identity) => Policy) | undefined;
-  /** What calls must wait for, as decisions are never made on remembered data. */
+  /** Calls must wait for this: decisions are never made on remembered data. */
   readonly pending?: Promise<unknown> | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface LiveLabels {
   read(subject: string): Promise<ReadonlySet<SessionLabel>>;
   /** Notes that the subject is not idle. `matters`: also if it may have labels that are not known here. */
   calls(subject: string, matters: boolean): void;
-  /** Resolves when new labels were written, as far as that is possible now. Undefined if it has them all. */
+  /** Resolves when new labels were written, if that is possible now. Undefined if the subject has them all. */
   add(subject: string, labels: ReadonlySet<SessionLabel>, source: string): Promise<void> | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface CallDeps {
   readonly labels: LiveLabels;
   /** Undefined: calls are not recorded here. */
   readonly callLog?: CallLog | undefined;
-  /** Undefined where no call is asked for. */
+  /** Undefined where calls never need approval. */
   readonly approvals: Approvals | undefined;
   readonly sealer: Sealer;
   readonly suspended: SuspendedCalls;
@@ -65,10 +65,10 @@ export interface CallDepsOptions {
   readonly limits: Settings;
   /** Defaults to deciding nothing. */
   readonly policy?: LivePolicy | undefined;
-  /** Defaults to labelling nobody. */
+  /** Defaults to no labels. */
   readonly labels?: LiveLabels | undefined;
   readonly callLog?: CallLog | undefined;
-  /** Defaults to chance and no log. */
+  /** Defaults to `Math.random` and no log. */
   readonly retries?: Partial<Omit<Retries, 'max'>>;
   readonly approvals?: Approvals | undefined;
 }

@@ -12,7 +12,7 @@ import type { RecordReplica } from './record-replica.ts';
 
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
   readonly records: Pick<RecordReplica, 'isKnown' | 'unreadable' | 'ready' | 'settings' | 'get' | 'onChange'>;
-  /** Whether preferences and rules may be stored: false where there was no store yet. */
+  /** Whether preferences and rules may be stored. False if no store existed yet. */
   readonly isStored: boolean;
   /** Of the config file. */
   readonly rules: readonly PolicyRule[];
@@ -26,7 +26,7 @@ export class CallPolicy implements LivePolicy {
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
   #labelIdleMs = Infinity;
-  /** Of callers with preferences of their own, by id; compiled on their first call. */
+  /** Policies of callers with preferences of their own, by token id; compiled on their first call. */
   readonly #own = new Map<string, PolicySource & { readonly policy: Policy }>();
 
   constructor(options: CallPolicyOptions) {
@@ -57,7 +57,7 @@ export class CallPolicy implements LivePolicy {
     return this.#source && (this.#ownOf(identity) ?? this.#source);
   }
 
-  /** How long labels count. Without end while that is unknown. */
+  /** How long labels count. Infinity while that is unknown. */
   get labelIdleMs(): number {
     return this.#labelIdleMs;
   }
@@ -117,7 +117,7 @@ export class CallPolicy implements LivePolicy {
   }
 
   #compile(): boolean {
-    // What operators prefer may be stricter than the defaults.
+    // The operator's preferences may be stricter than the defaults.
     if (!this.#isKnown) return false;
     const settings = this.#settings({});
     if (settings === undefined) return false;
@@ -131,7 +131,7 @@ export class CallPolicy implements LivePolicy {
   }
 }
 
-/** While the store could not be read. Assay's own tools say so themselves. */
+/** In force until the store has been read. Assay's own tools report that themselves. */
 const UNKNOWN: Policy = {
   approvals: 'gateway',
   approver: 'inbox',

@@ -92,7 +92,7 @@ export class Catalog {
     return this.#views.get(server);
   }
 
-  /** Opens a filtered view that follows the servers like the others. Replaces an earlier one of this key. */
+  /** Opens a filtered view that follows the servers like the others. Replaces an earlier one with this key. */
   open(endpoint: string, choice: OpenFilter, key: string = endpoint): View {
     const { telemetry, calls, tasks } = this.#deps;
     const { servers, settled } = choice;
@@ -146,7 +146,7 @@ export class Catalog {
     return { added, changed, removed };
   }
 
-  /** Stops a server, with the calls that it is handling, and starts it anew. Returns the new one. */
+  /** Stops a server, with the calls that it is handling, and starts a new one. Returns the new one. */
   restart(old: Server): Server {
     const cause: Cause = { code: 'SERVER_RESTARTED' };
     const server = this.#replacement(old.spec, old, cause);
@@ -161,8 +161,8 @@ export class Catalog {
   }
 
   /**
-   * Lists what is shown differently from how its server wrote it, or not at all, with the reason: of these lists, or of
-   * all and the instructions.
+   * Reports, with reasons, the entries that clients see changed or not at all: of these lists, or of all lists and the
+   * instructions.
    */
   reports(kinds?: readonly ListKind[]): readonly ListReport[] {
     const { telemetry } = this.#deps;

@@ -13,7 +13,7 @@ export interface ConfigurationToolCall {
   readonly subject: string;
 }
 
-/** The call of a server's tool that one of Assay's own tools stands for. */
+/** The call of a server's tool that a call of one of Assay's own tools asks for. */
 export interface ForwardedCall {
   readonly entry: Entry;
   readonly message: RequestMessage;

@@ -9,7 +9,7 @@ export function definitionJson({ bytes }: Definition): JsonObject {
   return parsedObject(bytes.toString());
 }
 
-/** Whether no client gets it, as leaving out members cannot fix it. */
+/** Whether no client gets it: leaving out members cannot fix it. */
 export function isWithheld(definition: Definition): boolean {
   return withheldOf(definition)?.eras.length === 2;
 }
@@ -28,7 +28,7 @@ export function withheldOf({ fitness: { legacy, modern } }: Definition): Withhel
   return modern.kind === 'withheld' ? { eras: ['modern'], reason: modern.reason } : undefined;
 }
 
-/** Everything the source says of a tool, as JSON text. Input for digests, drift and toolsets. */
+/** Everything the source says about a tool, as JSON text. Input for digests, drift and toolsets. */
 export function recordTextOf({ bytes, facts }: Definition): string {
   return recordText(bytes.toString(), facts);
 }

@@ -16,7 +16,7 @@ export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource 
 
 const ASPECTS = new WeakMap<Definition, { readonly spec: ServerSpec; readonly aspects: Aspects }>();
 
-/** Digests of what a server's definition says. Cached. */
+/** Digests of each aspect of a server's definition. Cached. */
 export function aspectsIn(spec: ServerSpec, definition: Definition): Aspects {
   const known = ASPECTS.get(definition);
   if (known?.spec === spec) return known.aspects;
@@ -69,7 +69,7 @@ function moduleOf({ transport }: ServerSpec, { facts }: Definition): FunctionMod
     .modules.find(({ path }) => markOf(path) === mark);
 }
 
-/** The stored record that defines the tool. Undefined if it comes from elsewhere. */
+/** The stored record that defines the tool. Undefined if it is defined elsewhere. */
 export function recordOf(
   spec: ServerSpec,
   definition: Definition,

@@ -37,7 +37,8 @@ interface Observation {
 }
 
 /**
- * A server that changes its tools with every list is compared once per this many ms, because each change is written.
+ * A server that changes its tools with every list is compared only once per this many ms, because each change is
+ * written.
  */
 const COMPARE_INTERVAL_MS = 1_000;
 /** A tool that keeps changing is reported once per this many ms for each kind of change. */
@@ -59,7 +60,7 @@ export class DriftDetector {
   readonly #reportedMs = new Map<string, number>();
   /** Number of accepted definitions per server. */
   readonly #acceptedCounts = new Map<string, number>();
-  /** The connection to each server, and how many there were. */
+  /** The connection to each server, and how many there have been. */
   readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
   /** In which connection a tool's prose was last compared, by ids of drifted tools. */
   readonly #comparedIn = new Map<string, number>();
@@ -133,7 +134,7 @@ export class DriftDetector {
         await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     this.#settle(key);
-    // Synchronously: tools read in between would otherwise wait for the next time.
+    // Synchronous: otherwise, tools read in between would wait for the next comparison.
     this.#running.delete(key);
   }
 

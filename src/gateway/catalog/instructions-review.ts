@@ -16,7 +16,7 @@ export interface InstructionsReviewOptions {
   readonly nowMs: () => number;
 }
 
-/** For a server without instructions, so its first ones later count as a change. */
+/** For a server without instructions: if it gives some later, that counts as a change. */
 const NONE: InstructionsText = { digest: sha256(''), text: '' };
 
 /** The instructions of one server, for reviewers. */
@@ -33,7 +33,7 @@ export interface InstructionsView {
 
 export interface InstructionsReviewer {
   readonly subject: string;
-  /** Refuses if the text is not the one the reviewer saw. Absent: accepts the server's current text. */
+  /** Returns a refusal if the text is not the one the reviewer saw. Absent: the server's current text is accepted. */
   readonly objection?: ((view: InstructionsView) => Refusal | undefined) | undefined;
 }
 
@@ -69,7 +69,7 @@ export class InstructionsReview {
 
   /**
    * Records the server's current text, if any. Resolves once it is stored: as accepted if it is the first, otherwise as
-   * changed.
+   * a change.
    */
   async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
     if (isSettled(this.stateOf(spec), now)) return;

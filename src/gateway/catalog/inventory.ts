@@ -104,7 +104,7 @@ export async function readList(
   return ok({ definitions: found.definitions, cut: found.budget.cut });
 }
 
-/** The server's error in place of a list, for people. */
+/** The server's error, for people, if it answered with one instead of a list. */
 function errorIn({ bytes, root }: ResponseMessage): { readonly code: string; readonly text: string } {
   const error = memberOf(root, 'error')?.object;
   const code = memberOf(error, 'code');
@@ -122,7 +122,7 @@ function shown(text: string): string {
 /** Bytes to scan before checking whether to yield. */
 const STEPS = 20_000;
 
-/** Entries found so far. Reads in turns, so a large list does not block other work. */
+/** Entries found so far. Yields to the event loop, so that a large list does not block other work. */
 class Entries {
   readonly definitions: Definition[] = [];
   readonly budget: ListBudget;

@@ -44,7 +44,7 @@ interface OfProcess {
   readonly profile: ClientProfile;
   /** Set for the twin of a server. */
   readonly rights?: TwinRights;
-  /** Whether all clients use it, so that its server can ask none of them. */
+  /** Whether all clients share it, so that its server can ask none of them. */
   readonly isForAll?: true;
 }
 
@@ -77,7 +77,7 @@ export function isForAll(choice: LinkChoice): boolean {
   return choice.kind === 'shared' || choice.isForAll === true;
 }
 
-/** The key of a twin: all clients', or that of the client whose own link has this key. */
+/** The key of a twin: the one that all clients share, or that of the client whose own link has this key. */
 export function twinKey(rights: TwinRights, ownKey = ''): string {
   return `twin ${rights}\n${ownKey}`;
 }
@@ -106,7 +106,7 @@ export function capabilitiesIn(message: RequestMessage): string {
   return inEnvelope(message, 'io.modelcontextprotocol/clientCapabilities') ?? '{}';
 }
 
-/** A modern client's profile from a request, for servers that are told only once. */
+/** A modern client's profile from a request, for servers that learn it only once. */
 export function profileIn(message: RequestMessage, subject: string): ClientProfile {
   const clientInfo = inEnvelope(message, 'io.modelcontextprotocol/clientInfo');
   return { capabilities: capabilitiesIn(message), clientInfo, subject };

@@ -20,7 +20,7 @@ export interface ListCut {
 
 export interface EntrySize {
   readonly bytes: number;
-  /** In its objects and arrays, at any depth. */
+  /** Number of values in its objects and arrays, at any depth. */
   readonly values: number;
 }
 

@@ -29,7 +29,7 @@ export function listReports(
   ];
 }
 
-/** An entry with a name that another server's entry has already. */
+/** An entry whose name already belongs to another server's entry. */
 export interface HiddenEntry {
   readonly key: string;
   readonly server: string;
@@ -40,7 +40,7 @@ export interface HiddenEntry {
 /** Above this number, the hidden entries of a pair of servers share one report. */
 const MAX_HIDDEN_ALONE = 3;
 
-/** Two servers that are alike have all their resources in common. */
+/** Two similar servers may have all their resource URIs in common. */
 export function hiddenReports(hidden: readonly HiddenEntry[], kind: ListKind): readonly ListReport[] {
   const pairs = Map.groupBy(hidden, ({ server, shown }) => `${server}\n${shown}`);
   const texts = [...pairs.values()].flatMap((entries) => {

@@ -25,7 +25,7 @@ export interface Entry {
   readonly definition: Definition;
   /** An operator's note on it, for models to read. */
   readonly notes?: string | undefined;
-  /** What operators say of a tool. */
+  /** What operators say about a tool. */
   readonly settings?: OperatorSettings | undefined;
 }
 
@@ -34,7 +34,7 @@ export type ListedEntry = Omit<Entry, 'server'>;
 
 /** Maximum number of entries per page. Large, because many clients ignore cursors. */
 export const PAGE_SIZE = 1_000;
-/** A page ends after the entry that brings it to this size, because it is built in one step. */
+/** A page ends with the entry that brings it to this size, because it is built in one step. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** The content of a list. */
@@ -52,7 +52,7 @@ export interface ListingContent {
 
 export interface PageOptions {
   readonly cursor?: string | undefined;
-  /** For clients that cannot use tools with longer names. Undefined: names stay as they are. */
+  /** For clients that cannot use tools with longer names. Undefined: names are not shortened. */
   readonly maxNameLength?: number | undefined;
 }
 
@@ -98,7 +98,7 @@ export class Listing {
     return this.disabled.some((entry) => entry.key === key);
   }
 
-  /** The same list with shorter names for tools whose names are longer. Itself if there are none. */
+  /** The same list with longer tool names shortened. Returns itself if there are none. */
   #within(maxNameLength: number): Listing {
     const known = this.#shortened.get(maxNameLength);
     if (known !== undefined) return known;
@@ -116,7 +116,7 @@ export class Listing {
     return listing;
   }
 
-  /** The tool with a name that some clients are shown instead of its own. */
+  /** The tool that some clients see under this shortened name. */
   findShortened(key: string): Entry | undefined {
     return NAME_BUDGETS.map((maxLength) => this.#within(maxLength).find(key)).find(
       (entry) => entry !== undefined,

@@ -12,7 +12,9 @@ export interface OutageLogOptions {
 const REPEAT_AFTER_MS = 600_000;
 /** An outage this long, in ms, is logged even if its cause was logged before. */
 const LONG_OUTAGE_MS = 60_000;
-/** Causes of one server that are logged as warnings until it recovers, or within `REPEAT_AFTER_MS`. */
+/**
+ * Maximum number of causes of one server that are logged as warnings until it recovers, or within `REPEAT_AFTER_MS`.
+ */
 const MAX_CAUSES = 8;
 
 /**

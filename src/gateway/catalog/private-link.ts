@@ -45,7 +45,7 @@ export class PrivateLink {
   readonly opened: Promise<Cause | undefined>;
   link: Link | undefined;
   lastUsedMs: number = performance.now();
-  /** The last call of a twin: what ends it between two calls is what that one left behind. */
+  /** The last call of a twin. If the twin ends between two calls, this one is the cause. */
   lastCall: TwinCall | undefined;
   readonly #options: PrivateLinkOptions;
   readonly #router: ServerRequestRouter;

@@ -52,7 +52,7 @@ export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const key = typeof value === 'string' ? value : undefined;
   const before = known.get(key);
   const isKnown = isSame(slice, before, source);
-  // Invalid header parameters affect legacy clients depending on how the server is reached, which may change.
+  // Whether invalid header parameters affect legacy clients depends on how the server is reached, which may change.
   const isSound = kind !== 'tool' || readHeaderParameters(named['inputSchema']).ok;
   if (isKnown && isSound) return before;
   const fitness = fitnessOf({ slice, text, parsed }, { kind, isRejected: hasHeaders && !isSound });

@@ -152,7 +152,7 @@ export class RequestQueue {
     return this.#held.get(subject) ?? 0;
   }
 
-  /** A subject with this many requests at the server gets no more in. Infinity while unreserved places are free. */
+  /** A subject with this many requests at the server is admitted no more. Infinity while unreserved places are free. */
   #maxHeld(): number {
     const max = this.#options.limits['limits.requestsPerServer'];
     if (max - this.#inFlight > max / PLACES_PER_KEPT) return Infinity;

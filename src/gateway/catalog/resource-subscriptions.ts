@@ -3,8 +3,8 @@ import { ownRequest, type NotificationMessage } from '../../protocol/message.ts'
 import { ownUpstreamRequest, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
 
 /**
- * Called when a resource has changed, with the URI that was subscribed to. Without a notification it only may have
- * changed: the server could not be heard for a while.
+ * Called when a resource has changed, with the URI that was subscribed to. Without a notification it may have changed:
+ * notifications were lost for a while.
  */
 export type UpdateListener = (uri: string, note: NotificationMessage | undefined) => void;
 
@@ -78,7 +78,7 @@ export class ResourceSubscriptions {
     this.#link = undefined;
   }
 
-  /** The server could not be heard for a while. */
+  /** Notifications of the server may have been lost. */
   missed(): void {
     for (const subscription of this.#subscriptions.values())
       if (subscription.wasReady) notifyMissed(subscription);
@@ -141,7 +141,7 @@ export class ResourceSubscriptions {
 
   async #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
     if (link.resources !== undefined) return link.resources.add(uri);
-    await link.listening; // updates sent before that would be lost
+    await link.listening; // Updates sent before that would be lost.
     return this.#ask(link, 'resources/subscribe', uri);
   }
 

@@ -39,15 +39,15 @@ interface Generation {
 }
 
 const MAX_ENTRIES = 10_000;
-/** In bytes: beyond it, messages are not read at once. */
+/** Larger results are not cached: larger messages are not read in one step. */
 const MAX_RESULT_BYTES = 1024 * 1024;
-/** Roughly what an entry takes beside its bytes. */
+/** Approximate overhead of an entry in bytes. */
 const ENTRY_BYTES = 500;
 const SWEEP_MS = 60_000;
 
 /**
  * Results of calls that change nothing, least recently used first. Those of a server are dropped when its connection or
- * its list of tools is another, and before and after each call that may change something there.
+ * its list of tools changes, and before and after each call that may change something there.
  */
 export class ResultCache {
   /** How long in ms results are kept by default. 0: not at all. */
@@ -55,7 +55,7 @@ export class ResultCache {
   readonly #maxBytes: number;
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry>();
-  /** The end of calls under way whose results may be stored. */
+  /** Resolves when a call in progress has ended, by its key. Only calls whose results may be stored. */
   readonly #underway = new Map<string, Promise<undefined>>();
   readonly #generations = new WeakMap<CachedServer, Generation>();
   #bytes = 0;
@@ -78,17 +78,17 @@ export class ResultCache {
     this.#delete(key, entry);
     if (entry.expiresMs <= this.#nowMs()) return undefined;
     this.#add(key, entry);
-    // Read anew, so that answers to different clients share nothing.
+    // Parsed each time, so that answers to different clients share nothing.
     const message = readServerMessage(Buffer.from(entry.bytes));
     return message.kind === 'response' ? { message, era: entry.era } : undefined;
   }
 
-  /** Resolves when the call with this key that is under way has ended. Undefined if there is none. */
+  /** Resolves when the call in progress with this key has ended. Undefined if there is none. */
   underway(key: string): Promise<undefined> | undefined {
     return this.#underway.get(key);
   }
 
-  /** Lets identical calls know of one that is sent now, until the returned function was called. */
+  /** Announces a call to identical ones, until the returned function is called. */
   start(key: string): () => void {
     if (this.#underway.has(key)) return () => undefined;
     const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -126,7 +126,7 @@ export class ResultCache {
     }
   }
 
-  /** Drops the results of a server, and stores none until the returned function was called. */
+  /** Drops the results of a server, and stores none until the returned function is called. */
   write(server: CachedServer): () => void {
     const generation = this.#generationOf(server);
     this.#drop(generation);
@@ -159,7 +159,7 @@ export class ResultCache {
     }
   }
 
-  /** Drops what has expired, once in a while: nobody may ask for it again. */
+  /** Drops expired results now and then: they may never be requested again. */
   #sweep(): void {
     const nowMs = this.#nowMs();
     if (nowMs < this.#sweepMs) return;

@@ -9,7 +9,7 @@ export function mayHave({ capabilities }: Server, capability: string, member?: s
     : declares(capabilities, capability, member);
 }
 
-/** A server that is down and never listed anything has no list; an empty one would be wrong. */
+/** False for a server that is down and never listed anything: an empty list would be wrong. */
 export function isListable({ state: life, capabilities }: Server): boolean {
   return capabilities !== undefined || !('nextMs' in life);
 }

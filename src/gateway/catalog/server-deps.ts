@@ -18,9 +18,9 @@ export interface ServerDeps {
   readonly mask?: ((text: string) => string) | undefined;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
-  /** What is said of tools in addition to their definitions. Undefined: nothing. */
+  /** Claims about tools beyond their definitions. Undefined: none. */
   readonly claims?: ToolClaims | undefined;
-  /** Called with a server's tools and the link each time they were read. */
+  /** Called with a server's tools and the link each time they have been read. */
   readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[], link: object) => void) | undefined;
   /** Holds servers to their accepted instructions. Undefined: instructions pass unchanged. */
   readonly instructions?: Pick<InstructionsReview, 'passed' | 'stateOf'> | undefined;
@@ -32,7 +32,7 @@ export interface ServerDeps {
   readonly subscriptions?: ResourceSubscriptions | undefined;
   /** The only client, in a single-client process. */
   readonly sole?: SoleClient | undefined;
-  /** Finds out what sandboxes refused. Undefined: what a server says is passed on. */
+  /** Finds out what sandboxes refused. Undefined: the server's own error is passed on. */
   readonly denials?: TwinDenials | undefined;
   /** Undefined: no server needs a sign-in. */
   readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;

@@ -45,7 +45,7 @@ interface Failure {
 
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
-/** Maximum time in ms to wait for notifications to be received before the first reading. */
+/** Maximum time in ms that the first reading waits until notifications can be received. */
 const HEARD_WITHIN_MS = 100;
 
 /** The state of reading one list. */
@@ -148,7 +148,7 @@ export class ServerLists {
     if (kind === 'resources') void this.#want('resourceTemplates', REREAD_AFTER_MS);
   }
 
-  /** The server could not be heard for a while. All lists for which it announces changes may have changed. */
+  /** Notifications of the server may have been lost. All lists for which it announces changes may have changed. */
   missed(): void {
     if (this.#link !== undefined) for (const kind of toldOf(this.#link)) this.changed(kind);
   }
@@ -265,7 +265,7 @@ export class ServerLists {
 
 /** Unchanged entries are the same objects as before. */
 function isSame(one: readonly Definition[], other: readonly Definition[]): boolean {
-  return one.length === other.length && one.every((definition, place) => definition === other[place]);
+  return one.length === other.length && one.every((definition, index) => definition === other[index]);
 }
 
 /** The lists for which the server announces changes. */

@@ -3,7 +3,7 @@ import { CUSTOM_SERVER, type ServerSpec } from '../../core/server-spec.ts';
 import { joinedCustomServers } from '../../core/sources/custom-server.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
-/** A server of the config that cannot be tried, and why. */
+/** A server of the config that cannot be started, and why. */
 export interface Rejected {
   readonly name: string;
   readonly cause: Cause;

@@ -51,7 +51,7 @@ export const EMPTY_CLIENT: ClientProfile = {
   subject: LOCAL_USER.subject,
 };
 
-/** Answers with empty roots, and refuses everything else. */
+/** Answers `roots/list` with an empty list, and refuses everything else. */
 export function answerEmpty(serverRequest: ServerRequest): void {
   if (serverRequest.message.method === 'roots/list')
     serverRequest.answer({ kind: 'result', text: '{"roots":[]}' });

@@ -31,7 +31,7 @@ export interface ListFaultView {
   readonly causeCode: CauseCode;
 }
 
-/** All servers of the config in order, then the entries that cannot be tried. */
+/** All servers of the config in order, then the entries that cannot be started. */
 export function serverStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
   const nowMs = performance.now();
   const refused = rejected.map(

@@ -46,7 +46,7 @@ export class Server {
   readonly sole: ServerRequestRouter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly instructions: ServerInstructions;
-  /** Starts after the first, those of private links left out. */
+  /** Number of restarts, not counting private links. */
   restarts = 0;
   #spec: ServerSpec;
   #life: ServerState = INITIAL_STATE;
@@ -59,7 +59,7 @@ export class Server {
   readonly #deps: ServerDeps;
   readonly #outages: OutageLog;
   readonly #listOutages: OutageLog;
-  /** Whether the first lists of an earlier start waited for it in vain. */
+  /** Whether the first lists after an earlier start waited for it in vain. */
   readonly #wasAbsent: boolean;
   readonly #stopping = new AbortController();
   readonly #news = new ChangeSignal();
@@ -118,7 +118,7 @@ export class Server {
     return this.#link;
   }
 
-  /** As last declared. Undefined if the server was never connected, so that it may have any. */
+  /** As last declared. Undefined if the server was never connected: it may then have any. */
   get capabilities(): Capabilities | undefined {
     return this.#capabilities;
   }
@@ -153,7 +153,7 @@ export class Server {
     while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 
-  /** The link (not `butNot`). Waits while the server starts or restarts, at most for the server's time limit. */
+  /** The link, other than `butNot`. Waits while the server starts or restarts, at most for the server's time limit. */
   async waitUntilReady(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);

@@ -12,7 +12,7 @@ import type { LiveLabels } from './call-deps.ts';
 export interface SessionLabelsOptions {
   /** Opens the store, or returns the open one. */
   readonly open: () => Promise<Result<LabelStore & Pick<Store, 'onChange'>, Refusal>>;
-  /** Whether labels are kept in the store: not if they have no effect and there is no store yet. */
+  /** Whether labels are kept in the store. False if they have no effect and no store exists yet. */
   readonly isKept: () => boolean;
   /** Labels count for this many ms after the subject's last call. */
   readonly idleMs: () => number;
@@ -26,27 +26,27 @@ interface Labelled {
   /** Those that are not in the store yet. */
   unsaved: readonly StoredLabel[];
   seenMs: number;
-  /** `seenMs` as the store has it. */
+  /** `seenMs` as last stored. */
   savedMs: number;
 }
 
-/** Maximum number of subjects in memory, and of further callers. */
+/** Maximum number of labelled subjects in memory, and of other callers. */
 const MAX_SUBJECTS = 10_000;
 /** Interval in ms at which the last calls of labelled subjects are written. */
 const SAVE_MS = 60_000;
 
 /**
- * What each subject has seen: in memory, and in the store for other replicas and for later. A label belongs to the
- * subject, so another session or process does not end it.
+ * What each subject has seen: in memory, and in the store for other replicas and for the next start. A label belongs to
+ * the subject, so another session or process does not end it.
  */
 export class SessionLabels implements LiveLabels {
   readonly #options: SessionLabelsOptions;
   readonly #subjects = new Map<string, Labelled>();
-  /** Callers that may have labels in the store alone, with their calls that are not written there yet. */
+  /** Callers that may have labels only in the store, with the times of calls not yet written there. */
   readonly #callers = new Map<string, { readonly firstMs: number; lastMs: number }>();
   #timer: NodeJS.Timeout | undefined;
   #saving: Promise<void> | undefined;
-  /** The save after that one. Those who ask for it meanwhile share it. */
+  /** The save after that one, shared by all that request one meanwhile. */
   #queued: Promise<void> | undefined;
   #endListening: (() => void) | undefined;
   #isReported = false;
@@ -175,7 +175,7 @@ export class SessionLabels implements LiveLabels {
   #take(subject: string, stored: readonly StoredLabel[]): ReadonlySet<SessionLabel> {
     const known = this.#subjects.get(subject);
     const noted = this.#callers.get(subject);
-    // While the store is away, it does not learn of calls.
+    // While the store is unavailable, calls are not written to it.
     const savedMs = known === undefined || this.#isIdle(known) ? Infinity : known.savedMs;
     const aliveMs = Math.min(savedMs, (noted?.firstMs ?? this.#options.nowMs()) - this.#countsMs);
     const counting = stored.filter(({ seenMs }) => seenMs >= aliveMs);
@@ -241,7 +241,7 @@ export class SessionLabels implements LiveLabels {
     }
   }
 
-  /** Memory is bounded: what is in the store is read again before it is needed. */
+  /** Frees memory. Labels that are in the store are read again before they are needed. */
   #makeRoom(): void {
     if (this.#subjects.size < MAX_SUBJECTS) return;
     for (const [subject, one] of this.#subjects)
@@ -251,7 +251,10 @@ export class SessionLabels implements LiveLabels {
       }
   }
 
-  /** The store is away and this many subjects wait for it: any other may have labels that were not kept. */
+  /**
+   * True if the store is unavailable and too many subjects have unsaved labels: any other may have labels that were
+   * dropped.
+   */
   get #isFull(): boolean {
     return this.#subjects.size >= MAX_SUBJECTS;
   }
@@ -260,7 +263,7 @@ export class SessionLabels implements LiveLabels {
     return this.#options.nowMs() - seenMs > this.#countsMs;
   }
 
-  /** The store may not know of calls since it was last written. */
+  /** Longer than `idleMs`, because the last calls may not be stored yet. */
   get #countsMs(): number {
     return this.#options.idleMs() + SAVE_MS;
   }

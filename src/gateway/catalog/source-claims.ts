@@ -31,7 +31,7 @@ export function declaredClaims(
   });
 }
 
-/** Whether the source now declares something safer than in the accepted definition. */
+/** Whether the source now declares this hint safer than in the accepted definition. */
 function isUnreviewed(hint: Hint, record: ToolRecord | undefined, digest: string): boolean {
   return record?.drift?.digest === digest && isLowered(record.drift, hint);
 }

@@ -44,7 +44,7 @@ export class SuspendedCalls {
     return this.#limits['limits.questionMs'];
   }
 
-  /** If all places are taken, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
+  /** Suspends a call. At the limit, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
     const max = this.#limits['limits.suspendedCalls'];
     if (max === 0) return undefined;

@@ -23,7 +23,7 @@ import { aspectsIn, definitionSourceOf, restToolOf } from './definition-source.t
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
-/** What operators say of a tool, as lists and calls need it. */
+/** What operators say about a tool, as lists and calls need it. */
 export interface OperatorSettings {
   readonly isDisabled: boolean;
   /** In place of the server's name. */
@@ -50,10 +50,10 @@ export class ToolClaims {
   readonly #policyTools = new WeakMap<Definition, KnownPolicyTool>();
   readonly #stateful = new WeakMap<readonly Definition[], KnownStateful>();
   readonly #listeners = new Set<() => void>();
-  /** Counts changes of what operators say. */
+  /** Number of changes of operators' claims. */
   #revision = 0;
 
-  /** `records`: undefined if operators say nothing. */
+  /** `records`: undefined if there are no claims by operators. */
   constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag') {
     this.#records = records;
     this.#prose = prose;
@@ -121,7 +121,7 @@ export class ToolClaims {
     return hints;
   }
 
-  /** Those of the tools that a verification saw keep state in memory, by name. Called for each call of a twin. */
+  /** Names of the tools that keep state in memory, as seen by a verification. Called for each call of a twin. */
   statefulOf(spec: ServerSpec, tools: readonly Definition[]): readonly string[] {
     const known = this.#stateful.get(tools);
     if (known?.spec === spec && known.revision === this.#revision) return known.names;
@@ -134,13 +134,13 @@ export class ToolClaims {
     return names;
   }
 
-  /** The same, if the operator does not accept that a twin does not share it. */
+  /** The same, but empty if the operator accepts that a twin does not share that state. */
   unsharedStateOf(spec: ServerSpec, tools: readonly Definition[]): readonly string[] {
     const accepted = sourceKind(spec.transport).command(spec.transport)?.sandboxAccepts ?? [];
     return accepted.includes('separate_state') ? [] : this.statefulOf(spec, tools);
   }
 
-  /** What decisions need to know. Called for each call, so it is the same object until something changes. */
+  /** The input of decisions about a tool. Needed for each call, so the object is cached until something changes. */
   policyToolOf(spec: ServerSpec, name: string, definition: Definition): PolicyTool {
     const known = this.#policyTools.get(definition);
     if (known?.spec === spec && known.revision === this.#revision) return known.tool;
@@ -228,10 +228,10 @@ export class ToolClaims {
       return;
     }
     this.#places.set(id, record);
-    const place = keyOf(record.server, record.identity);
-    const ofServer = this.#byServer.get(place) ?? new Map<string, ToolRecord>();
+    const key = keyOf(record.server, record.identity);
+    const ofServer = this.#byServer.get(key) ?? new Map<string, ToolRecord>();
     ofServer.set(record.name, record);
-    this.#byServer.set(place, ofServer);
+    this.#byServer.set(key, ofServer);
   }
 }
 
@@ -285,7 +285,7 @@ export function idsOf(spec: ServerSpec): Ids {
 
 const TOOL_IDS = new WeakMap<Definition, string>();
 
-/** Undefined for a tool without a name, of which nothing can be said. */
+/** Undefined for a tool without a name: there can be no claims about it. */
 export function toolIdIn(spec: ServerSpec, definition: Definition): string | undefined {
   const known = TOOL_IDS.get(definition);
   if (known !== undefined || definition.key === undefined) return known;

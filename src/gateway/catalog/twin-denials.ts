@@ -47,7 +47,7 @@ const TRACE_MS = 2_000;
 /** A tool is observed again after this time in ms at the earliest. */
 const AGAIN_MS = 60_000;
 const MAX_OBSERVING = 2;
-/** Further destinations of one tool are not noted. */
+/** Maximum number of destinations noted per tool. */
 const MAX_TARGETS = 100;
 const MAX_ARGS_LENGTH = 500;
 
@@ -58,14 +58,14 @@ interface Observed {
 }
 
 /**
- * Finds out what a sandbox refused to a tool. The texts of a server are only a reason to look: the call is repeated in
- * a sandbox of its own, without network, in which system calls are traced. It can have no effect there. So nothing is
- * spent as long as nothing is refused (docs/adr/0071).
+ * Finds out what a sandbox refused a tool. A server's error text is only a reason to look: the call is then repeated in
+ * a separate sandbox without network, where it can have no effect and its system calls are traced. So there is no cost
+ * until something is refused (docs/adr/0071).
  */
 export class TwinDenials {
   readonly #options: TwinDenialsOptions;
   readonly #observed = new WeakMap<Definition, Map<Denial['kind'], Observed>>();
-  /** Refused destinations of each tool, by when they were last noted. */
+  /** When each refused destination of a tool was last noted. */
   readonly #refused = new WeakMap<Definition, Map<string | undefined, number>>();
   #observing = 0;
 
@@ -74,8 +74,8 @@ export class TwinDenials {
   }
 
   /**
-   * What was refused to a call whose server said so. Undefined if that cannot be confirmed; without strace, the word of
-   * the server counts if `isFailure`: its call has failed.
+   * Returns what was refused, if a server says that something was. Undefined if that cannot be confirmed. Without
+   * strace, the server is believed if its call has failed (`isFailure`).
    */
   async judge(call: TwinCall, said: Denial, isFailure: boolean): Promise<Denial | undefined> {
     const seen = await this.#observe(call, said, SETTLE_MS);
@@ -84,7 +84,7 @@ export class TwinDenials {
     return fitting.find(({ target }) => target === said.target) ?? fitting[0];
   }
 
-  /** Notes a connection that the gate of a sandbox refused. */
+  /** Records a connection that the network gate of a sandbox refused. */
   refused(call: TwinCall, denial: ObservedDenial): void {
     const targets = this.#refused.get(call.definition) ?? new Map<string | undefined, number>();
     const isKnown = (targets.get(denial.target) ?? -Infinity) > denial.atMs - AGAIN_MS;
@@ -93,7 +93,7 @@ export class TwinDenials {
     void this.#record(call, denial, [denial]);
   }
 
-  /** Looks into the end of a twin that no call waited for. */
+  /** Examines why a twin ended while no call was waiting. */
   late(call: TwinCall, cause: Cause): void {
     const said = 'stderr' in cause && cause.stderr !== undefined && denialIn(cause.stderr, call.rights);
     if (said) void this.#observe(call, said, LATE_MS).then((seen) => seen ?? this.#told(call, said));
@@ -175,7 +175,7 @@ export class TwinDenials {
   }
 }
 
-/** Repeats a call in a sandbox of its own, and returns what was refused from then on. */
+/** Repeats a call in a separate sandbox, and returns what was refused from then on. */
 async function repeated(
   connect: Connect,
   { spec, request }: TwinCall,
@@ -222,7 +222,7 @@ interface Contradiction {
   readonly mask: (text: string) => string;
 }
 
-/** What is kept of an open-world tool are its changes of files: it was repeated without its network. */
+/** Of an open-world tool only changes of files count, because it was repeated without its network. */
 function contradictedBy(
   { definition, rights, request: { message } }: TwinCall,
   { before, seen, atMs, mask }: Contradiction,

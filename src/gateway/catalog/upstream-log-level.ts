@@ -12,7 +12,7 @@ export class UpstreamLogLevel {
   readonly #isShared: boolean;
   #level: string | undefined;
 
-  /** On a shared link no client may narrow what another receives, nor what clients receive that set no level. */
+  /** On a shared link no client may reduce what others receive, including clients that set no level. */
   constructor(isShared: boolean) {
     this.#isShared = isShared;
   }

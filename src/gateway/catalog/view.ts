@@ -41,7 +41,7 @@ export interface ViewFilter {
   readonly configurationTool?: (name: string) => ConfigurationTool | undefined;
   /** Why an unlisted tool cannot be called. Undefined if there is no particular reason. */
   readonly absence: (name: string) => Refusal | undefined;
-  /** What a request must wait for, even if a list need not: access is never decided on remembered data. */
+  /** Requests must wait for this, even if lists need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
   readonly toolset?: () => string | undefined;
@@ -91,7 +91,7 @@ export class View {
     return this.#filter?.forClient?.(client()) ?? this;
   }
 
-  /** The servers whose capabilities the view declares, whether it currently shows anything of them or not. */
+  /** The servers whose capabilities the view declares, even if it currently shows nothing of them. */
   get capable(): readonly Server[] {
     return this.#filter?.candidates() ?? this.servers;
   }
@@ -102,7 +102,7 @@ export class View {
       this.#filter?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
   }
 
-  /** Whether the view has tools of Assay's own. */
+  /** Whether the view has any of Assay's own tools. */
   get hasConfigurationTools(): boolean {
     return this.#filter?.configurationTool !== undefined;
   }
@@ -224,7 +224,7 @@ export class View {
       (sole === undefined ? privateLinks.find(client.id) : link)?.notify(note);
   }
 
-  /** Closes what servers opened for a client that is gone. */
+  /** Closes the links that were opened for a client that is gone. */
   forget(session: string): void {
     for (const { privateLinks } of this.capable) privateLinks.end(session, { code: 'CLIENT_GONE' });
     this.#filter?.left?.();

@@ -4,7 +4,7 @@ import { isWorthWaiting, type ServerState } from '../../core/supervision.ts';
 import type { Log } from '../ports/link.ts';
 
 /**
- * Why a request need not wait for a server, or no longer. Undefined: it may wait. `isLate`: its time limit has passed.
+ * Why a request must not wait for a server, or no longer. Undefined: it may wait. `isLate`: its time limit has passed.
  */
 export function waitRefusal(
   server: string,

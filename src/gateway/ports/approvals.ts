@@ -3,9 +3,9 @@ import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 
-/** What an approval is for. An approval counts for nothing that differs in any of these. */
+/** What an approval is for. It does not apply to a call that differs in any of these. */
 export interface ApprovalBinding {
-  /** Who calls. */
+  /** The caller. */
   readonly subject: string;
   /** The caller's session; empty for clients without sessions. */
   readonly session: string;
@@ -26,7 +26,7 @@ export interface StoredApproval {
   readonly request: ApprovalRequest;
   readonly state: StoredApprovalState;
   readonly createdMs: number;
-  /** From then on a pending one cannot be answered, and an approved one does not count. Undefined: never. */
+  /** After this, a pending approval cannot be answered, and an approved one is not valid. Undefined: never. */
   readonly expiresMs: number | undefined;
   readonly answer: ApprovalAnswer | undefined;
 }
@@ -34,7 +34,7 @@ export interface StoredApproval {
 export interface ApprovalAnswer {
   /** Undefined if it was denied. */
   readonly scope: ApprovalScope | undefined;
-  /** Who answered: the name of a token, `local`, or the calling client itself. */
+  /** The author of the answer: the name of a token, `local`, or the calling client itself. */
   readonly by: string;
   readonly atMs: number;
   /** For the model. */
@@ -44,12 +44,12 @@ export interface ApprovalAnswer {
 /** A decision of an operator about one approval. */
 export interface ApprovalChange {
   readonly id: string;
-  /** The change is made only from one of these states, and only before the approval expires. */
+  /** The change is made only if the approval is in one of these states and has not expired. */
   readonly from: readonly StoredApprovalState[];
   readonly to: StoredApprovalState;
-  /** Undefined: as it was. */
+  /** Undefined: unchanged. */
   readonly answer?: ApprovalAnswer | undefined;
-  /** `undefined` as a value: never. Absent: as it was. */
+  /** `expiresMs: undefined`: never expires. Absent: unchanged. */
   readonly expiry?: { readonly expiresMs: number | undefined } | undefined;
   readonly nowMs: number;
 }
@@ -65,23 +65,23 @@ export interface ApprovalQuery {
 /** The part of a store that keeps approvals. Each method is one transaction. */
 export interface ApprovalStore {
   /**
-   * Returns the approval that is open for the same call (pending, denied, or approved for one call), else adds this
-   * one. APPROVALS_FULL if the subject has too many pending ones, or there are too many. Removes approvals that ended
+   * Returns the open approval for the same call (pending, denied, or approved for one call), else adds this one.
+   * APPROVALS_FULL if the subject has too many pending ones, or the store too many in all. Removes approvals that ended
    * long ago.
    */
   requestApproval(wanted: StoredApproval, limits: ApprovalLimits): Promise<Result<StoredApproval, Refusal>>;
-  /** Adds one that was answered at once. False if the id is taken. APPROVALS_FULL. */
+  /** Adds an approval that is already answered. False if the id is taken. APPROVALS_FULL. */
   addApproval(
     answered: StoredApproval,
     limits: ApprovalLimits,
     event?: AuditEvent,
   ): Promise<Result<boolean, Refusal>>;
-  /** Undefined if there is none, or not in such a state. */
+  /** Undefined if there is no such approval, or it may not be changed (`from`). */
   changeApproval(
     change: ApprovalChange,
     event?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredApproval | undefined, Refusal>>;
-  /** Whether calls of the tool are approved for the session, or for good. */
+  /** The approval of the tool's calls for the session or for good. Undefined if there is none. */
   findGrant(binding: ApprovalBinding, nowMs: number): Promise<Result<StoredApproval | undefined, Refusal>>;
   /** Newest first. */
   approvals(query: ApprovalQuery): Promise<Result<readonly StoredApproval[], Refusal>>;

@@ -6,7 +6,7 @@ import type { Result } from '../../core/result.ts';
 /** Records calls that have ended. */
 export interface CallLog {
   readonly arguments: 'none' | 'masked' | 'full';
-  /** Never waits: what the store cannot take in time is counted instead. */
+  /** Never waits. If the store cannot keep up, calls are counted instead. */
   add(call: FinishedCall): void;
 }
 
@@ -46,17 +46,17 @@ export interface CallCount {
   readonly count: number;
 }
 
-/** The part of a store that keeps the call record. As of all of it: each method is one transaction. */
+/** The part of a store that keeps the call record. Each method is one transaction. */
 export interface CallStore {
   /**
-   * Appends entries and removes old ones. Entries that were already appended by an earlier try are left out. Returns the
-   * hash of the last entry.
+   * Appends entries and removes old ones. Skips entries that an earlier try already appended. Returns the hash of the
+   * last entry.
    */
   addCalls(batch: EntryBatch, retention: Retention): Promise<Result<string, Refusal>>;
   calls(query: CallQuery): Promise<Result<CallPage, Refusal>>;
 }
 
 export interface CallCountStore {
-  /** Numbers of calls by slot, decision and outcome; what has none is absent. */
+  /** Numbers of calls by slot, decision and outcome; combinations without calls are absent. */
   callCounts(span: CallSpan): Promise<Result<readonly CallCount[], Refusal>>;
 }

@@ -1,13 +1,13 @@
-/** What a user pastes into the config file of an MCP client, so that it uses Assay. */
+/** The text that a user pastes into the config file of an MCP client to connect it to Assay. */
 export interface ClientSnippet {
   readonly id: string;
   readonly label: string;
-  /** The file of this user on this machine. */
+  /** Path of this user's config file on this machine. */
   readonly path: string;
   readonly format: 'json' | 'toml';
   /** The client starts Assay itself. */
   readonly stdio: string;
-  /** The client connects to this address. Undefined if it supports commands alone. */
+  /** The client connects to this address. Undefined if it supports only commands. */
   readonly http?: string;
   /** How to make the client reload its file. */
   readonly next: string;
@@ -15,7 +15,7 @@ export interface ClientSnippet {
 
 export interface SnippetRequest {
   readonly url: string;
-  /** Undefined: whatever is equipped. */
+  /** Undefined: the equipped one. */
   readonly toolset: string | undefined;
 }
 

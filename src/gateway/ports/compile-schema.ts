@@ -1,8 +1,8 @@
-/** What is wrong with a value: where, as a path of its keys, and why, as the end of a sentence. */
+/** Why a value is invalid: the path of keys to the fault, and the reason as the end of a sentence. */
 export interface SchemaFault {
   readonly path: readonly string[];
   readonly reason: string;
 }
 
-/** Makes a check of values by a JSON Schema of 2020-12. Undefined: the value fits. */
+/** Compiles a JSON Schema (2020-12) to a validator. The validator returns undefined for a valid value. */
 export type CompileSchema = (schema: object) => (value: unknown) => SchemaFault | undefined;

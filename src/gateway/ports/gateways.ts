@@ -12,8 +12,8 @@ export type GatewayEntry = Readonly<Record<string, unknown>>;
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
 
 /**
- * Finds members of an entry that lead where the operator may not send Assay. Only members changed since `former` count:
- * what was accepted once blocks no other change, and is checked at each connection.
+ * Finds members of an entry that lead where the operator may not send Assay. Only members changed since `former` are
+ * checked: once accepted, a member must not block other changes, and it is checked again at each connection.
  */
 export type ReachFaults = (
   spec: ServerSpec,
@@ -34,7 +34,7 @@ export interface Imported {
   readonly atMs: number;
 }
 
-/** Reads an entry as that of a config file is read, but for variables. */
+/** Reads an entry like the config file, but without variables. */
 export interface ReadLocal {
   tool(name: string, entry: GatewayEntry): Result<RestToolSpec, readonly EntryFault[]>;
   module(entry: GatewayEntry): Result<FunctionModuleSpec, readonly EntryFault[]>;

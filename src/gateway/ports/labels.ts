@@ -23,12 +23,12 @@ export interface StoredLabels {
 /** The calls of a subject. */
 export interface SeenCalls {
   readonly lastMs: number;
-  /** Labels of a subject last seen before this had ended when it called again, so they stay ended. */
+  /** Labels of a subject last seen before this time had expired when it called again, so they stay expired. */
   readonly aliveMs: number;
 }
 
 export interface LabelChanges {
-  /** A label that the subject has already keeps its source and time. */
+  /** A label that the subject already has keeps its source and time. */
   readonly added: readonly StoredLabel[];
   /** Calls by subject. Subjects without labels get none. */
   readonly seen: ReadonlyMap<string, SeenCalls>;
@@ -41,7 +41,7 @@ export const MAX_LABELS = 20_000;
 
 /** The session labels of all subjects. */
 export interface LabelStore {
-  /** Oldest first. `subject`: of this one alone. */
+  /** Oldest first. `subject`: only the labels of this one. */
   labels(subject?: string): Promise<Result<StoredLabels, Refusal>>;
   saveLabels(changes: LabelChanges): Promise<Result<undefined, Refusal>>;
   /** Removes all labels of a subject. Returns whether it had any; the event is written only then. */

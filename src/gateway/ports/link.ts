@@ -151,14 +151,14 @@ export interface LinkEvents {
   changed(kind: ListKind): void;
   /** A resource has changed: the one with this URI, or part of one that was subscribed to. */
   updated(uri: string, note: NotificationMessage): void;
-  /** The server could not be heard for a while. Anything it reports may have changed. */
+  /** Notifications of the server may have been lost. Anything it reports may have changed. */
   missed(): void;
   /** The server has read some or all of the bytes that were pending. */
   drained(): void;
-  /** The server makes a request that it ties to none of ours. Without a listener it is refused. */
+  /** The server makes a request that belongs to none of ours. Without a listener it is refused. */
   requested?: ((serverRequest: ServerRequest) => void) | undefined;
   /**
-   * The server sends another notification that it ties to no request. Returns true if handled; otherwise it is logged.
+   * The server sends another notification that belongs to no request. Returns true if handled; otherwise it is logged.
    */
   notified?: ((note: NotificationMessage) => boolean) | undefined;
   /** The connection has ended. Called once, with the first cause. */
@@ -172,11 +172,13 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Undefined: Assay itself, with no client capabilities. A legacy handshake waits until the profile is known. */
   readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
-  /** Whether several clients use the link, so that the server must keep nothing of one for another. */
+  /** Whether several clients use the link, so that no state of one client may be kept for another. */
   readonly isShared?: boolean;
-  /** With which rights the process of a twin runs. Undefined: it is the server itself. */
+  /** The rights with which the process of a twin runs. Undefined for the server itself. */
   readonly rights?: TwinRights | undefined;
-  /** Set to watch the system calls of a twin: gets what was refused once the process has ended. Slows it down. */
+  /**
+   * If set, system calls of a twin are traced, which slows it down. Called with the denials once the process has ended.
+   */
   readonly onDenials?: ((denials: readonly ObservedDenial[]) => void) | undefined;
 }
 
@@ -192,7 +194,7 @@ export type Connectors<K extends Transport['kind']> = {
   ) => Promise<Result<Link, Cause>>;
 };
 
-/** What official clients accept of a definition: all of it, all but some members, or nothing. */
+/** How much of a definition official clients accept: all of it, all but some members, or nothing. */
 export type Fitness = ReturnType<typeof listable>;
 
 /** One entry of a server's list, unchanged. */
@@ -247,7 +249,7 @@ export interface Gate {
   ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>>;
   /** Whether a token for MCP endpoints exists and none is guessable. */
   isFitForNetwork(nowMs: number): boolean;
-  /** Whether what this token opened may stay open: it is still valid, and has the scope if one is given. */
+  /** Whether connections opened with this token may stay open: it is still valid, and has the scope if one is given. */
   isHolder(holder: Holder, scope: Scope | undefined, nowMs: number): boolean;
   /** Calls back when tokens may have ended. Returns a function that unsubscribes. */
   onTokens(listener: () => void): () => void;

@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Identity, Scope } from '../../core/subject.ts';
 
-/** What a person signs in with: the code of a sign-in link, or a token of Assay. */
+/** The means of signing in: the code of a sign-in link, or a token of Assay. */
 export type SignInProof = { readonly code: string } | { readonly token: string };
 
 export interface OpenedPageSession {
@@ -11,28 +11,28 @@ export interface OpenedPageSession {
   readonly identity: Identity;
 }
 
-/** A browser that is signed in. */
+/** The session of a browser that is signed in. */
 export interface PageSession {
   readonly id: string;
   readonly subject: string;
   readonly scopes: readonly Scope[];
   readonly openedBy: 'link' | 'token';
   readonly createdMs: number;
-  /** To ten minutes. */
+  /** Time of last use, accurate to ten minutes. */
   readonly usedMs: number;
 }
 
-/** The sessions of browsers at the admin pages. */
+/** The browser sessions of the admin pages. */
 export interface PageSessions {
-  /** Whose session it is. TOKEN_REQUIRED if it has ended or never was. */
+  /** The identity of a session, by its cookie. TOKEN_REQUIRED if it has ended or never existed. */
   admit(text: string): Promise<Result<Identity, Refusal>>;
-  /** LINK_UNUSABLE, TOKEN_REQUIRED, SCOPE_MISSING, TOO_MANY_FAILURES */
+  /** Errors: LINK_UNUSABLE, TOKEN_REQUIRED, SCOPE_MISSING, TOO_MANY_FAILURES. */
   open(proof: SignInProof, address: string): Promise<Result<OpenedPageSession, Refusal>>;
-  /** Those that are open, last used first. */
+  /** The open sessions, last used first. */
   list(): Promise<readonly PageSession[]>;
   /**
-   * Ends the session of the identity, all sessions of the credential that opened it, or another one. Nothing happens
-   * if it has ended.
+   * Ends the session of the identity, all sessions of the credential that opened it, or another one. Does nothing if it
+   * has already ended.
    */
   end(
     identity: Identity,

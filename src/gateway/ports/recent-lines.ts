@@ -1,6 +1,6 @@
 /** A line about a server: what it wrote to stderr, or what Assay logged about it. Secrets are masked. */
 export interface RecentLine {
-  /** Counts up over all lines of all servers. */
+  /** Increases with each line of any server. */
   readonly id: number;
   readonly atMs: number;
   readonly level: 'info' | 'warn' | 'error';
@@ -8,7 +8,7 @@ export interface RecentLine {
   readonly text: string;
 }
 
-/** The last lines about each server, oldest first, as long as this process runs. */
+/** The last lines about each server, oldest first, kept while this process runs. */
 export interface RecentLines {
   of(server: string): readonly RecentLine[];
 }

@@ -3,26 +3,26 @@ import type { RecordBodies, RecordKind } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 
-/** Which record. */
+/** Identifies a record. */
 export interface RecordKey<K extends RecordKind = RecordKind> {
   readonly kind: K;
   readonly id: string;
 }
 
 interface Written<K extends RecordKind> extends RecordKey<K> {
-  /** Undefined: the record is removed. */
+  /** Undefined if the record is removed. */
   readonly body: RecordBodies[K] | undefined;
 }
 
 interface Stored<K extends RecordKind> extends Written<K> {
-  /** Counts up with each change, over all records: one that is newer was written later. */
+  /** Increases with each change of any record. */
   readonly revision: number;
 }
 
-/** One record as it is to be from now on. */
+/** The new state of one record. */
 export type RecordChange<K extends RecordKind = RecordKind> = { [P in K]: Written<P> }[K];
 
-/** A record as it is stored; one that was removed has no body. */
+/** A stored record. A removed one has no body. */
 export type StoredRecord<K extends RecordKind = RecordKind> = { [P in K]: Stored<P> }[K];
 
 /** A record that this Assay does not understand: a newer one wrote it, or it was damaged. */
@@ -34,18 +34,18 @@ export interface UnreadableRecord {
   readonly reason: string;
 }
 
-/** What changed since somebody looked. */
+/** Records changed since a revision. */
 export interface RecordNews {
   /** In the order of their revisions. */
   readonly records: readonly StoredRecord[];
   readonly unreadable: readonly UnreadableRecord[];
-  /** The newest one there is; 0 where there is none. */
+  /** The newest revision; 0 if there is none. */
   readonly revision: number;
 }
 
-/** The definition of a tool that was accepted: the first that was seen, or the one that an operator reviewed last. */
+/** The accepted definition of a tool: the first one seen, or the one that an operator last reviewed. */
 export interface AcceptedDefinition {
-  /** Of the tool. */
+  /** Id of the tool. */
   readonly id: string;
   /** SHA-256 of the definition in canonical JSON, in hexadecimal. */
   readonly digest: string;
@@ -55,13 +55,13 @@ export interface AcceptedDefinition {
 
 /** A record as its reader last saw it. */
 export interface ExpectedRevision extends RecordKey {
-  /** That of a removed record included; undefined: there was none. */
+  /** A removed record has one too. Undefined: the record never existed. */
   readonly revision: number | undefined;
 }
 
 export interface Commit {
   readonly changes: readonly RecordChange[];
-  /** Records that must still be as they were read; they need not be among the changed ones. */
+  /** Records that must not have changed since they were read. They need not be among the changed ones. */
   readonly expectedRevisions: readonly ExpectedRevision[];
   /** The audit entries of the changes. */
   readonly audit: readonly AuditEvent[];
@@ -70,50 +70,53 @@ export interface Commit {
 }
 
 export interface Committed {
-  /** That of the last changed record; the others have the ones before it, in their order. */
+  /** Revision of the last change. The other changes have the revisions directly before it, in order. */
   readonly revision: number;
 }
 
-/** An audit event as it is stored. */
+/** A stored audit event. */
 export interface StoredAuditEvent extends AuditEvent {
-  /** Counts up: a later one has a larger one. */
+  /** Increases with each event. */
   readonly id: number;
 }
 
 export interface AuditQuery {
-  /** Only events before this one, newest first; absent: from the newest. */
+  /** Only events with smaller ids, newest first. Absent: from the newest. */
   readonly before?: number | undefined;
-  /** Only events after this one, oldest first. */
+  /** Only events with larger ids, oldest first. */
   readonly after?: number | undefined;
   readonly limit: number;
   readonly targetKind?: AuditEvent['target']['kind'] | undefined;
   readonly targetId?: string | undefined;
 }
 
-/** The part of a store that keeps records and the audit log. As of all of it: each method is one transaction. */
+/** The part of a store that keeps records and the audit log. Each method is one transaction. */
 export interface RecordStore {
-  /** `since`: the revision up to which they are known; 0: none is. */
+  /** Returns records newer than the revision `since`; 0 returns all. */
   records(since: number): Promise<Result<RecordNews, Refusal>>;
   /**
    * Makes all changes and writes their audit entries in one transaction, or does nothing. Returns undefined on a write
-   * conflict: a record is no longer in its expected revision, or one is changed twice.
+   * conflict: a record no longer has its expected revision, or one is changed twice.
    */
   commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>>;
-  /** Those that are known of these tools; of the others what is given is accepted. By the id of the tool. */
+  /**
+   * Accepts the given definition of each tool that has no accepted one yet. Returns the accepted digest of each tool,
+   * by tool id.
+   */
   acceptFirst(
     definitions: readonly AcceptedDefinition[],
   ): Promise<Result<ReadonlyMap<string, string>, Refusal>>;
-  /** Undefined where none of this tool was. */
+  /** Undefined if this tool has none. */
   accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>>;
   auditEvents(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>>;
 }
 
-/** The records as they were last known, for a start that cannot wait for the store. */
+/** The last known records, for a start that cannot wait for the store. */
 export interface RecordCache {
-  /** Undefined: nothing is known. */
+  /** Undefined if nothing is known. */
   readonly recalled: readonly RecordChange[] | undefined;
-  /** What changed, and what gives all of them; entries in them are encrypted. */
+  /** Takes the changed records, and a function that returns all of them. Entries in them are encrypted. */
   remember(changed: readonly RecordChange[], all: () => readonly RecordChange[]): void;
-  /** Resolves when what is remembered is written. */
+  /** Resolves when all remembered records are written. */
   flush(): Promise<void>;
 }

@@ -14,5 +14,5 @@ export interface SearchDocument {
 /** Keys of the documents that match any word of the query, best match first. */
 export type Search = (query: string) => readonly string[];
 
-/** Indexes documents. Yields in between, as ten thousand of them take about a second. */
+/** Indexes documents. Yields to the event loop in between: ten thousand documents take about a second. */
 export type BuildSearch = (documents: Iterable<SearchDocument>) => Promise<Search>;

@@ -46,7 +46,7 @@ export interface Readings {
 export interface ServerReading {
   readonly name: string;
   readonly state: string;
-  /** Its starts after the first, those of private links left out. */
+  /** Number of its restarts, not counting private links. */
   readonly restarts: number;
   /** Requests in its queue. Undefined if it has none. */
   readonly waiting: number | undefined;
@@ -66,7 +66,7 @@ export interface TracedRequest {
   readonly version: string | undefined;
   /** Members of `_meta` that describe the client's own span: `traceparent`, `tracestate`, `baggage`. */
   readonly context: Readonly<Record<string, string>>;
-  /** Of a call of a tool: its hints as decided on. */
+  /** For a call of a tool: the values of its hints used in the decision. */
   readonly hints?: Readonly<Record<Hint, boolean>> | undefined;
   /** Undefined if there was nothing to decide. */
   readonly decision?: Decision | undefined;
@@ -111,9 +111,9 @@ export interface ConnectedClient {
   /** The path, or the view of a stdio server. */
   readonly endpoint: string;
   readonly subject: string;
-  /** Whether it has no handshake, so that each of its requests could be the first. */
+  /** Whether it has no handshake, so that any request could be its first. */
   readonly isStateless: boolean;
-  /** Whether its mode is that of the process, so that clients change what others see. */
+  /** Whether its mode is that of the process, so that clients can change what others see. */
   readonly sharesMode?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Result } from '../../core/result.ts';
 import type { VerifyReport } from '../../core/verification/report.ts';
 import type { VerifyFault } from '../../core/verification/verify-fault.ts';
 
-/** Loads the verifier of hints, a program of its own. */
+/** Loads the verifier of hints, which is a separate program. */
 export type OpenVerifier = () => Promise<VerifierProgram>;
 
 /** The verifier of hints in this process. */
@@ -26,7 +26,7 @@ export interface VerifyRequest extends VerifyTarget {
   readonly fixtures: string | undefined;
   /** Path of the baseline file. */
   readonly baseline: string | undefined;
-  /** Only these tools; all if empty. */
+  /** The tools to verify; empty: all. */
   readonly tools: readonly string[];
   /** Arguments of real calls, by tool. */
   readonly recorded: ReadonlyMap<string, readonly JsonObject[]>;
@@ -43,13 +43,13 @@ export interface VerifyTarget {
 }
 
 export interface VerifyLimits {
-  /** For the whole run, in ms. */
+  /** Time limit for the whole run, in ms. */
   readonly timeMs: number;
-  /** For one call, in ms. */
+  /** Time limit for one call, in ms. */
   readonly callMs: number;
-  /** Different arguments per tool. */
+  /** Number of different sets of arguments per tool. */
   readonly sets: number;
-  /** Equal calls with each of them. */
+  /** Number of identical calls with each set. */
   readonly repeats: number;
 }
 

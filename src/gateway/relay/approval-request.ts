@@ -18,8 +18,8 @@ import { policyOf } from './labels.ts';
 export type Ask = Extract<Decision, { kind: 'ask' }>;
 
 /**
- * What the approval of a call counts for. Those of runs at the pages count there alone: an MCP client with the same
- * token must not profit from what its user approves for themselves. Each run asks anew.
+ * What the approval of a call applies to. Approvals of runs on the pages apply only to one run: an MCP client with the
+ * same token must not benefit from what its user approves for themselves.
  */
 export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
   const { entry, isFromPages } = call;
@@ -31,14 +31,17 @@ export function bindingOf(call: Call, tool: PolicyTool): ApprovalBinding {
     session: call.identity.sessionId ?? call.session?.id ?? '',
     toolKey: sha256(JSON.stringify([tool.server, identity, tool.name, ...(isFromPages ? [PAGES] : [])])),
     digest: tool.digest,
-    // Arguments with duplicate keys, which readers understand differently, only equal themselves.
+    // Parsers disagree about duplicate keys, so arguments that have them match only the same text.
     argumentsHash: sha256([digestOfArguments(args), reasonsHash(call), ...run].join('\n')),
   };
 }
 
 const PAGES = 'pages';
 
-/** Hash of why a call needs approval, and of the hints that a person is shown. For nothing else does an approval count. */
+/**
+ * Hash of why a call needs approval, and of the hints that a person is shown. An approval is valid only for the same
+ * hash.
+ */
 export function reasonsHash({ decision, tool }: Call): string {
   const asked = decision?.kind === 'ask' ? [decision.per, decision.reasons] : [];
   const hints = tool && HINTS.map((hint) => tool.hints[hint].decision.value);

@@ -56,11 +56,11 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
   return undefined;
 }
 
-/** While the call waited, its tool may have become another one, and the policy may have come to refuse it. */
+/** While the call waited, its tool may have changed, and the policy may now refuse it. */
 async function changeSince({ call, request }: Asked): Promise<Refusal | undefined> {
   const { entry, view } = call;
   const found = entry && (await view.tool(entry.key));
-  // Where tools are called through another one, they are not listed themselves.
+  // Tools that are called through another tool are not listed themselves.
   if (found?.ok === false && found.error.code !== 'CALL_TOOL_REQUIRED') return found.error;
   if (entry !== undefined && !isUnchanged(call, entry.server)) return requiredBy(request);
   relearnLabels(call);
@@ -97,7 +97,7 @@ async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
   }
   const { approver } = policyOf(call);
   const isClient = approver === 'client' || (approver === 'by_transport' && approvals.options.isUsersClient);
-  // A modern server's state would be lost, were the client asked with another one.
+  // Asking the client would replace a modern server's state, which would be lost.
   const mayAsk = retry.value === undefined || state?.kind === 'approval';
   if (isClient && mayAsk && acceptsForms(call)) return askInBand(asked);
   return askInbox(asked, mayAsk ? linkFor(asked) : undefined);
@@ -142,7 +142,7 @@ function approvalOf({ id, answer }: StoredApproval): CallApproval {
   return { id, by: answer?.by ?? '', scope: answer?.scope ?? 'once' };
 }
 
-/** What a retry of a modern client brings. Undefined if it is none. */
+/** What a modern client sends back in a retry. Undefined if the request is no retry. */
 async function retryIn({
   call,
   server,
@@ -210,7 +210,7 @@ function takeAnswer(asked: Asked, id: string, { responses }: Retry): Promise<Out
   return takeDecision(asked, id, readQuestionAnswer(responses.get(QUESTION) ?? '', request.scopes));
 }
 
-/** The approval is in the store before the call is sent, so that it counts once, whatever happens meanwhile. */
+/** The approval is stored before the call is sent, so that it is used only once, whatever happens meanwhile. */
 async function takeDecision(asked: Asked, id: string, answer: QuestionAnswer): Promise<Outcome> {
   const { call, approvals, binding, request } = asked;
   if (answer.kind === 'denied') return refusal({ code: 'APPROVAL_DENIED', tool: request.tool });

@@ -42,7 +42,7 @@ function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
   });
 }
 
-/** Notes that the server has asked: a call whose questions were answered is not sent again. */
+/** Records that the server has asked: a call whose questions were answered is not sent again. */
 function asking(call: Call, ask: ServerRequestHandler): ServerRequestHandler {
   return (serverRequest) => {
     call.wasAsked = true;

@@ -8,7 +8,7 @@ import { toolIdIn } from '../catalog/tool-claims.ts';
 import type { Reply } from '../ports/link.ts';
 import { type Answer, type Call, refused } from './call.ts';
 
-/** Whether the cache of results has anything to do with a call. */
+/** Whether a call may use, fill or invalidate the cache of results. */
 export function concernsCache(call: Call): boolean {
   if (call.method !== 'tools/call') return false;
   const { results } = call.view.calls;
@@ -17,7 +17,7 @@ export function concernsCache(call: Call): boolean {
 
 /**
  * Answers a call from the cache, or sends it and keeps its result if the tool permits that. While an identical call is
- * under way, waits for its result; if that is not kept, sends this one as well.
+ * in progress, waits for its result; if that is not kept, sends this call as well.
  */
 export async function sendCached(call: Call, server: Server, send: () => Promise<Answer>): Promise<Answer> {
   const { results } = call.view.calls;
@@ -53,7 +53,7 @@ export async function sendCached(call: Call, server: Server, send: () => Promise
   }
 }
 
-/** Resolves with the end of an identical call that is under way, or when this one is cancelled. */
+/** Resolves when an identical call in progress has ended, or when this one is cancelled. */
 async function endOf(underway: Promise<undefined>, { cancellation }: Call): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const done = (): void => resolve(undefined);
@@ -61,24 +61,24 @@ async function endOf(underway: Promise<undefined>, { cancellation }: Call): Prom
   await cancellation.during(done, promise);
 }
 
-/** A connection of one client alone may have a state of its own, and can restart unnoticed. */
+/** A connection that serves only one client may have its own state, and can restart unnoticed. */
 function isShared(call: Call, server: Server): boolean {
   const { link } = server;
   return link !== undefined && isForAll(linkChoice(call, server, link));
 }
 
-/** Everything of a call that its result may depend on. Undefined if the call is not a plain one. */
+/** Hash of everything in a call that its result may depend on. Undefined if the call is not a plain one. */
 function keyOf({ message, entry, identity, era, tool, argumentsText }: Call): string | undefined {
   const { bytes, params } = message;
   const id = entry && toolIdIn(entry.server.spec, entry.definition);
   if (id === undefined || params === undefined || params.end - params.start > MAX_PARAMS_BYTES)
     return undefined;
-  // Any other member asks for more than a result: a task, or the continuation of a call.
+  // Any other member requests more than a result: a task, or the continuation of a call.
   const known = ['name', 'arguments', '_meta'].filter((key) => memberOf(params, key) !== undefined);
   const meta = memberOf(params, '_meta');
   const metaText = meta === undefined ? '{}' : rawOf(bytes, meta);
   const members = exactJson(metaText)?.value;
-  // Readers differ in which of two members with the same key they take.
+  // Parsers differ in which of two members with the same key they use.
   if (known.length !== params.size || !isMembers(members) || hasTwins(metaText)) return undefined;
   const lasting = Object.fromEntries(Object.entries(members).filter(([name]) => !OF_ONE_REQUEST.has(name)));
   const { subject, tokenId } = identity;
@@ -89,7 +89,7 @@ function keyOf({ message, entry, identity, era, tool, argumentsText }: Call): st
 
 const MAX_PARAMS_BYTES = 64 * 1024;
 
-/** Members of `_meta` that differ in each request and have no influence on its result. */
+/** Members of `_meta` that differ in each request and do not affect its result. */
 const OF_ONE_REQUEST: ReadonlySet<string> = new Set([
   'progressToken',
   'traceparent',

@@ -9,10 +9,10 @@ import type { CallLog } from '../ports/call-log.ts';
 import type { RelayEnding } from '../ports/telemetry.ts';
 import type { Answer, Call } from './call.ts';
 
-/** Arguments beyond this are recorded by their size alone: masking has to parse them. */
+/** Of larger arguments only the size is recorded, because masking has to parse them. */
 const MAX_ARGUMENT_BYTES = 64 * 1024;
 
-/** Collects what was decided on; returns what to call at the end. Undefined if calls are not recorded. */
+/** Captures the decision; returns a function to call at the end. Undefined if calls are not recorded. */
 export function recordedCall(
   call: Call,
 ): ((ended: Answer | 'question', durationMs: number) => void) | undefined {
@@ -69,7 +69,7 @@ export function isToolError({ bytes, root }: ResponseMessage): boolean {
 function outcomeOf({ configurationTool }: Call, ended: Answer): CallOutcome {
   const ending = endingOf(ended);
   if (ending !== 'ok') return ending;
-  // What Assay answers itself in the place of a server is a question.
+  // Assay's own answer to a call of a server's tool is a question.
   if (ended.kind === 'own')
     return configurationTool === undefined ? 'input_required' : ownOutcome(ended.result);
   if (ended.kind !== 'relayed') return ending;

@@ -57,7 +57,7 @@ export interface CallOptions {
   readonly message: RequestMessage;
   readonly cancellation: Cancellation;
   readonly client: ClientChannel;
-  /** The least severe log level that the client wants. Undefined if it did not say. */
+  /** The minimum log level that the client wants. Undefined if it set none. */
   readonly logLevel: string | undefined;
 }
 
@@ -93,7 +93,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   readonly logLevel: string | undefined;
   /** The message to send next: the client's own, or a retry with its answers. */
   message: RequestMessage;
-  /** Cancels the request, or the call once that may outlast its request. */
+  /** Cancels the request, or the call once it may outlast its request. */
   cancellation: Cancellation;
   client: ClientChannel;
 
@@ -101,13 +101,13 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   entry: Entry | undefined = undefined;
   configurationTool: ConfigurationTool | undefined = undefined;
   parameters: HeaderParameters | undefined = undefined;
-  /** What the caller had seen when it was decided on. */
+  /** What the caller had seen at the time of the decision. */
   labels: PolicyInput['labels'] = NO_LABELS;
   /** Undefined if there was nothing to decide. */
   decision: Decision | undefined = undefined;
-  /** The shared link of its server when it was decided on. Undefined if the server was down. */
+  /** The shared link of its server at the time of the decision. Undefined if the server was down. */
   decidedLink: Link | undefined = undefined;
-  /** How the call was approved, if it was asked for. */
+  /** How the call was approved, if it needed approval. */
   approval: CallApproval | undefined = undefined;
   // Set by the task modules if the call is about tasks.
   task: TaskChange | undefined = undefined;
@@ -122,7 +122,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   onServerRequest: ServerRequestHandler | undefined = undefined;
   /** Whether its server has asked its client something. */
   wasAsked = false;
-  /** Whether its client got messages of its server. */
+  /** Whether its client received messages from its server. */
   wasNotified = false;
   /** How often it was sent again. */
   repeats = 0;
@@ -164,7 +164,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     return this.identity.subject;
   }
 
-  /** Whether a person runs it at the admin pages. No MCP endpoint accepts the cookie of their session. */
+  /** Whether a person runs it on the admin pages. MCP endpoints do not accept the cookie of their session. */
   get isFromPages(): boolean {
     return this.identity.sessionId !== undefined;
   }
@@ -198,9 +198,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     return server.claims.policyToolOf(server.spec, name, definition);
   }
 
-  /**
-   * Handles server notifications before the response. Those about tasks not of this request belong to another client.
-   */
+  /** Handles server notifications before the response. Those about tasks of other requests belong to another client. */
   onNotification(note: NotificationMessage, bytes: Buffer): void {
     if (this.task === undefined && taskIdsInNote(note).length > 0) return;
     if (note.method === 'notifications/progress') {

@@ -18,7 +18,7 @@ export interface Route {
   readonly choice: LinkChoice;
 }
 
-/** Sends a call on its link, and again after a failure where nothing can happen twice. */
+/** Sends a call on its link, and again after a failure if it cannot take effect twice. */
 export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
   const sentMs = performance.now();
   return sendOnce(call, route).then((reply) => {
@@ -114,7 +114,7 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   }
 }
 
-/** What is kept of a call that goes to a twin. */
+/** The details of a call to a twin that are kept to explain denials. */
 function twinCallOf(
   { entry, message, era, name, clientInfo, parameters }: Call,
   { spec }: Server,

@@ -11,7 +11,7 @@ interface Watched {
   readonly refused: ObservedDenial | undefined;
 }
 
-/** The answer of a twin; SANDBOX_DENIED in its place if the call failed because its sandbox refused something. */
+/** The answer of a twin, or SANDBOX_DENIED if the call failed because its sandbox refused something. */
 export function unlessDenied(
   call: TwinCall,
   reply: Result<Reply, Refusal>,
@@ -59,7 +59,7 @@ function isFailed({ message }: Reply): boolean {
 }
 
 const SHORT_BYTES = 4 * 1024;
-/** Parts of what runtimes say of refused changes and connections. */
+/** Fragments of runtimes' error messages about refused changes and connections. */
 const MARKS = [
   'EROFS',
   'ead-only file',

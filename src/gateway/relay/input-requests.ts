@@ -83,7 +83,7 @@ export async function askClient(
   return call.cancellation.during(() => request.withdraw(), request.answered);
 }
 
-/** Shows a legacy client something that needs no answer, until the returned function takes it back. */
+/** Shows a legacy client something that needs no answer, until the returned function withdraws it. */
 export function showClient(call: Call, message: RequestMessage): () => void {
   const request = new InputRequest(message);
   call.client.ask?.(request);

@@ -6,8 +6,8 @@ import type { Server } from '../catalog/server.ts';
 import type { Answer, Call } from './call.ts';
 
 /**
- * Sets what the caller has seen, for the decision. Where that depends on it, the store is read first: the result that
- * set a label may have come from another replica a moment ago.
+ * Sets what the caller has seen, for the decision. If the decision depends on it, the store is read first: another
+ * replica may just have delivered a result that set a label.
  */
 export function learnLabels(call: Call): Promise<void> | undefined {
   const { subject } = call;
@@ -34,9 +34,9 @@ export function policyOf({ view, identity }: Call): Policy {
   return policy.of?.(identity) ?? policy.current;
 }
 
-/** Labels the caller by an answer before it is delivered. */
+/** Adds the labels that follow from an answer to the caller, before it is delivered. */
 export function labelled(call: Call, { spec }: Server, answer: Answer): Answer | Promise<Answer> {
-  // A refusal holds nothing of the server, but its messages before that do.
+  // A refusal contains nothing from the server, but earlier messages do.
   if (answer.kind === 'refused' && !call.wasNotified && !call.wasAsked) return answer;
   const { method, subject, tool } = call;
   const seen = tool === undefined ? seenWithoutTool(method, spec) : (tool.labels ?? NO_LABELS);
@@ -44,11 +44,11 @@ export function labelled(call: Call, { spec }: Server, answer: Answer): Answer |
   const { labels } = call.view.calls;
   const source = tool === undefined ? `${spec.name} ${method}` : `${spec.name}.${tool.name}`;
   const saved = labels.add(subject, seen, source);
-  // Where labels count, the next call may reach another replica.
+  // If decisions depend on labels, they must be stored first: the next call may reach another replica.
   return saved === undefined || policyOf(call).outbound === 'allow' ? answer : saved.then(() => answer);
 }
 
-/** Resources, prompts and results of tasks have no hints, so they count like a tool without hints. */
+/** Resources, prompts and results of tasks have no hints, so they are treated like a tool without hints. */
 function seenWithoutTool(method: string, { transport, tags = [] }: ServerSpec): ReadonlySet<SessionLabel> {
   if (!CONTENT.has(method)) return NO_LABELS;
   const holdsPrivateData = sourceKind(transport).holdsPrivateData(transport);

@@ -122,7 +122,7 @@ function carryOut(call: Call, target: Target): Promise<Answer> {
   return known === undefined ? proceed(call, target) : known.then(() => proceed(call, target));
 }
 
-/** Decides on, asks for, sends and records a call. */
+/** Decides on a call, obtains approval if needed, sends and records it. */
 function proceed(call: Call, target: Target): Promise<Answer> {
   call.decidedLink = target.server.link;
   const decision = decide(call);
@@ -150,7 +150,7 @@ function decide(call: Call): Exclude<Decision, { kind: 'allow' }> | undefined {
   if (decision === undefined) return undefined;
   telemetry?.meter?.decided(decision.kind);
   if (decision.kind === 'allow') return undefined;
-  // Where the client confirms, what would be asked for is only recorded (DESIGN.md, D8). The pages always confirm.
+  // If the client confirms calls, an `ask` is only recorded (DESIGN.md, D8). The pages always confirm.
   const isConfirmedByClient = policy.approvals === 'client' && !call.isFromPages;
   return decision.kind === 'ask' && isConfirmedByClient ? undefined : decision;
 }
@@ -162,7 +162,7 @@ function approve(call: Call, decision: Exclude<Decision, { kind: 'allow' }>): Pr
   return Promise.resolve(refused({ code: 'CALL_REFUSED', tool, reasons: decision.reasons }));
 }
 
-/** A question to the client is not the end of its call, so it is not counted. */
+/** A question to the client does not end its call, so it is not counted. */
 function withheld(call: Call, answer: Answer, server: Server | undefined): Answer {
   if (answer.kind === 'refused') return recordRefusal(call, answer.refusal, server);
   recordedCall(call)?.('question', 0);

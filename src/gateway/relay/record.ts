@@ -13,7 +13,7 @@ import type { Telemetry, TracedEnd, TracedRequest, TrafficLog } from '../ports/t
 import { type Answer, type Call, refused } from './call.ts';
 import { endingOf, isToolError, recordedCall } from './call-record.ts';
 
-/** Records one call from when it is carried out to its end. */
+/** Records one call, from sending to its end. */
 export interface CallRecord {
   /** The trace of its span. Undefined without tracing. */
   readonly trace: TraceContext | undefined;
@@ -72,7 +72,7 @@ export function recordRefusal(call: Call, refusal: Refusal, server: Server | und
   return beginRecord(call, server)?.end(answer) ?? answer;
 }
 
-/** The label of calls that reach no server; no server has an empty name. */
+/** The metrics label of calls that reach no server; no server has an empty name. */
 const NO_SERVER = '';
 
 /** A trace for a request without one, for its server to propagate. */

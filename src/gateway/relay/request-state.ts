@@ -8,9 +8,9 @@ import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
 import type { Call } from './call.ts';
 
 /**
- * The state in a retry of a modern client: the one of a modern server, the id of a suspended call, or that of a question
- * whether the call is approved. `asked`: why approval was needed. `approval`: the call was approved before its server
- * asked for input.
+ * The state in a retry of a modern client: that of a modern server, the id of a suspended call, or the id of a question
+ * about approval. `asked`: why approval was needed. `approval`: the call was approved before its server asked for
+ * input.
  */
 export type RequestState =
   | { readonly kind: 'server'; readonly state: string; readonly approval?: SealedApproval | undefined }
@@ -25,7 +25,7 @@ export type RequestState =
 
 export interface SealedApproval {
   readonly id: string;
-  /** Hash of why approval was needed; another reason has to be asked for. */
+  /** Hash of why approval was needed; another reason needs another approval. */
   readonly asked: string;
 }
 

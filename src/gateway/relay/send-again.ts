@@ -31,7 +31,7 @@ export async function sendAgain(unanswered: Unanswered): Promise<Result<Reply, R
   const uncertain = isUncertain(last) ? [last] : [];
   for (let repeat = 1; repeat <= repeatsAfter(last, { max, mayRepeat: isRepeatable(call) }); repeat += 1) {
     const isUnsent = deliveryOf(last) === 'unsent';
-    // A server that was not reached is waited for in any case.
+    // If the server was not reached, sending again waits for it anyway.
     const delayMs = isUnsent && repeat === 1 ? 0 : repeatDelayMs(repeat, chance());
     if (sentMs + limitMs <= performance.now() + delayMs) break;
     if (delayMs > 0) await pause(delayMs, call);
@@ -68,7 +68,7 @@ function isRepeatable(call: Call): boolean {
   return !isContinued && !hasTask && !call.wasAsked;
 }
 
-/** Whether the tool is still the one that was decided on: its server may list another one, or have started anew. */
+/** Whether the tool is still the one of the decision: its server may have changed it, or restarted. */
 export function isUnchanged({ entry, method }: Call, { inventory }: Server): boolean {
   if (entry === undefined || method !== 'tools/call') return true;
   const now = inventory.tools.find(({ key }) => key === entry.definition.key);
@@ -76,8 +76,8 @@ export function isUnchanged({ entry, method }: Call, { inventory }: Server): boo
 }
 
 /**
- * Undefined if a call that waited may be sent on this link. If its server has started again since the decision, only
- * the list of the new process tells.
+ * Undefined if a call that waited may be sent on this link. If its server has restarted since the decision, the list of
+ * the new process decides, so it must have been read.
  */
 export function changeWhileWaiting(call: Call, server: Server, link: Link): Refusal | undefined {
   const { entry, method, decidedLink } = call;

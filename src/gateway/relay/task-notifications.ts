@@ -43,7 +43,7 @@ export class TaskNotifications {
     else if (this.#held.length < MAX_HELD) this.#held.push([note, bytes]);
   }
 
-  /** The bytes may have been edited since the notification was read. */
+  /** The bytes may have been edited since the notification was parsed. */
   #renamed(note: NotificationMessage, bytes: Buffer): Buffer {
     const now = bytes === note.bytes ? note : readServerMessage(bytes);
     return now.kind === 'notification'

@@ -81,7 +81,7 @@ export async function relayOwn(
   for (const inner of own) notifications.own(inner);
   call.taskNotifications = notifications;
   const { method } = call;
-  // Task ids may be anywhere in the answer, so it is read whole.
+  // Task ids may be anywhere in the answer, so all of it is parsed.
   const answered = await carryOut(call, target);
   if (answered.kind !== 'relayed') return answered;
   const { message, era: from } = answered.reply;

@@ -28,23 +28,23 @@ export interface ApprovalView {
   readonly reasons: readonly (PolicyReason & { readonly text: string })[];
   readonly warnings: readonly string[];
   readonly hints: readonly { readonly hint: Hint; readonly value: boolean; readonly reason: string }[];
-  /** What may be chosen. */
+  /** The scopes to choose from. */
   readonly scopes: readonly ApprovalScope[];
   readonly createdAt: string;
-  /** Absent: it counts until the definition of the tool changes. */
+  /** Absent: it is valid until the definition of the tool changes. */
   readonly expiresAt?: string;
   readonly answeredAt?: string;
   readonly answeredBy?: string;
   readonly scope?: ApprovalScope | undefined;
-  /** What was told to the model. */
+  /** The reason given to the model. */
   readonly reason?: string | undefined;
 }
 
-/** Who answers, and when. */
+/** The author and time of an answer. */
 interface AnsweredBy {
   readonly store: ApprovalStore;
   readonly subject: string;
-  /** The browser session of a person at the pages. */
+  /** The browser session of a person on the admin pages. */
   readonly sessionId?: string | undefined;
   readonly nowMs: number;
 }
@@ -70,8 +70,8 @@ export async function getApproval(
 }
 
 /**
- * Approves a call, also one that was denied, while it can still be used. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED,
- * APPROVAL_OWN, APPROVAL_ONCE_ONLY.
+ * Approves a call, even one that was denied, while the approval can still be used. Errors: APPROVAL_UNKNOWN,
+ * APPROVAL_CLOSED, APPROVAL_OWN, APPROVAL_ONCE_ONLY.
  */
 export async function approveCall(
   { id, scope }: { readonly id: string; readonly scope: ApprovalScope },
@@ -90,7 +90,7 @@ export async function approveCall(
   });
 }
 
-/** Denies a call that waits, and the same call for as long as it could be approved. Errors as of `approveCall`. */
+/** Denies a waiting call, and identical calls for as long as it could be approved. Errors: as for `approveCall`. */
 export async function denyCall(
   { id, reason }: { readonly id: string; readonly reason?: string | undefined },
   by: AnsweredBy,
@@ -104,7 +104,7 @@ export async function denyCall(
   });
 }
 
-/** Takes back an approval that was not used up. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED. */
+/** Revokes an approval that was not used up. Errors: APPROVAL_UNKNOWN, APPROVAL_CLOSED. */
 export async function revokeApproval(id: string, by: AnsweredBy): Promise<Result<ApprovalView, Refusal>> {
   const found = await find(by.store, id);
   return found.ok ? change(by, { id, from: ['approved'], to: 'revoked', nowMs: by.nowMs }) : found;
@@ -118,8 +118,9 @@ async function find(store: ApprovalStore, id: string): Promise<Result<StoredAppr
 }
 
 /**
- * A client could otherwise answer its own question. The local user may call and answer: both take the machine. So may a
- * person at the pages, for what they run in the same browser session (ADR 0067).
+ * Refuses APPROVAL_OWN, since a client could otherwise answer its own question. The local user may both call and
+ * answer: both need access to the machine. So may a person on the admin pages, for runs of the same browser session
+ * (ADR 0067).
  */
 async function answerable(
   id: string,

@@ -32,7 +32,7 @@ export interface ExaminationOptions {
 
 /** Time limit in ms for a server to become ready. */
 const STAND_LIMIT_MS = 30_000;
-/** A server that makes requests of its client, or lists other tools for it, does so within this many ms. */
+/** Time in ms to watch for a server's requests and for changed lists. */
 const WATCH_MS = 1_000;
 const LIST_LIMIT_MS = 5_000;
 const LATE: Cause = { code: 'START_TIMEOUT', limitMs: STAND_LIMIT_MS };
@@ -130,7 +130,7 @@ function cut(line: string): string {
   return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
 }
 
-/** Hints as shown in lists: tools that Assay builds have all four. */
+/** Hints as shown in lists. Tools that Assay builds itself have all four. */
 function saidHintsOf({ claims, spec }: Server, tool: Definition): DeclaredHints {
   const { readOnlyHint, destructiveHint } = claims.resolvedOf(spec, tool);
   return { tool: tool.key ?? '', readOnly: readOnlyHint.emitted, destructive: destructiveHint.emitted };

@@ -8,7 +8,7 @@ import type { Toolsets } from './toolsets/toolsets.ts';
 export interface GatewayStatus {
   /** Absent: no gateway is running. */
   readonly running?: RunningStatus | undefined;
-  /** Without a running gateway they are `stopped`, and their tools are counted as last listed. */
+  /** Without a running gateway, servers are `stopped`, and `tools` is from their last listing. */
   readonly servers: readonly ServerStatus[];
   /** The toolset that `/mcp` serves. Absent: none is equipped. */
   readonly equipped?: string;
@@ -26,9 +26,11 @@ export interface RunningStatus {
   readonly clients: readonly ConnectedClient[];
 }
 
-/** A client with a session or an open stream of updates, or a modern one that made a request in the last minutes. */
+/**
+ * A client with a session or an open stream of updates, or a modern one that made a request in the last few minutes.
+ */
 export interface ConnectedClient {
-  /** As the client calls itself. */
+  /** The name that the client gives itself. */
   readonly name: string;
   readonly version?: string | undefined;
   readonly era: 'legacy' | 'modern';

@@ -6,9 +6,9 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { RecordReplica } from '../catalog/record-replica.ts';
 
 export interface PolicyRulesView {
-  /** Those in the store. */
+  /** The stored rules. */
   readonly rules: readonly PolicyRule[];
-  /** Those of the config file, which count as much and are changed there. */
+  /** The rules of the config file, which have equal effect and can be changed only there. */
   readonly configFileRules: readonly PolicyRule[];
 }
 
@@ -33,7 +33,7 @@ export class PolicyRules {
     const { records } = this.#options;
     const read = await records.readAgain();
     if (!read.ok) return read;
-    // An empty list in place of one that cannot be read would invite to overwrite it.
+    // Showing an empty list instead of one that cannot be read would invite overwriting it.
     const unreadable = records.unreadable([POLICY_RULES]);
     return unreadable === undefined ? ok(this.#current()) : err(unreadable);
   }

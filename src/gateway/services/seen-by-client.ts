@@ -4,12 +4,12 @@ import type { View } from '../catalog/view.ts';
 import type { ToolsetViews } from './configuration-tools/toolset-views.ts';
 import type { Toolsets } from './toolsets/toolsets.ts';
 
-/** What a client lists, as far as it is known without starting a server. */
+/** What a client would list, as far as that is known without starting a server. */
 export interface SeenByClient {
   readonly view: 'all' | 'toolset' | 'equipped' | 'search';
   /** Undefined with all tools or the search, or if no toolset is equipped. */
   readonly toolset: string | undefined;
-  /** Number of tools of servers, with the search those that it finds. */
+  /** Number of servers' tools; with the search, of those it can find. */
   readonly tools: number;
   /** Names of Assay's own tools among the listed ones. */
   readonly configurationTools: readonly string[];

@@ -25,7 +25,7 @@ export interface TokenPreferenceView {
   readonly origin: SettingOrigin | 'token';
 }
 
-/** A token as operators name it: by name, by id, or `local`. */
+/** A token that an operator named, or `local` for the local user. */
 export interface NamedToken {
   readonly id: string;
   readonly name: string;
@@ -63,7 +63,7 @@ export class TokenPreferences {
       : ok({ id: found.id, name: found.name });
   }
 
-  /** The caller with a token of this name, for an explanation. */
+  /** The caller with a token of this name, for explaining decisions. */
   readonly identify = async (name: string): Promise<Identity> => {
     const found = name === LOCAL_USER.subject ? undefined : await this.find(name);
     const subject = { subject: name, scopes: [] };
@@ -72,7 +72,7 @@ export class TokenPreferences {
       : subject;
   };
 
-  /** What applies to calls with a token, and where each value comes from. */
+  /** The preferences that apply to calls with a token, with the origin of each value. */
   async view(idOrName: string): Promise<Result<readonly TokenPreferenceView[], Refusal>> {
     const token = await this.find(idOrName);
     if (!token.ok) return token;
@@ -80,7 +80,7 @@ export class TokenPreferences {
     return read.ok ? this.#viewOf(token.value) : read;
   }
 
-  /** Null returns one to the instance's value. SETTING_OVERRIDDEN where environment or config file fix it. */
+  /** Null resets one to the instance's value. SETTING_OVERRIDDEN if the environment or the config file sets it. */
   async change(
     idOrName: string,
     changes: TokenPreferenceChanges,
@@ -127,7 +127,7 @@ export class TokenPreferences {
   }
 }
 
-/** The value that a text stands for. Undefined if it does not fit. */
+/** Parses a value. Undefined if the text is invalid. */
 export function tokenPreferenceIn(key: TokenPreference, text: string): SettingValue | undefined {
   const { kind } = SETTINGS[key];
   const value = kind.type === 'flag' ? ({ true: true, false: false } as const)[text] : text;

@@ -70,7 +70,7 @@ export function revokeToken(
   return store.revokeToken(parseToken(what)?.id ?? what, nowMs, event);
 }
 
-/** The part that may be shown: nothing that proves the token. */
+/** The part that may be shown: nothing that could be used as the token. */
 function toldOf({ scopes, expiresMs }: StoredToken): unknown {
   return { scopes, ...(expiresMs !== undefined && { expiresAt: new Date(expiresMs).toISOString() }) };
 }

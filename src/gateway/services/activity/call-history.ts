@@ -8,7 +8,7 @@ import type { CallQuery, CallStore } from '../../ports/call-log.ts';
 
 type Reader = Pick<CallStore, 'calls'>;
 
-/** An entry as operators see it: with its place in the chain, and reasons as text, too. */
+/** An entry as operators see it, with its position in the chain and its reasons as text. */
 export type CallView = (Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall>) & {
   readonly id: number;
   readonly decision?: {
@@ -42,7 +42,7 @@ export async function recentCalls(
   return ok({ calls: entries.map(viewOf), next: hasMore ? entries.at(-1)?.id : undefined });
 }
 
-/** CALL_UNKNOWN if there is none with this id, or none any more. */
+/** CALL_UNKNOWN if no call has this id, or it was removed. */
 export async function callById(store: Reader, id: number): Promise<Result<CallView, Refusal>> {
   const found = await store.calls({ after: id - 1, limit: 1 });
   if (!found.ok) return found;
@@ -52,7 +52,7 @@ export async function callById(store: Reader, id: number): Promise<Result<CallVi
 
 const PAGE = 500;
 
-/** All entries that the query finds, oldest first, as JSON lines. Pages are read as they are asked for. */
+/** All entries that match the query, oldest first, as JSON lines. Pages are read on demand. */
 export async function* exportedCalls(
   store: Reader,
   query: Omit<CallQuery, 'before' | 'after' | 'limit'>,
@@ -84,20 +84,20 @@ export async function verifyCalls(store: Reader): Promise<Result<ChainReport, Re
 
 function viewOf({ id, chain, seq, previous, hash, text }: StoredEntry): CallView {
   const entry = JSON.parse(text) as CallEntry; // Assay wrote it
-  const place = { id: chain, seq, previous, hash };
+  const position = { id: chain, seq, previous, hash };
   if (entry.kind === 'dropped' || entry.decision === undefined)
-    return { id, ...without(entry), chain: place };
+    return { id, ...without(entry), chain: position };
   const { decision } = entry;
   const reasons = decision.reasons.map((reason) => ({ ...reason, text: policyReasonText(reason) }));
-  return { id, ...entry, decision: { ...decision, reasons }, chain: place };
+  return { id, ...entry, decision: { ...decision, reasons }, chain: position };
 }
 
 function without(entry: CallEntry): Omit<RecordedCall, 'decision'> | Exclude<CallEntry, RecordedCall> {
   return entry;
 }
 
-/** The entry stands there as it was hashed. */
+/** Contains the entry exactly as it was hashed. */
 function lineOf({ id, chain, seq, previous, hash, text }: StoredEntry): string {
-  const place = JSON.stringify({ id, chain, seq, previous, hash });
-  return `${place.slice(0, -1)},"entry":${text}}\n`;
+  const position = JSON.stringify({ id, chain, seq, previous, hash });
+  return `${position.slice(0, -1)},"entry":${text}}\n`;
 }

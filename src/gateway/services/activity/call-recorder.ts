@@ -15,23 +15,23 @@ import type { CallLog, CallStore, Retention } from '../../ports/call-log.ts';
 import type { Log } from '../../ports/link.ts';
 
 export interface CallRecorderOptions {
-  /** Unlike the chain of any other process. */
+  /** Unique id of this process's chain. */
   readonly chain: string;
   readonly settings: ActivitySettings;
-  /** Opens the store or returns the open one. Undefined: there is none, and none is created for this. */
+  /** Opens the store or returns the open one. Undefined if none exists: none is created for this. */
   readonly open: () => Promise<Result<CallStore, Refusal> | undefined>;
   /** Arguments as they may be stored: with secrets masked, and shortened. */
   readonly shown: (text: string) => { readonly text: string; readonly isShortened: boolean };
   readonly log: Log;
-  /** Counts calls that are missing in the record. */
+  /** Counts calls that are missing from the record. */
   readonly onLost: (calls: number) => void;
   readonly nowMs: () => number;
 }
 
-/** Entries wait this long in ms, or until there are so many. Both bound what a kill can lose. */
+/** A batch is written after this many ms, or once it has this many entries. Both limit what a kill can lose. */
 const WAIT_MS = 1_000;
 const BATCH = 1_000;
-/** What waits at most while the store is slow or down: calls, and bytes of their arguments. */
+/** Limits of the queue while the store is slow or down: calls, and bytes of their arguments. */
 export const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const RETRY_MS = 1_000;
@@ -48,7 +48,7 @@ interface Waiting {
 
 /**
  * Records finished calls in the store, in batches and as one hash chain per process. Calls never wait for it: if the
- * store cannot keep up, those that find the queue full are counted, and the count becomes an entry of the chain.
+ * store cannot keep up, calls that find the queue full are only counted, and the count becomes an entry of the chain.
  */
 export class CallRecorder implements CallLog {
   readonly arguments: CallLog['arguments'];
@@ -98,7 +98,7 @@ export class CallRecorder implements CallLog {
     else if (this.#timer === undefined && this.#writing === undefined) this.#writeIn(WAIT_MS);
   }
 
-  /** Stores what waits, as far as the store takes it in time. */
+  /** Stores the queue, as far as that is possible within `CLOSE_MS`. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#pruning);
@@ -176,7 +176,7 @@ export class CallRecorder implements CallLog {
       facts = callFacts(call, facts);
       return { text: callText(call, endedMs, this.#argumentsOf(call)), atMs: endedMs, facts };
     });
-    // Dropped calls came after all that wait, so there is a gap once the queue is empty.
+    // Dropped calls came after all queued ones, so their gap is written once the queue is empty.
     if (this.#dropped !== undefined && this.#waiting.length === 0) {
       const { count, sinceMs } = this.#dropped;
       this.#dropped = undefined;

@@ -133,7 +133,7 @@ function eventOf({ item, former }: Planned, options: ChangesOptions): AuditEvent
   }
 }
 
-/** The item as people may see it: nothing secret. */
+/** The item as shown to people, without secrets. */
 function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
   switch (item.kind) {
     case 'gateway':

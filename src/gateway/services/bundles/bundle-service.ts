@@ -67,7 +67,7 @@ export interface ImportPlan {
   readonly items: readonly PlanItem[];
 }
 
-/** Exports everything that operators made, and imports it again. */
+/** Exports and imports everything that operators made. */
 export class BundleService {
   readonly #options: BundleServiceOptions;
 
@@ -156,7 +156,7 @@ export class BundleService {
     return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
   }
 
-  /** Finds changed entries that lead where the operator may not send Assay. */
+  /** Finds changed entries whose destination the operator may not let Assay reach. */
   async #unreachable(
     file: BundleFile,
     { specs }: RefilledBundle,

@@ -59,7 +59,7 @@ function local(made: Parameters<typeof customServerSpec>[0]): Result<ServerSpec,
   return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
 }
 
-/** Whether it needs more than the right to administer: it starts a process or reads a file. */
+/** Whether adding it needs the `execute` scope: it starts a process or reads a file. */
 export function takesExecute(kind: EntryKind, { type, command, args, env, cwd, openapi }: Entry): boolean {
   // A path refers to this machine, whose files not everyone may read.
   const readsFile = typeof openapi === 'string' && !/^https?:/i.test(openapi);

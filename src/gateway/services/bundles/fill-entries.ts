@@ -12,7 +12,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { specOf, type EntryReaders } from './entry-records.ts';
 
-/** A bundle whose entries got back their withheld members, where available. */
+/** A bundle with the withheld members of its entries restored, where available. */
 export interface RefilledBundle {
   readonly bundle: Bundle;
   /** Specs of the entries, by `entryKey`. */
@@ -100,7 +100,7 @@ function fill(kind: EntryKind, given: BundledEntry, filling: RefillOptions): Fil
 /** Members whose absence does not hide where an entry leads. */
 const DISPENSABLE: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
 
-/** Keeps the stored secrets if the entry still leads to the place they were given for. */
+/** Keeps the stored secrets if the entry still has the destination they were given for. */
 function keepingSecrets(entry: BundledEntry, former: BundledEntry | undefined): BundledEntry {
   if (former === undefined || entry.withheld.length === 0) return entry;
   const kept = withSecrets(entry, { place: placeOf(former.entry), members: former.entry });

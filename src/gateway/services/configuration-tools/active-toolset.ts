@@ -90,7 +90,7 @@ export async function activeToolset(context: ConfigurationContext): Promise<OwnT
   return resultOf(toolset, { ...select(toolset, options), unserved }, context);
 }
 
-/** In normal mode the tools that equip are refused. */
+/** In normal mode, the tools that equip a toolset are refused. */
 function howToEquip({ mode: { names, current } }: ConfigurationContext): string {
   const tools = 'equip-toolset equips a saved one, and build-toolset makes one.';
   return names === undefined || current === 'configuration'

@@ -83,16 +83,16 @@ async function annotate(
   const { toolsets, catalog, reviewsNotes } = context;
   const equipped = toolsets.equipped;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
-  for (const [place, { name, note }] of notes.entries()) {
+  for (const [index, { name, note }] of notes.entries()) {
     const fault =
-      argumentFault(`notes.${place}.name`, noteNameFault(name)) ??
-      argumentFault(`notes.${place}.note`, noteFault(note));
+      argumentFault(`notes.${index}.name`, noteNameFault(name)) ??
+      argumentFault(`notes.${index}.note`, noteFault(note));
     if (fault !== undefined) return err(fault);
   }
   const entry = (await indexFor(context, [ref])).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
-  // What it has read may have told it what to write.
+  // Text that the model has read may have told it what to write.
   const isHeld = reviewsNotes || (await catalog.all.calls.labels.read(subject)).has('saw-untrusted');
   const wanted = notes.map(({ name, note }): Note => ({
     name,

@@ -19,7 +19,7 @@ export interface ConfigurationContext {
   /** Whether notes by models wait for an operator's review. */
   readonly reviewsNotes: boolean;
   readonly mode: CurrentMode;
-  /** Tokens of a text as a large language model counts them. */
+  /** Number of tokens of a text for a large language model. */
   readonly countTokens: (text: string) => number;
   readonly buildSearch: BuildSearch;
   readonly compile: CompileSchema;
@@ -46,16 +46,19 @@ export function objectionTo(
 
 const DIGESTED_AT_ONCE = 50;
 
-/** The same, with digests if the refs need them. Ten thousand digests take half a second, so it yields in between. */
+/**
+ * The index of all tools, with digests if the refs need them. Ten thousand digests take half a second, so it yields in
+ * between.
+ */
 export async function indexFor(
   context: Pick<ConfigurationContext, 'catalog'>,
   refs: readonly ToolRef[],
 ): Promise<ToolIndex> {
   const index = await settledIndex(context);
   if (refs.every(({ refId }) => refId === undefined)) return index;
-  for (const [place, { definition }] of index.entries.entries()) {
+  for (const [position, { definition }] of index.entries.entries()) {
     digestOf(definition);
-    if (place % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
+    if (position % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
   }
   return index;
 }

@@ -17,12 +17,12 @@ import { costOf } from './token-cost.ts';
 
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
 
-/** Tools of one answer, unless the model asks for another number. */
+/** Maximum number of tools in an answer, unless the model sets another. */
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000;
-/** Tools whose definitions are shown in one answer. */
+/** Maximum number of full definitions in an answer. */
 const MAX_DETAILS = 20;
-/** Length of the line about a tool. */
+/** Maximum length of the line about a tool. */
 const LINE_LENGTH = 120;
 
 const TOKENS: JsonObject = { type: 'integer', description: 'Estimate' };
@@ -123,7 +123,7 @@ export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
   };
 }
 
-/** The servers, with how many tools they have and what those cost. */
+/** The servers, with the number of their tools and the cost of those in tokens. */
 async function overview(
   { entries }: ToolIndex,
   context: ConfigurationContext,
@@ -209,9 +209,9 @@ async function details(
     context: { tokens: costs.get(entry) ?? 0 },
     hints: effectiveHints(entry),
   }));
-  const texts = entries.map((entry, place) => {
+  const texts = entries.map((entry, position) => {
     const { inputSchema } = definitionJson(entry.definition);
-    return JSON.stringify({ ...tools[place], description: descriptionIn(entry), inputSchema });
+    return JSON.stringify({ ...tools[position], description: descriptionIn(entry), inputSchema });
   });
   const totalServers = new Set(entries.map(({ server }) => server)).size;
   return ok({
@@ -253,11 +253,11 @@ async function costsOf(
   { countTokens }: ConfigurationContext,
 ): Promise<ReadonlyMap<Entry, number>> {
   const costs = new Map<Entry, number>();
-  for (const [place, entry] of entries.entries()) {
+  for (const [position, entry] of entries.entries()) {
     costs.set(entry, costOf(entry.definition, countTokens));
     // Cached, so that the refIds are ready for the answer.
     digestOf(entry.definition);
-    if (place % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
+    if (position % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
   }
   return costs;
 }

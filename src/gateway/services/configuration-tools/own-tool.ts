@@ -13,7 +13,8 @@ import type { ConfigurationContext } from './context.ts';
 import type { JsonObject } from '../../../core/json-object.ts';
 
 /**
- * The answer of a configuration tool: text that a model can act on, and the same as data that fits the output schema.
+ * The answer of a configuration tool: text that a model can act on, and the same as data that matches the output
+ * schema.
  */
 export interface OwnToolResult {
   readonly text: string;
@@ -28,9 +29,9 @@ export interface OwnToolSpec {
   /** All four are accurate: a test checks each of them against the tool's behaviour. */
   readonly annotations: Hints;
   readonly inputSchema: JsonObject;
-  /** What arguments are checked against, where that is more than the schema shows. */
+  /** The schema that arguments are checked against, if it accepts more than the published one. */
   readonly accepts?: JsonObject;
-  /** Properties of a successful result, all required except those in `optional`. Undefined: text alone. */
+  /** Properties of a successful result, all required except those in `optional`. Undefined: only text. */
   readonly output?: { readonly properties: JsonObject; readonly optional?: readonly string[] };
   /** Why it cannot be called now. */
   readonly refusal?: () => Refusal | undefined;
@@ -41,7 +42,7 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
 
 /**
  * A tool that answers once the stored toolsets are loaded. A refusal becomes a result with `isError`, so that a model
- * reads the reason; its data fits the output schema, too.
+ * reads the reason; its data matches the output schema, too.
  */
 export function ownTool(
   spec: OwnToolSpec,

@@ -25,7 +25,9 @@ const TOOL_NAME: JsonObject = {
   description: 'Name of the tool, as search_tools gives it',
 };
 
-/** What `/mcp/search` shows: three tools that find, describe and call all others, for catalogs too large to list. */
+/**
+ * The content of `/mcp/search`: three tools that find, describe and call all others, for catalogs too large to list.
+ */
 export function searchFilter(context: SearchContext): OpenFilter {
   const { catalog, compile } = context;
   const made = (spec: OwnToolSpec): ConfigurationTool => ownTool(spec, { compile });
@@ -107,7 +109,7 @@ function callTool(context: SearchContext): OwnToolSpec {
     name: 'call_tool',
     title: 'Call a tool',
     description: 'Calls a tool that search_tools found, and answers what that tool answers.',
-    // It can be any tool, so these are the defaults of the specification. Policy looks at the tool that is called.
+    // It can call any tool, so these are the defaults of the specification. Policy decides on the tool that is called.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     inputSchema: {
       type: 'object',

@@ -3,7 +3,7 @@ import type { Definition } from '../../ports/link.ts';
 
 const COSTS = new WeakMap<Definition, number>();
 
-/** How many tokens a model reads for this tool: its own name, description and input schema. Cached. */
+/** Number of tokens that a model reads for this tool: its own name, description and input schema. Cached. */
 export function costOf(definition: Definition, countTokens: (text: string) => number): number {
   const known = COSTS.get(definition);
   if (known !== undefined) return known;

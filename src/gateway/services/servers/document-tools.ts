@@ -24,7 +24,7 @@ export interface DocumentDeps {
 export interface DocumentTool {
   readonly name: string;
   readonly title?: string | undefined;
-  /** Of its request. Absent if nothing may be inferred from it. */
+  /** HTTP method of its request. Absent if no hints may be inferred from it. */
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly hints: Readonly<Record<Hint, DocumentHint>>;
@@ -60,7 +60,7 @@ export async function previewDocument(
   return usableTools(connect, spec, entry['document'] === undefined ? 'openapi' : 'document');
 }
 
-/** The import of an uploaded document, which is refused with GATEWAY_INVALID if it gives no tools. */
+/** The import of an uploaded document. GATEWAY_INVALID if it yields no tools. */
 export function uploadOf({ connect, nowMs }: Pick<DocumentDeps, 'connect' | 'nowMs'>): Imported {
   return {
     atMs: nowMs(),
@@ -100,7 +100,7 @@ const EVENTS: LinkEvents = {
   ended: ignore,
 };
 
-/** A document has at most 32 MiB, and gives at most 10,000 tools. */
+/** A document has at most 32 MiB and yields at most 10,000 tools. */
 const LIMITS = { 'limits.listEntries': 10_000, 'limits.listBytes': 256 * 1024 * 1024 };
 
 async function usableTools(

@@ -1,7 +1,7 @@
 import type { EntryFault } from '../../../core/json-position.ts';
 import type { GatewayEntry } from '../../ports/gateways.ts';
 
-/** Refuses a change that would send a credential to another origin than it was given for. */
+/** Refuses a change that would send a credential to a different origin than the one it was given for. */
 export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;

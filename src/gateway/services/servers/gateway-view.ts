@@ -16,7 +16,7 @@ export interface GatewayView extends ConnectionView {
   readonly name: string;
   /** Where it is defined. A server of the config file is read-only here. */
   readonly origin: 'config_file' | 'registered';
-  /** False if it is kept, but not connected to. */
+  /** False if Assay does not connect to it. */
   readonly enabled: boolean;
   readonly reachable: boolean;
   readonly state: ServerStatus['state'] | 'disabled';
@@ -27,7 +27,7 @@ export interface GatewayView extends ConnectionView {
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
   readonly toolCount: number;
-  /** Its tools that were seen to keep state in memory. */
+  /** Its tools that a verification saw keep state in memory. */
   readonly stateful?: readonly string[] | undefined;
   /** Parts of its source that could not become tools. */
   readonly skipped?: readonly Skipped[] | undefined;
@@ -37,7 +37,7 @@ export interface GatewayView extends ConnectionView {
   readonly createdBy?: string | undefined;
 }
 
-/** How a server is reached. Absent for one that cannot be tried. */
+/** How a server is reached. Absent for one that cannot be started. */
 export interface ConnectionView extends Partial<ShownSource> {
   readonly timeoutMs?: number | undefined;
   readonly prefix?: boolean | undefined;
@@ -53,7 +53,7 @@ export interface ViewDeps {
   readonly mask: (text: string) => string;
 }
 
-/** In catalog order; those that cannot be tried come last, and then those that are disabled. */
+/** In catalog order, followed by those that cannot be started and then by disabled ones. */
 export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
   const { catalog, records, claims, mask } = deps;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));

@@ -9,7 +9,7 @@ import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
 import { causeOf } from '../../catalog/wait-refusal.ts';
 
-/** Tools that a refresh found changed, by their server's names for them. */
+/** Tools that a refresh found changed, under the names that their server gives them. */
 export interface ToolChanges {
   readonly toolsAdded: readonly string[];
   readonly toolsUpdated: readonly string[];
@@ -40,7 +40,7 @@ function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<strin
   };
 }
 
-/** Maximum wait in ms for a server that was just registered, or is down, to become ready. */
+/** Maximum wait in ms until a server that was just registered, or is down, becomes ready. */
 const STAND_WAIT_MS = 10_000;
 
 /** Resolves with the promise, or after the maximum wait. */

@@ -205,7 +205,7 @@ export class ServerService {
     });
   }
 
-  /** Checked again on each try, as the server may have changed since. */
+  /** Checked again on each attempt, because the server may have changed since. */
   async #objectionOf({ objection }: GatewayChanger, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
     await this.#options.registered.settled();

@@ -66,7 +66,7 @@ export class FunctionModuleService {
     const fault = await moduleFault(path);
     if (fault !== undefined)
       return err({ code: 'MODULE_INVALID', faults: [{ field: 'module', reason: fault }] });
-    // The resolved path, which works from any directory.
+    // The resolved path is independent of the working directory.
     const sealed = await seal.seal(sealNameOf('function_module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
     const id = functionModuleIdOf(path);

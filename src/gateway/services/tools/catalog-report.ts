@@ -9,14 +9,14 @@ import { driftView, hintViews, lintOf, servingOf, shownMembers, type ToolView } 
 
 /** The tools and servers of a catalog, as `assay tools` and `assay lint` print them. Pure JSON. */
 export interface CatalogReport {
-  /** In catalog order; those that an operator disabled come last. */
+  /** In catalog order, with disabled tools last. */
   readonly tools: readonly ListedTool[];
   readonly servers: readonly ServerStatus[];
-  /** The servers whose tools are as last seen: they were not started for this report. */
+  /** Servers that were not started for this report: their tools are as last seen. */
   readonly recalled: readonly string[];
-  /** The names of all servers, whichever the report is about. */
+  /** The names of all servers, even if the report is about one. */
   readonly known: readonly string[];
-  /** What is shown differently from how its server wrote it, as sentences. Only about tools. */
+  /** Sentences about tools that clients see changed or not at all. */
   readonly reports: readonly string[];
   readonly review?: ReviewCounts;
 }

@@ -16,15 +16,15 @@ import type { CallPolicy } from '../../catalog/call-policy.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 
-/** How a call of a tool is decided on, and everything that the decision is based on. */
+/** The decision about a call of a tool, and everything that it is based on. */
 export interface DecisionView {
   /** The public name. */
   readonly tool: string;
   readonly namespacedName: string;
   readonly decision: Effect;
-  /** After `ask`: whether each call is asked for, or the first of a session. */
+  /** For `ask`: whether every call needs approval, or only the first of a session. */
   readonly per?: 'call' | 'session' | undefined;
-  /** Whether the call would be carried out now. */
+  /** Whether the call would be sent now. */
   readonly isCarriedOut: boolean;
   /** The first one decides. */
   readonly reasons: readonly (PolicyReason & { readonly text: string })[];
@@ -36,7 +36,7 @@ export interface DecisionView {
   readonly labels: readonly SessionLabel[];
   /** The operators' tags of the tool and its server. */
   readonly tags: readonly string[];
-  /** What was set for the tool. */
+  /** How often its calls must be confirmed, if set for the tool. */
   readonly confirm?: Confirm | 'suspended' | undefined;
   readonly preferences?: PolicyPreferences | undefined;
 }
@@ -57,7 +57,7 @@ export interface AssumedCaller {
   readonly toolset?: string | undefined;
 }
 
-/** What decisions are based on, beside the tool and the caller. */
+/** What decisions are based on, besides the tool and the caller. */
 export interface DecisionBasis {
   readonly policy: Pick<CallPolicy, 'of' | 'sourceOf'>;
   readonly identify: (token: string) => Promise<Identity>;

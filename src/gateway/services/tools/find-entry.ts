@@ -2,7 +2,7 @@ import type { Entry, Listing } from '../../catalog/listing.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 
-/** The tool of an id, or of a public or namespaced name that exactly one tool has. */
+/** The tool with this id, or the only one with this public or namespaced name. */
 export function entryIn(listing: Listing, idOrName: string): Entry | undefined {
   const found = indexOf(listing).get(idOrName);
   if (found !== undefined) return found;

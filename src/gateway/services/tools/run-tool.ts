@@ -20,10 +20,10 @@ export interface RunRequest {
   readonly onWaiting: (approval: ApprovalView) => void;
 }
 
-/** As recorded, and as shown where the call waits for approval. */
+/** Recorded with the call, and shown while it waits for approval. */
 const CLIENT_INFO = JSON.stringify({ name: 'assay-run', title: 'Run page', version: VERSION });
 
-/** Calls a tool for an operator: decided on, asked for and recorded like the call of any client. */
+/** Calls a tool for an operator. The call is decided on, approved and recorded like that of any client. */
 export function runTool(
   view: View,
   { name, args, identity, cancellation, nowMs, onNotification, onWaiting }: RunRequest,

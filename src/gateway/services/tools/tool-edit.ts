@@ -27,14 +27,14 @@ export interface ToolPatch {
   /** In place of the server's name. */
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
-  /** Null: by preference. */
+  /** Null: as preferences say. */
   readonly confirm?: Confirm | null | undefined;
-  /** How long in ms its results are used again; 0: not at all. Null: by the settings. */
+  /** How long in ms its results are cached; 0: not at all. Null: as settings say. */
   readonly cacheMs?: number | null | undefined;
   /** Null or empty: none. */
   readonly tags?: readonly string[] | null | undefined;
   readonly enabled?: boolean | undefined;
-  /** For later readers. */
+  /** Recorded with the change. */
   readonly reason?: string | undefined;
 }
 
@@ -56,8 +56,8 @@ export interface PatchOptions {
 }
 
 /**
- * The patch of a listed tool, where a name or description that it has anyway restores the server's, or changes nothing.
- * TOOL_EXISTS: another tool of the server has the name.
+ * Normalizes the patch of a listed tool: setting the server's own name or description restores it, and setting the
+ * current one changes nothing. TOOL_EXISTS: another tool of the server has the name.
  */
 export function checkedPatch(
   patch: ToolPatch,

@@ -13,7 +13,7 @@ import type { ToolClaims } from '../../catalog/tool-claims.ts';
 
 export interface GuaranteeBasis {
   readonly claims: Pick<ToolClaims, 'resolvedOf' | 'unsharedStateOf'>;
-  /** Whether this machine can confine servers, and else this twin by other means. */
+  /** Whether this machine can confine servers or, failing that, this twin by other means. */
   readonly sandboxSupport: (twin?: TwinCommand) => Promise<SandboxSupport>;
 }
 
@@ -22,7 +22,7 @@ interface TwinCommand {
   readonly rights: TwinRights;
 }
 
-/** What holds for the calls of a tool. The machine is tried out only if its server is to have a sandbox. */
+/** What is guaranteed for calls of a tool. Probes the machine only if the server is configured to have a sandbox. */
 export async function toolGuarantee(
   { server, definition }: Entry,
   { claims, sandboxSupport }: GuaranteeBasis,

@@ -9,7 +9,7 @@ export type ToolSearch = (query: string) => readonly Entry[];
 
 const SEARCHES = new WeakMap<ToolIndex, Promise<ToolSearch>>();
 
-/** The search over these tools. Built at the first use, then cached as long as the list lasts. */
+/** The search over these tools. Built on first use and cached until the list changes. */
 export function searchOf(index: ToolIndex, build: BuildSearch): Promise<ToolSearch> {
   const known = SEARCHES.get(index);
   if (known !== undefined) return known;
@@ -24,7 +24,7 @@ async function toolSearch({ entries }: ToolIndex, build: BuildSearch): Promise<T
   return (query) => search(query).flatMap((key) => byKey.get(key) ?? []);
 }
 
-/** One at a time: parsing ten thousand definitions takes half a second. */
+/** Generated one at a time: parsing ten thousand definitions takes half a second. */
 function* documentsOf(entries: readonly Entry[]): Generator<SearchDocument> {
   for (const entry of entries) yield documentOf(entry);
 }

@@ -102,7 +102,7 @@ export class ToolService {
     return ok({ ...this.#view(entry.value), guarantee: await toolGuarantee(entry.value, this.#options) });
   }
 
-  /** How a call of the tool is decided on. Error: TOOL_UNKNOWN. */
+  /** Explains how a call of the tool is decided. Error: TOOL_UNKNOWN. */
   async explain(id: string, caller: AssumedCaller): Promise<Result<DecisionView, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);

@@ -69,26 +69,26 @@ export interface ToolView extends Partial<RestFacts> {
   readonly digest: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** What the server says of it where an operator replaced that, and whether it has changed since. */
+  /** The server's own texts that an operator replaced, and whether they have changed since. */
   readonly original?: OriginalView | undefined;
-  /** How often its calls must be confirmed, if an operator set that. Suspended: for another definition. */
+  /** How often its calls must be confirmed, if an operator set that. Suspended: set for another definition. */
   readonly confirm?: PolicyTool['confirm'];
-  /** How long in ms its results are used again, if an operator set that. */
+  /** How long in ms its results are cached, if an operator set that. */
   readonly cacheMs?: PolicyTool['cacheMs'];
-  /** The operators' tags of it, beside those of its server. */
+  /** Its own tags, in addition to those of its server. */
   readonly tags?: readonly string[] | undefined;
   readonly enabled: boolean;
   /** Whether clients get it. Withheld: no client can read its definition. */
   readonly state: ToolState;
   /** Eras whose clients do not get it, and why. */
   readonly withheld?: Withheld | undefined;
-  /** What it is made from. */
+  /** The kind of source that defines it. */
   readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
   /** The annotations that clients get. */
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly hints: Readonly<Record<Hint, HintView>>;
   readonly trust: Trust;
-  /** What holds for its calls, whatever its code does. Set where one tool is read. */
+  /** What is enforced for its calls, whatever its code does. Set only if a single tool is requested. */
   readonly guarantee?: GuaranteeView | undefined;
   readonly lint: readonly LintFinding[];
   readonly drift?: DriftView | undefined;

@@ -6,9 +6,9 @@ import type {
 } from '../../../core/hints/tool-verification.ts';
 import { UNOBSERVED_TEXTS } from '../../../core/verification/texts.ts';
 
-/** What verifications observed of a tool, as in the REST API. */
+/** What verifications observed about a tool, as in the REST API. */
 export interface VerificationView {
-  /** Whether it is about the current definition. Otherwise it decides nothing. */
+  /** Whether it is about the current definition. Otherwise it has no effect on decisions. */
   readonly isCurrent: boolean;
   readonly digest: string;
   readonly at: string;
@@ -60,7 +60,7 @@ function observedHintView({ kind, atMs, evidence, reason, ...amounts }: Observed
   };
 }
 
-/** A later Assay may have other reasons. */
+/** A newer version of Assay may have stored a reason that this one does not know. */
 function reasonText(code: string): string {
   return Object.entries(UNOBSERVED_TEXTS).find(([known]) => known === code)?.[1] ?? code;
 }

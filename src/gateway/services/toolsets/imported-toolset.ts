@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { type Toolset, type ToolsetTool, withTools } from '../../../core/toolset.ts';
 import type { Toolsets } from './toolsets.ts';
 
-/** The members that each imported server brings, by server. */
+/** The members that each imported server adds, by server. */
 export type ImportedMembers = ReadonlyMap<string, readonly ToolsetTool[]>;
 
 export interface ImportedToolset {
@@ -18,9 +18,9 @@ export interface ImportedToolset {
 }
 
 /**
- * Saves what an import brought as a toolset, and equips it unless another one is equipped, whose clients would lose
- * their tools. An existing toolset gets only servers of which it has nothing: what an operator took out stays out.
- * TOOLSET_FULL, TOOLSETS_FULL or STORE_UNAVAILABLE
+ * Saves imported members as a toolset. Equips it unless another one is equipped, whose clients would lose their tools.
+ * An existing toolset gets only servers of which it has no tools, so that tools removed by an operator stay removed.
+ * Errors: TOOLSET_FULL, TOOLSETS_FULL, STORE_UNAVAILABLE.
  */
 export async function saveImported(
   toolsets: Toolsets,

@@ -10,7 +10,7 @@ import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 export interface Selection {
   /** In the toolset's order, with the notes that models read. */
   readonly entries: readonly Entry[];
-  /** Namespaced names that are not listed: no server has them now, or the operator disabled them. */
+  /** Namespaced names of tools that are not listed: no server has them now, or the operator disabled them. */
   readonly absent: readonly string[];
   /** Namespaced names shared by tools of several servers, so none of them is shown. */
   readonly contested: readonly string[];
@@ -135,7 +135,7 @@ function meant(named: readonly Entry[], held: HeldDefinition | undefined): Entry
   return named.length < 2 ? named[0] : named.find((entry) => refIdIn(entry) === held?.refId);
 }
 
-/** The server, going by its name, of a tool that no server lists now. */
+/** The server of a tool that no server lists now, judged by the tool's name. */
 export function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
   return servers
     .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))

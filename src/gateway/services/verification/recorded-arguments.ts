@@ -21,8 +21,8 @@ const MAX_PAGES = 4;
 const MAX_SETS = 5;
 
 /**
- * Arguments of the last calls of a server's tools that succeeded, with secrets masked: the newest for each set of members
- * that they had. Arguments that were cut are left out.
+ * Arguments of the last successful calls of a server's tools, with secrets masked: the newest for each combination of
+ * members. Shortened arguments are left out.
  */
 export async function recordedArguments(
   { open, shown }: ArgumentsReader,
@@ -49,7 +49,7 @@ export async function recordedArguments(
   return ok(new Map([...found].map(([tool, sets]) => [tool, [...sets.values()]])));
 }
 
-/** Undefined if its arguments were not recorded as a whole, or if another server had the name then. */
+/** Undefined if its arguments were not recorded in full, or another server had the name at that time. */
 function callIn(
   text: string,
   spec: ServerSpec,

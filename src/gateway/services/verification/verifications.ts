@@ -39,7 +39,7 @@ export interface VerificationRun extends Pick<VerifyRequest, 'signal' | 'onProgr
   readonly isRecorded: boolean;
 }
 
-/** What a verification found, in numbers. */
+/** The results of a verification in numbers. */
 export interface VerificationSummary {
   readonly server: string;
   readonly tools: number;
@@ -53,7 +53,7 @@ export interface VerificationSummary {
   }[];
 }
 
-/** More tools of one server are not recorded. */
+/** Maximum number of tools of one server whose verdicts are kept. */
 const MAX_TOOLS = 2_000;
 const MAX_SHOWN = 100;
 const NOTHING_RECORDED: RecordedArguments = new Map();
@@ -74,7 +74,7 @@ export class Verifications {
 
   /**
    * The command of a server, by its id or name. Errors: SERVER_UNKNOWN; SERVER_UNAVAILABLE if its entry is disabled or
-   * cannot be used; VERIFICATION_UNSUPPORTED if no command of the operator's starts it.
+   * cannot be used; VERIFICATION_UNSUPPORTED if it is not started by a command.
    */
   server(idOrName: string): Result<VerifiableServer, Refusal> {
     const found = this.#options.gateways.find(idOrName);
