@@ -27,7 +27,7 @@ export interface CodeSearch extends SearchRequest {
 }
 
 export interface CodeAnswer extends SearchAnswer {
-  /** Sentences on what the search could not do. */
+  /** Sentences about what the search could not do. */
   readonly notes: readonly string[];
 }
 
@@ -37,13 +37,13 @@ export interface CodebaseOptions {
 }
 
 export interface ProjectStatus extends IndexStatus {
-  /** The run of this process that is under way. */
+  /** The current run of this process. */
   readonly run: (IndexProgress & { readonly path: string }) | undefined;
 }
 
 /** Projects whose index stays open between searches. */
 const MAX_OPEN = 16;
-/** As many as the search by words ranks. */
+/** The same number as the search by words ranks. */
 const MAX_VECTOR_MATCHES = 60;
 
 /** The indexes of all projects. */
@@ -66,7 +66,7 @@ export class Codebase {
     this.#vectors = embeddings && openVectors(embeddings);
   }
 
-  /** Runs of this process that are under way or waiting. */
+  /** Number of runs of this process in progress or waiting. */
   get runs(): number {
     return this.#runs;
   }
@@ -87,7 +87,10 @@ export class Codebase {
     }
   }
 
-  /** Reads only. A search by meaning that fails leaves the search by words. NOT_INDEXED, NOT_FOUND */
+  /**
+   * Reads only. If the search by meaning fails, the result is that of the search by words. Errors: NOT_INDEXED,
+   * NOT_FOUND.
+   */
   async search(project: ProjectId, request: CodeSearch): Promise<Result<CodeAnswer, Fault>> {
     const meant = await this.#nearest(project, request);
     const vectorMatches = meant?.ok === true ? meant.value : undefined;
@@ -142,7 +145,7 @@ export class Codebase {
   }
 }
 
-/** Files that are read are counted; the other phases have their numbers in the message alone. */
+/** Progress counts the files read; the numbers of other phases are only in the message. */
 function shownProgress({ phase, done, total }: IndexProgress): ToolProgress {
   const count = total === undefined ? `${done}` : `${done} of ${total}`;
   switch (phase) {

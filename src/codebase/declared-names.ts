@@ -1,6 +1,6 @@
 import type { ChunkKind } from './source-chunk.ts';
 
-/** Functions and methods declare what is of use within them only. */
+/** Names declared in functions and methods are local to them. */
 const WITHOUT_NAMES: ReadonlySet<ChunkKind> = new Set(['function', 'method']);
 const MAX_NAMES = 64;
 const MAX_LINE_LENGTH = 300;

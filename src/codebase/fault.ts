@@ -1,4 +1,4 @@
-/** What went wrong, for callers that decide by it. */
+/** The kind of a failure, for programs. */
 export type FaultCode =
   | 'VALIDATION_ERROR'
   | 'NOT_FOUND'

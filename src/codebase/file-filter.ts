@@ -1,14 +1,14 @@
 /** Which files a search covers. Absent members do not restrict it. */
 export interface FileFilter {
   readonly repositoryId?: string | undefined;
-  /** An extension without the dot, such as `ts`. Upper and lower case are the same. */
+  /** An extension without the dot, such as `ts`. Case does not matter. */
   readonly fileType?: string | undefined;
   /** A directory relative to the repository, with `/`. Matches whole names: `src/a` does not cover `src/ab`. */
   readonly directory?: string | undefined;
 }
 
 export interface SqlConditions {
-  /** Joined by AND; `1` where nothing is restricted. */
+  /** Conditions joined by AND; `1` if there are none. */
   readonly where: string;
   /** Named parameters of better-sqlite3. */
   readonly params: Readonly<Record<string, string>>;

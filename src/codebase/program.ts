@@ -16,7 +16,7 @@ export interface CodebaseOptions {
   /** The absolute folder of Assay's data. */
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory of calls at a terminal. */
+  /** The working directory of calls from a terminal. */
   readonly cwd: string;
 }
 
@@ -33,7 +33,7 @@ interface ServeOptions {
   readonly stopped: Promise<void>;
 }
 
-/** The code-search server. SETTING_INVALID */
+/** The code-search server. Error: SETTING_INVALID. */
 export function openCodebase({ home, env, cwd }: CodebaseOptions): Result<CodebaseProgram, Fault> {
   const settings = readSettings(env);
   if (!settings.ok) return err(settingFault(settings.error));

@@ -5,7 +5,7 @@ import type { ToolDeps } from './tools/tool-deps.ts';
 const HEALTH = 'health://status';
 const METRICS = 'metrics://prometheus';
 
-/** What operators watch. Reading one changes nothing. */
+/** Resources for monitoring by operators. Reading one changes nothing. */
 export function registerResources(server: McpServer, { folders, codebase, counters }: ToolDeps): void {
   server.registerResource(
     'health',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * What one client's connection has set. Over stdio a process has one client. A process that several clients share keeps
- * nothing, as one would change the directory of another.
+ * State set by one client's connection. Over stdio a process has one client. A process shared by several clients keeps
+ * nothing, because one would change the directory of another.
  */
 export class Session {
   /** Null if nothing is kept between requests. */

@@ -7,11 +7,11 @@ import {
 } from './embeddings/embedding-settings.ts';
 
 export interface CodebaseSettings {
-  /** Larger files are skipped. Undefined: the indexer's own limit. */
+  /** Larger files are skipped. Undefined: the indexer's default. */
   readonly maxFileBytes: number | undefined;
-  /** Threads that parse. Undefined: as many as the indexer chooses. */
+  /** Number of threads that parse. Undefined: the indexer's default. */
   readonly threads: number | undefined;
-  /** Undefined where no embedding service is configured. */
+  /** Undefined if no embedding service is configured. */
   readonly embeddings: EmbeddingSettings | undefined;
 }
 

@@ -44,6 +44,6 @@ export interface SourceChunk {
   /** One-based, inclusive. */
   readonly startLine: number;
   readonly endLine: number;
-  /** The lines as they stand in the file, without the last line break. */
+  /** The lines as in the file, without the last line break. */
   readonly content: string;
 }

@@ -8,7 +8,7 @@ export interface IndexTerms {
   readonly name: string;
   /** The words of the parent and of the path. */
   readonly context: string;
-  /** The words of the signature, and the names that the chunk declares within, also in words. */
+  /** The words of the signature, and the names declared inside the chunk, both whole and in words. */
   readonly signature: string;
   readonly body: string;
 }
@@ -20,15 +20,15 @@ export interface QueryTerms {
   readonly compounds: readonly string[];
 }
 
-/** Raised when the terms of a text change: the index is then built anew. */
+/** Increased when the terms of a text would change: the index is then rebuilt. */
 export const TERMS_VERSION: number = 2;
 
 const MAX_TERMS = { name: 64, context: 64, signature: 256, body: 4_000 } as const;
-/** A longer term is cut, in the index as in a query. */
+/** A longer term is cut, both in the index and in queries. */
 const MAX_TERM_LENGTH = 64;
 /** A longer run of letters and digits is data, not an identifier. */
 const MAX_IDENTIFIER_LENGTH = 200;
-/** Text that is looked at, because what is not a term is skipped without being counted. */
+/** Maximum length of scanned text. Needed because skipped text does not count towards the number of terms. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_NAME_LENGTH = 1_000;
 const MAX_QUERY_TERMS = 32;
@@ -40,12 +40,12 @@ export function termsOf(
 ): IndexTerms {
   const { kind, symbol, parent, signature, content } = chunk;
   const declared = declaredNames(kind, content.slice(0, MAX_TEXT_LENGTH)).join(' ');
-  const place = `${(parent ?? '').slice(0, MAX_NAME_LENGTH)} ${path.slice(-MAX_NAME_LENGTH).replace(EXTENSION, '')}`;
+  const context = `${(parent ?? '').slice(0, MAX_NAME_LENGTH)} ${path.slice(-MAX_NAME_LENGTH).replace(EXTENSION, '')}`;
   return {
     name: nameTerms((symbol ?? '').slice(0, MAX_NAME_LENGTH))
       .slice(0, MAX_TERMS.name)
       .join(' '),
-    context: termsIn(place, MAX_TERMS.context).join(' '),
+    context: termsIn(context, MAX_TERMS.context).join(' '),
     signature: termsIn(`${signature} ${declared}`, MAX_TERMS.signature).filter(isIndexed).join(' '),
     body: bodyTerms(content),
   };
@@ -67,7 +67,7 @@ export function queryTerms(query: string): QueryTerms {
   };
 }
 
-/** The terms of a text that are in the body of each chunk that contains the text. */
+/** The terms of a text that every chunk containing the text has in its body. */
 export function indexedTerms(text: string): readonly string[] {
   const terms = new Set(bodyTerms(text).split(' '));
   terms.delete('');
@@ -97,7 +97,7 @@ const WORD =
 
 interface TokenTerms {
   readonly words: readonly string[];
-  /** Absent if there is one word only. */
+  /** Absent if there is only one word. */
   readonly compound?: string;
 }
 
@@ -140,7 +140,7 @@ function bodyTerms(content: string): string {
   return terms.join(' ');
 }
 
-/** V8 keeps the whole text in memory for a part of it. */
+/** A copy: V8 would keep the whole text in memory for a slice of it. */
 function copyOf(token: string): string {
   return Buffer.from(token).toString();
 }
@@ -174,7 +174,7 @@ const NO_TERMS: TokenTerms = { words: [] };
 const MIN_DATA_LENGTH = 24;
 const MIN_WORD_LENGTH = 2.5;
 
-/** Encoded bytes, such as base64, fall into very short words. */
+/** Encoded bytes, such as base64, split into very short words. */
 function isData(segment: string, words: readonly string[]): boolean {
   return segment.length >= MIN_DATA_LENGTH && segment.length < words.length * MIN_WORD_LENGTH;
 }

@@ -45,7 +45,7 @@ function confineSocketFiles(): void {
   const pipe = prototypeOf((process.stdin as { readonly _handle?: object })._handle);
   const mayWrite = process.permission.has.bind(process.permission, 'fs.write');
   const absolute = resolve;
-  for (const [name, place] of [
+  for (const [name, index] of [
     ['bind', 0],
     ['connect', 1],
   ] as const) {
@@ -53,9 +53,9 @@ function confineSocketFiles(): void {
     if (typeof native !== 'function') throw new Error(`This Node has no ${name} of pipes to confine.`);
     const call = Reflect.apply;
     replace(pipe, name, function (this: object, ...args: unknown[]): unknown {
-      const path = absolute(String(args[place]));
+      const path = absolute(String(args[index]));
       if (!mayWrite(path)) throw new SocketDenied(path);
-      args[place] = path;
+      args[index] = path;
       return call(native, this, args) as unknown; // Reflect.apply says any
     });
   }

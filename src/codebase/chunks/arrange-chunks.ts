@@ -6,7 +6,7 @@ import { SourceLines } from './source-lines.ts';
 type Labels = Pick<SourceChunk, 'kind' | 'symbol' | 'parent' | 'signature'>;
 type Piece = Labels & RowRange;
 
-/** Lays chunks over the lines of a file: its symbols, what is between them, and nothing twice. */
+/** Divides the lines of a file into chunks: its symbols and the code between them, without overlap. */
 export function arrangeChunks(text: string, symbols: readonly FoundSymbol[]): readonly SourceChunk[] {
   const lines = new SourceLines(text);
   if (lines.isBlank(0, lines.count - 1)) return [];
@@ -24,7 +24,7 @@ interface Target {
 interface Part {
   readonly symbols: readonly FoundSymbol[];
   readonly within: RowRange;
-  /** Of the lines before the first symbol. */
+  /** The labels of lines before the first symbol. */
   readonly labels: Labels;
 }
 

@@ -11,7 +11,7 @@ export interface ChunkJob {
   readonly absolutePath: string;
   /** SHA-256 of the indexed file. An unchanged file is not cut again. */
   readonly knownHash: string | undefined;
-  /** False once parsing the file has ended a thread. */
+  /** False once parsing the file has crashed a thread. */
   readonly mayParse: boolean;
 }
 
@@ -26,7 +26,7 @@ export type FileOutcome =
       /** False if the file should have been parsed but was cut by lines: it took too much work, or broke the parser. */
       readonly isParsed: boolean;
       readonly chunks: readonly SourceChunk[];
-      /** Those of each chunk, in their order. */
+      /** The terms of each chunk, in the order of the chunks. */
       readonly terms: readonly IndexTerms[];
     }
   | {
@@ -45,6 +45,6 @@ export interface ChunkAnswer {
 export interface WorkerGiven {
   readonly maxFileBytes: number;
   readonly modules: ParserModules;
-  /** Its first element is the id of the job that the thread works on, which tells what ended it. */
+  /** Its first element is the id of the job that the thread is working on, which tells what crashed it. */
   readonly current: Int32Array;
 }

@@ -7,9 +7,11 @@ import { compileOptimized, keepUnoptimized, worthOptimizing, type ParserModules 
 
 export interface ChunkPoolOptions {
   readonly maxFileBytes: number;
-  /** By default as many as there are cores, and at most 4. */
+  /** Defaults to the number of cores, at most 4. */
   readonly threads?: number;
-  /** Time for one file, far above what parsing takes at most: what takes longer is cut by lines in another thread. */
+  /**
+   * Time limit for one file, far above what parsing takes. A file that takes longer is cut by lines in another thread.
+   */
   readonly maxFileMs?: number;
   /** URL of the script of the threads. */
   readonly script?: URL;
@@ -29,11 +31,11 @@ export interface ProcessOptions {
 const SCRIPT = new URL(`./chunk-worker${extname(import.meta.url)}`, import.meta.url);
 const MAX_THREADS = 4;
 const MAX_FILE_MS = 30_000;
-/** Jobs that a thread has at a time, so that it does not wait while the thread of the pool is busy. */
+/** Number of jobs queued at a thread, so that it need not wait while the thread of the pool is busy. */
 const JOBS_AHEAD = 8;
-/** Threads that may end without having answered anything, such as when the grammars are not installed. */
+/** Number of threads that may end without answering any job, for example because the grammars are not installed. */
 const MAX_FAILED_STARTS = 3;
-/** Bytes of files that are read and not yet taken by the caller of `processAll`. */
+/** Maximum number of bytes read but not yet taken by the caller of `processAll`. */
 const MAX_BYTES_AHEAD = 2 * 1024 * 1024;
 const MAX_FILES_AHEAD = 64;
 /** Without these limits, threads keep garbage for as long as the machine has memory. */
@@ -50,11 +52,11 @@ interface PoolThread {
   readonly current: Int32Array;
   readonly jobs: Map<number, PendingJob>;
   hasAnswered: boolean;
-  /** The job that it was seen working on, and since when. */
+  /** The job that it was last seen working on, and since when. */
   seen: { readonly id: number; readonly atMs: number };
 }
 
-/** Threads that read files and cut them into chunks. A file that ends a thread is cut by lines, in another one. */
+/** Threads that read files and cut them into chunks. A file that crashes a thread is cut by lines in another one. */
 export class ChunkPool {
   readonly #options: Required<ChunkPoolOptions>;
   readonly #threads = new Set<PoolThread>();
@@ -84,7 +86,7 @@ export class ChunkPool {
     });
   }
 
-  /** Processes files in their order, only so far ahead of the caller that memory stays bounded. */
+  /** Processes files in order. Reads ahead of the caller only within a memory limit. */
   async *processAll(
     files: readonly FoundFile[],
     { knownHash, signal }: ProcessOptions,
@@ -99,7 +101,7 @@ export class ChunkPool {
       while (next.done !== true && ahead.length < MAX_FILES_AHEAD && bytesAhead < MAX_BYTES_AHEAD) {
         const file = next.value;
         const outcome = this.process(file, knownHash?.(file));
-        // Awaited below, unless the caller stops before.
+        // Awaited below, unless the caller stops earlier.
         outcome.catch(() => undefined);
         ahead.push({ file, outcome });
         bytesAhead += file.size;
@@ -112,13 +114,13 @@ export class ChunkPool {
     }
   }
 
-  /** Ends the threads. What is pending rejects. */
+  /** Ends the threads. Pending jobs reject. */
   async close(): Promise<void> {
     this.#fail(new Error('The pool of threads was closed.'));
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 
-  /** Threads that parse with slower code are replaced, unless they have jobs. */
+  /** Replaces idle threads that parse with unoptimized code. */
   async #optimizeFor(files: readonly FoundFile[]): Promise<void> {
     const names = worthOptimizing(files).filter((name) => !this.#modules.has(name));
     if (names.length === 0) return;

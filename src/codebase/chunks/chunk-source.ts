@@ -5,7 +5,7 @@ import type { ParsedLanguage } from './languages.ts';
 import { parse } from './parsers.ts';
 import { RULES } from './symbol-rules.ts';
 
-/** Raised whenever the chunks of a text change: the index is then built anew. */
+/** Increased whenever the chunks of a text would change: the index is then rebuilt. */
 export const CHUNKER_VERSION: number = 2;
 
 export const LIMITS: SymbolLimits = { maxLines: 60, maxCharacters: 8_000 };
@@ -13,7 +13,7 @@ export const LIMITS: SymbolLimits = { maxLines: 60, maxCharacters: 8_000 };
 export interface Source {
   readonly text: string;
   readonly language: Language;
-  /** False: by lines, whatever the language. */
+  /** If false, the file is cut by lines, whatever its language. */
   readonly mayParse?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface ChunkedSource {
 
 /**
  * Cuts a file into chunks: by its symbols where the language is parsed, else by lines. Their contents, joined by line
- * breaks, are the text, but for its last line break. Blank text has no chunks.
+ * breaks, are the text without its last line break. Blank text has no chunks.
  */
 export async function chunkSource({ text, language, mayParse = true }: Source): Promise<ChunkedSource> {
   if (language === 'text') return { chunks: arrangeChunks(text, []), isParsed: true };

@@ -3,7 +3,7 @@ import { chunkFile } from './chunk-file.ts';
 import type { ChunkAnswer, ChunkJob, WorkerGiven } from './chunk-messages.ts';
 import { useModules } from './parsers.ts';
 
-/** The thread of a `ChunkPool`: answers its jobs one by one. What is thrown ends it, and the pool starts another one. */
+/** A thread of a `ChunkPool`: answers its jobs one by one. An exception ends it, and the pool starts another one. */
 const port = parentPort;
 if (port === null) throw new Error('This script runs in a thread only.');
 const { maxFileBytes, modules, current } = workerData as WorkerGiven;

@@ -8,24 +8,24 @@ import { GRAMMARS, languageOf } from './languages.ts';
 export type ParserModules = ReadonlyMap<string, WebAssembly.Module>;
 
 export const RUNTIME = 'runtime';
-/** Bytes of source in a language from which optimized code saves more time than compiling it takes. */
+/** From this many bytes of source in a language, optimized code saves more time than compiling it takes. */
 const MIN_BYTES = 500_000;
-/** Each has a function for which V8's optimizing compiler takes 60 to 550 MB. */
+/** Each has a function for which V8's optimizing compiler needs 60 to 550 MB. */
 const TOO_LARGE: ReadonlySet<string> = new Set(['bash', 'c-sharp', 'cpp', 'ruby']);
-/** Both flags, because without the first alone V8 would optimize all functions at once. */
+/** Both flags are needed: with only the first, V8 would optimize all functions at once. */
 const BASELINE_ONLY = ['--no-wasm-dynamic-tiering', '--no-wasm-tier-up'];
-/** In one thread, because the memory that each has taken is not given back. */
+/** In one thread, because the memory that each thread uses is not returned. */
 const OPTIMIZING = ['--no-liftoff', '--no-wasm-lazy-compilation', '--wasm-num-compilation-tasks=1'];
 const NOT_OPTIMIZING = ['--liftoff', '--wasm-lazy-compilation', '--wasm-num-compilation-tasks=128'];
 
 const require = createRequire(import.meta.url);
 
-/** Keeps V8 from optimizing, in this process, what is called often: a function of some grammars would take 550 MB. */
+/** Keeps V8 from optimizing WebAssembly in this process: a function of some grammars would need 550 MB. */
 export function keepUnoptimized(): void {
   BASELINE_ONLY.forEach(setFlagsFromString);
 }
 
-/** The names of what is worth optimizing for these files: none if they are few. */
+/** The modules worth optimizing for these files, by name. None if there are few files. */
 export function worthOptimizing(
   files: Iterable<{ readonly path: string; readonly size: number }>,
 ): readonly string[] {

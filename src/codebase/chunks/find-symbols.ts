@@ -11,12 +11,12 @@ export interface FoundSymbol {
   /** Zero-based, inclusive, with its comments and decorators. */
   readonly firstRow: number;
   readonly lastRow: number;
-  /** Looked for in symbols that are too large for one chunk. */
+  /** Searched for only in symbols that are too large for one chunk. */
   readonly members: readonly FoundSymbol[];
 }
 
 export interface SymbolLimits {
-  /** A class, or whatever else has members, stands as one chunk up to this size. */
+  /** A class, or another symbol with members, is kept as one chunk up to this size. */
   readonly maxLines: number;
   readonly maxCharacters: number;
 }
@@ -36,7 +36,10 @@ const WITH_METHODS: ReadonlySet<ChunkKind> = new Set([
   'module',
 ]);
 
-/** The declarations of a file, in order. Enters only what may hold some: walking the whole tree takes longer than parsing. */
+/**
+ * The declarations of a file, in order. Enters only nodes that may contain some: walking the whole tree takes longer
+ * than parsing.
+ */
 export function findSymbols(tree: Tree, rules: Rules, limits: SymbolLimits): readonly FoundSymbol[] {
   const cursor = tree.walk();
   try {
@@ -54,7 +57,7 @@ type RulesById = ReadonlyMap<number, Rule>;
 
 const byGrammar = new WeakMap<Language, RulesById>();
 
-/** By numbers, because a keyword may have the name of a node, such as `class`. */
+/** By numeric ids, because a keyword may have the same name as a node, such as `class`. */
 function rulesById(grammar: Language, rules: Rules): RulesById {
   let byId = byGrammar.get(grammar);
   if (byId === undefined) {
@@ -91,7 +94,7 @@ class SymbolFinder {
     this.#limits = limits;
   }
 
-  /** Those below the cursor's node, to which it returns. */
+  /** The symbols below the cursor's node. The cursor returns to that node. */
   childSymbols(scope: Scope): FoundSymbol[] {
     const found: FoundSymbol[] = [];
     if (scope.depth > MAX_DEPTH || !this.#cursor.gotoFirstChild()) return found;
@@ -156,7 +159,7 @@ class SymbolFinder {
     const described = rule.describe(node);
     if (described === 'scope') return this.#inScope(node, scope);
     const inner = { ...scope, depth: scope.depth + 1 };
-    // Not a declaration itself, but large enough to hold some.
+    // Not a declaration itself, but large enough to contain some.
     if (described === undefined || described === 'through')
       return described === undefined && this.#lineCount() < LARGE_LINES ? [] : this.childSymbols(inner);
     const parent = joined(scope.parent, described.owner ?? null);

@@ -3,9 +3,9 @@ import { RUNTIME, wasmPath, type ParserModules } from './compile-parsers.ts';
 import { GRAMMARS, type ParsedLanguage } from './languages.ts';
 
 /**
- * Work of a parse, in calls of the progress callback, each of which stands for 100 steps of the parser: 15 times what
- * the most demanding of 10,000 files needed. Counted, because a limit in time alone would make the chunks of a large file
- * depend on the machine's load.
+ * Limit of the work of a parse, in calls of the progress callback, each for 100 steps of the parser: 15 times what the
+ * most demanding of 10,000 files needed. With only a time limit, the chunks of a large file would depend on the
+ * machine's load.
  */
 const MIN_CALLS = 2_000;
 const CALLS_PER_CHARACTER = 0.25;
@@ -16,7 +16,10 @@ const parsers = new Map<string, Promise<Parser>>();
 let modules: ParserModules = new Map();
 let runtime: Promise<void> | undefined;
 
-/** Gives this thread what is compiled already; the rest is compiled when it is needed. Belongs before the first parse. */
+/**
+ * Gives this thread the modules that are already compiled; others are compiled on demand. Call it before the first
+ * parse.
+ */
 export function useModules(compiled: ParserModules): void {
   modules = compiled;
 }

@@ -1,7 +1,7 @@
-/** A text by its lines, which `\n` ends; a last line that is empty does not count. */
+/** The lines of a text, each ended by `\n`. An empty last line does not count. */
 export class SourceLines {
   readonly #text: string;
-  /** Where each line starts, and where one after the last would. */
+  /** The offset of each line, and of the end of the text. */
   readonly #starts: readonly number[];
 
   constructor(text: string) {
@@ -21,7 +21,7 @@ export class SourceLines {
     return this.#text.slice(this.#start(firstRow), this.#start(lastRow + 1) - 1);
   }
 
-  /** Characters, with the line breaks. */
+  /** Number of characters, including line breaks. */
   length(firstRow: number, lastRow: number): number {
     return this.#start(lastRow + 1) - this.#start(firstRow);
   }
@@ -30,12 +30,12 @@ export class SourceLines {
     return !/\S/.test(this.text(firstRow, lastRow));
   }
 
-  /** Blank, or only the end of what is above. */
+  /** Whether the line is blank or only closes what is above it. */
   isClosing(row: number): boolean {
     return this.length(row, row) <= MAX_CLOSING_LENGTH && CLOSING.test(this.text(row, row));
   }
 
-  /** Characters of white space that the line starts with. */
+  /** Number of white-space characters at the start of the line. */
   indent(row: number): number {
     const end = this.#start(row + 1) - 1;
     let at = this.#start(row);

@@ -6,12 +6,12 @@ export interface RowRange {
   readonly lastRow: number;
 }
 
-/** A chunk has more characters only if one line has. */
+/** Only a chunk of one long line has more characters. */
 export const MAX_CHARACTERS: number = 8_000;
-/** Lines without a symbol are many things, so fewer of them make a chunk. */
+/** Code without a symbol is mixed, so its chunks are smaller. */
 const MAX_BLOCK_LINES = 80;
 
-/** Cuts a range that is too large for one chunk, where the text has its least indented blank line if it can. */
+/** Cuts a range that is too large for one chunk, if possible at its least indented blank line. */
 export function splitRows(lines: SourceLines, range: RowRange, isBlock: boolean): readonly RowRange[] {
   const pieces: RowRange[] = [];
   let { firstRow } = range;
@@ -31,7 +31,7 @@ function lastRowWithin(lines: SourceLines, { firstRow, lastRow }: RowRange, maxL
   return row;
 }
 
-/** The last row of the piece. Looked for in its second half, so that pieces do not become small. */
+/** The last row of the piece. Only its second half is searched, so that pieces do not become small. */
 function bestBreak(lines: SourceLines, firstRow: number, limit: number): number {
   let best = limit;
   let bestScore = Infinity;

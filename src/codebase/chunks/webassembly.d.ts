@@ -1,4 +1,4 @@
-// What is used of WebAssembly, which TypeScript declares only together with the types of browsers.
+// The part of WebAssembly that is used here. TypeScript declares it only together with browser types.
 declare namespace WebAssembly {
   type Module = object;
   interface Instance {

@@ -20,17 +20,17 @@ import { withRetries, type Clock } from './with-retries.ts';
 export interface EmbedOptions {
   readonly db: Database;
   readonly repositoryId: string;
-  /** Asks the service for its dimension even if the index knows it. */
+  /** Requests the model's dimension even if the index has it. */
   readonly force: boolean;
   readonly provider: EmbeddingProvider;
-  /** Model and place of its vectors: what makes stored vectors usable. */
+  /** Identifies the model and where its vectors are stored. Stored vectors are usable only with the same identity. */
   readonly identity: string;
-  /** The same for people. */
+  /** The model's name for people. */
   readonly name: string;
   readonly storeFor: (model: ModelRow) => Promise<VectorStore>;
-  /** Texts in a request at most. */
+  /** Maximum number of texts in a request. */
   readonly batch: number;
-  /** Requests at the same time. */
+  /** Number of concurrent requests. */
   readonly concurrency: number;
   readonly limitMs: number;
   readonly clock: Clock;
@@ -40,13 +40,13 @@ export interface EmbedOptions {
 
 const PAGE = 500;
 const MAX_BATCH_CHARS = 256_000;
-/** Failed requests in a row that end a run: then the service and not a text is at fault. */
+/** A run ends after this many failed requests in a row: the service is then at fault, not a text. */
 const MAX_FAILURES = 8;
 const MAX_ERRORS = 10;
 
 /**
- * Embeds the live chunks of a repository that have no vector. Each batch is stored when it is answered, so that a run
- * that ends early leaves the rest to the next one. Failures of the service and of the database are reported.
+ * Embeds the live chunks of a repository that have no vector. Each batch is stored as soon as it is answered, so the
+ * next run continues where this one ended. Failures of the service and of the database are reported.
  */
 export async function embedMissing(options: EmbedOptions): Promise<EmbeddingReport> {
   return new EmbedRun(options).run();
@@ -92,7 +92,7 @@ class EmbedRun {
     return this.#report();
   }
 
-  /** The model with the dimension that it has now; undefined if the service does not answer. */
+  /** The model with its current dimension. Undefined if the service does not answer. */
   async #currentModel(known: ModelRow | undefined): Promise<ModelRow | undefined> {
     const { db, identity, name } = this.#options;
     const vectors = await this.#request(['dimension'], { isRepeated: true });
@@ -190,7 +190,7 @@ class EmbedRun {
     return isRepeated ? withRetries(attempt, clock, signal) : attempt();
   }
 
-  /** Errors of databases carry a code; everything else is a bug. */
+  /** Database errors have a code; everything else is a bug. */
   async #storing(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -201,7 +201,7 @@ class EmbedRun {
     }
   }
 
-  /** The first cause counts: the requests that end with the run are not errors of their own. */
+  /** The first cause counts: requests that end with the run are not separate errors. */
   #stop(text: string | undefined): void {
     if (!this.#isStopped && text !== undefined) this.#addError(text);
     this.#stopping.abort();
@@ -261,7 +261,7 @@ function ofDimension(
 
 const ABOUT_TEXTS: ReadonlySet<number> = new Set([400, 413, 422, 500]);
 
-/** Whether fewer or other texts may succeed: one is too long, or makes the model return NaN. */
+/** Whether a smaller batch may succeed: a text may be too long, or make the model return NaN. */
 function mayBeAboutTexts(fault: EmbeddingFault): boolean {
   if (fault.code === 'STATUS') return ABOUT_TEXTS.has(fault.status);
   return fault.code === 'ANSWER_INVALID' || fault.code === 'ANSWER_TOO_LARGE';

@@ -15,17 +15,17 @@ import { SYSTEM_CLOCK, type Clock } from './with-retries.ts';
 const CONCURRENCY = { ollama: 2, openai: 4 } as const;
 const STATEMENT_MS = 30_000;
 
-/** The world outside, for tests. */
+/** External dependencies, replaced in tests. */
 export interface Outside {
   readonly clock?: Clock;
   readonly connect?: (url: string) => PostgresConnection;
-  /** The path of sqlite-vec's extension. Throws where there is none. */
+  /** The path of sqlite-vec's extension. Throws if there is none. */
   readonly extension?: () => string;
 }
 
 /**
- * Embeds what a repository lacks, for the indexer, once its text index is live. Never rejects for a failure of the
- * service or of a database: the report says what is missing.
+ * Embeds the chunks of a repository that lack a vector, once its text index is live. A failure of the service or a
+ * database does not reject: the report says what is missing.
  */
 export async function embedRepository(
   settings: EmbeddingSettings,

@@ -25,7 +25,9 @@ export interface EmbeddingProvider {
   close(): Promise<void>;
 }
 
-/** Why there are no vectors. Texts of the service are cut and printable; the key is never part of a fault. */
+/**
+ * Why there are no vectors. Error texts of the service are cut and made printable; the key is never part of a fault.
+ */
 export type EmbeddingFault =
   | { readonly code: 'UNREACHABLE'; readonly fault: ConnectionFault }
   | { readonly code: 'TIMED_OUT'; readonly limitMs: number }

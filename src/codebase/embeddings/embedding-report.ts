@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** What became of the chunks of a repository that lacked a vector. */
+/** The result of embedding the chunks of a repository that lacked a vector. */
 export interface EmbeddingReport {
   /** `partial`: chunks without a vector remain; the next run embeds them. They are found by words meanwhile. */
   readonly status: 'complete' | 'partial';
@@ -23,6 +23,6 @@ export interface EmbeddingRun {
   readonly repositoryId: string;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: EmbeddingProgress | undefined;
-  /** Asks the service for its dimension even where no chunk lacks a vector: with `force_reindex`. */
+  /** Requests the model's dimension even if no chunk lacks a vector, for `force_reindex`. */
   readonly force?: boolean | undefined;
 }

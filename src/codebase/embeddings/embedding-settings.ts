@@ -7,7 +7,7 @@ export interface EmbeddingSettings {
   readonly url: string;
   readonly model: string;
   readonly key: string | undefined;
-  /** Texts in one request at most. */
+  /** Maximum number of texts in one request. */
   readonly batch: number;
   readonly timeoutMs: number;
   /** Time limit for the one request of a search. */
@@ -30,7 +30,7 @@ const VECTORS_URL = 'ASSAY_CODEBASE_VECTORS_URL';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined where no embedding service is configured: then searches are by words only. */
+/** Undefined if no embedding service is configured: searches then use only words. */
 export function readEmbeddingSettings(
   environment: Environment,
 ): Result<EmbeddingSettings | undefined, SettingFault> {
@@ -94,7 +94,7 @@ function given(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** A setting that has no effect is a mistake that would otherwise show as worse results only. */
+/** A setting without effect is a mistake that would otherwise only show as worse results. */
 function refuseStray(environment: Environment): void {
   const stray = Object.keys(environment).find(
     (name) => (name.startsWith(NAME) || name === VECTORS_URL) && environment[name],

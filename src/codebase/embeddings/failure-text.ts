@@ -21,7 +21,7 @@ export function embeddingFaultText(fault: EmbeddingFault): string {
   }
 }
 
-/** Why a search was by words only. */
+/** Why a search used only words. */
 export function vectorFailureText(failure: VectorFailure): string {
   switch (failure.code) {
     case 'EMBEDDING_FAILED':

@@ -1,8 +1,8 @@
 export interface FusedRank {
   readonly id: number;
-  /** 1 where the id comes first in every list; more than 0. */
+  /** Above 0; 1 if the id comes first in every list. */
   readonly score: number;
-  /** One-based rank in each list; undefined where the list lacks the id. */
+  /** One-based rank in each list; undefined if the list lacks the id. */
   readonly ranks: readonly (number | undefined)[];
 }
 
@@ -16,10 +16,10 @@ const K = 60;
  */
 export function fuseRanks(lists: readonly (readonly number[])[]): readonly FusedRank[] {
   const ranks = new Map<number, (number | undefined)[]>();
-  lists.forEach((list, place) => {
+  lists.forEach((list, listIndex) => {
     list.forEach((id, index) => {
       const known = ranks.get(id) ?? lists.map(() => undefined);
-      known[place] ??= index + 1;
+      known[listIndex] ??= index + 1;
       ranks.set(id, known);
     });
   });

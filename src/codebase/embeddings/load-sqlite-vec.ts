@@ -4,8 +4,8 @@ import { getLoadablePath } from 'sqlite-vec';
 import { err, ok, type Result } from '../../core/result.ts';
 
 /**
- * Makes the functions of sqlite-vec known to a connection, which may be read-only. The error is a phrase: there is no
- * build of it for every platform.
+ * Loads sqlite-vec into a connection, which may be read-only. Fails with a phrase, for example on a platform without a
+ * build of it.
  */
 export function loadSqliteVec(db: Database, find: () => string = getLoadablePath): Result<undefined, string> {
   const where = `${platform}-${arch}`;

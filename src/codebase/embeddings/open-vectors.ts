@@ -92,7 +92,7 @@ async function nearest(
   try {
     return ok(await index.nearest(vector, limit, filter));
   } catch (error) {
-    // Errors of databases carry a code; everything else is a bug.
+    // Database errors have a code; everything else is a bug.
     if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) throw error;
     const problem =
       error.code === UNDEFINED_TABLE
@@ -105,7 +105,7 @@ async function nearest(
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNDEFINED_TABLE = '42P01';
 
-/** The configured model as the index knows it. No request is made if it has no vectors of it. */
+/** The configured model as stored in the index. If the index has no vectors of it, no request is made. */
 function usableModel(db: Database, identity: string, configured: string): Result<ModelRow, VectorFailure> {
   if (!hasVectorTables(db)) return err({ code: 'NO_VECTORS' });
   const known = modelOf(db, identity);

@@ -4,19 +4,19 @@ import type { VectorMatch } from './vector-search.ts';
 import type { EmbeddedText } from './vector-store.ts';
 import type { ChunkText, ModelRow } from './vector-tables.ts';
 
-/** pgvector is not there, or may not be created. The message says what to do. */
+/** pgvector is not installed, or the extension may not be created. The message says what to do. */
 export class PgvectorMissing extends Error {
   readonly code = 'PGVECTOR_MISSING';
 }
 
-/** Whose vectors a table holds. */
+/** The index and the model whose vectors a table contains. */
 export interface TableOwner {
-  /** The machine and the path of the index, for people who tidy the database. */
+  /** The machine and the path of the index, for people who clean up the database. */
   readonly place: string;
   readonly model: ModelRow;
 }
 
-/** The table of one index and one model. Projects do not share a table, so none can see another's rows. */
+/** The table of one index and one model. Projects do not share tables, so they cannot see each other's rows. */
 export function tableOf({ key }: Pick<ModelRow, 'key'>): string {
   return `assay_codebase.v_${key.replaceAll('-', '')}`;
 }
@@ -143,7 +143,7 @@ function columnsOf(chunks: readonly ChunkText[]): unknown[] {
   ];
 }
 
-/** Rows that HNSW looks at, at least. It returns no more than these. */
+/** Number of rows that HNSW considers (`hnsw.ef_search`). It returns no more than these. */
 const EF_SEARCH = 400;
 const MAX_EF_SEARCH = 1_000;
 

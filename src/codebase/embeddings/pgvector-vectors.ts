@@ -7,15 +7,15 @@ import type { VectorMatch } from './vector-search.ts';
 import type { VectorIndex, VectorStore } from './vector-store.ts';
 import type { ChunkText, ModelRow } from './vector-tables.ts';
 
-/** Vectors in another database are not used, so it is part of what identifies them. */
+/** Vectors in another database are not used, so the database is part of their identity. */
 export function pgvectorIdentity(identity: string, url: string): string {
   const { host, pathname } = new URL(url);
   return JSON.stringify([identity, 'pgvector', host, pathname]);
 }
 
 /**
- * Vectors in PostgreSQL. The index notes which chunks have one after PostgreSQL has committed it, so a crash between the
- * two costs a repeated request and never a vector.
+ * Vectors in PostgreSQL. The index records a chunk's vector only after PostgreSQL has committed it, so a crash in
+ * between costs a repeated request but never loses a vector.
  */
 export async function pgvectorStore(
   connection: PostgresConnection,
@@ -47,7 +47,7 @@ export async function pgvectorStore(
 
 const DELETED_AT_ONCE = 10_000;
 
-/** An id that is used again belongs to a new chunk, whose row has replaced the former one. */
+/** A reused id belongs to a new chunk, whose row has replaced the former one. */
 async function deleteVanished(connection: PostgresConnection, db: Database, model: ModelRow): Promise<void> {
   const select = db
     .prepare('SELECT chunk_id FROM vanished_chunks WHERE model_id = ? ORDER BY chunk_id LIMIT ?')
@@ -82,7 +82,7 @@ function forgetFormer(db: Database, { id }: ModelRow): void {
   })();
 }
 
-/** Rows asked for beyond the limit, since some may belong to chunks that are no longer live. */
+/** Number of rows requested beyond the limit, because some may belong to chunks that are no longer live. */
 const SPARE = 20;
 const MAX_ROUNDS = 4;
 
@@ -106,7 +106,7 @@ export function pgvectorIndex(connection: PostgresConnection, db: Database, mode
       for (let round = 1; ; round += 1) {
         const rows = await nearestRows(connection, { table, filter }, { vector, limit: wanted });
         const found = liveOf(rows);
-        // Many rows of former chunks: ask for more, until there are enough or no more.
+        // Too many rows belong to former chunks: request more, until there are enough or no more.
         if (found.length >= limit || rows.length < wanted || round === MAX_ROUNDS)
           return found.slice(0, limit);
         wanted *= 4;

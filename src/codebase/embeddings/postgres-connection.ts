@@ -28,7 +28,9 @@ export class PostgresFault extends Error {
 }
 
 const CONNECT_MS = 5_000;
-/** The server ends a statement first; this is for a server that does not answer at all. */
+/**
+ * Normally the server's own time limit ends a statement first. This margin is for a server that does not answer at all.
+ */
 const ANSWER_MARGIN_MS = 1_000;
 const MAX_CONNECTIONS = 4;
 

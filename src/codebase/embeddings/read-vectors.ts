@@ -60,7 +60,7 @@ function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'number');
 }
 
-/** Little-endian 32-bit floats in base64, which OpenAI's own clients ask for. */
+/** Little-endian 32-bit floats in base64, which OpenAI's own clients request. */
 function floatsOf(base64: string): Float32Array | undefined {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length % 4 !== 0) return undefined;

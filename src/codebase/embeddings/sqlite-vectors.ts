@@ -5,7 +5,10 @@ import type { VectorMatch } from './vector-search.ts';
 import type { VectorIndex, VectorStore } from './vector-store.ts';
 import type { ChunkText } from './vector-tables.ts';
 
-/** Vectors without a chunk that are kept, newest first, for texts that come back, as with a change of the branch. */
+/**
+ * Number of vectors without a chunk to keep, newest first, for texts that come back, for example when the branch
+ * changes.
+ */
 const KEPT_WITHOUT_CHUNK = 20_000;
 
 /** Vectors in the index itself. Writing needs no extension. */
@@ -56,7 +59,7 @@ function bitsOfBytes(vector: Buffer): Buffer {
   return bitsOf(Float32Array.from(new Int8Array(vector.buffer, vector.byteOffset, vector.length)));
 }
 
-/** Candidates that the bits choose and the bytes rank. */
+/** Minimum number of candidates that are chosen by their bits and ranked by their bytes. */
 const MIN_CANDIDATES = 500;
 const CANDIDATES_PER_MATCH = 10;
 

@@ -17,9 +17,9 @@ export interface VectorQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Searches by meaning in one project. A failure leaves the search by words, which says so. */
+/** Searches by meaning in one project. After a failure, only the search by words is used, and its result says so. */
 export interface VectorSearch {
-  /** The nearest chunks first. Never rejects for a failure of the service or of the vectors. */
+  /** Nearest chunks first. A failure of the service or the store does not reject. */
   search(query: VectorQuery): Promise<Result<readonly VectorMatch[], VectorFailure>>;
 }
 
@@ -29,7 +29,7 @@ export type VectorFailure =
   | { readonly code: 'NO_VECTORS' }
   /** The vectors belong to another model; the next run replaces them. */
   | { readonly code: 'MODEL_CHANGED'; readonly indexed: string; readonly configured: string }
-  /** The model answers with another dimension than before; a forced run replaces its vectors. */
+  /** The model now returns a different dimension; a forced run replaces its vectors. */
   | {
       readonly code: 'DIMENSION_CHANGED';
       readonly model: string;

@@ -2,13 +2,13 @@ import type { FileFilter } from '../file-filter.ts';
 import type { VectorMatch } from './vector-search.ts';
 import type { ChunkText } from './vector-tables.ts';
 
-/** Where the vectors of one project and one model are kept. Rejects with the error of its database. */
+/** Stores the vectors of one project and one model. Rejects with errors of its database. */
 export interface VectorStore {
-  /** Gives chunks the vectors that equal texts already have. Returns the ids of those chunks. */
+  /** Reuses stored vectors for chunks with the same text. Returns the ids of those chunks. */
   link(chunks: readonly ChunkText[]): Promise<ReadonlySet<number>>;
   /** Stores a vector per text, for all chunks that have it. */
   add(embedded: readonly EmbeddedText[]): Promise<void>;
-  /** Deletes what no chunk needs, after a run. */
+  /** Deletes vectors that no chunk needs. Called after a run. */
   clean(): Promise<void>;
 }
 

@@ -2,11 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 
 /**
- * Vectors in the index. They stand beside its other tables and are created when the first chunk is embedded.
+ * Vectors in the index. They are created when the first chunk is embedded.
  *
  * `embeddings` holds each text's vector once, by the hash of the text, so that a text that moves or comes back needs no
- * request. `chunk_vectors` says which chunk has which; a chunk takes its row along when it is deleted, because row ids
- * are used again. Its `bits` are scanned by searches, so the row is small. Plain tables and not sqlite-vec's virtual one:
+ * request. `chunk_vectors` says which chunk has which; deleting a chunk deletes its row too, because row ids are reused.
+ * Its `bits` are scanned by searches, so the row is small. These are plain tables instead of sqlite-vec's virtual one:
  * connections without the extension can write them, conditions on files apply before the nearest are chosen, and the
  * scan is faster.
  *
@@ -54,7 +54,7 @@ export interface ModelRow {
   /** For people, such as `nomic-embed-text (ollama)`. */
   readonly name: string;
   readonly dimension: number;
-  /** Random; new whenever the vectors are computed anew. */
+  /** Random; changes whenever the vectors are recomputed. */
   readonly key: string;
 }
 
@@ -80,7 +80,7 @@ export function hasVectorTables(db: Database): boolean {
   );
 }
 
-/** The model of an identity with the dimension that it had last. */
+/** The model with this identity, and its last known dimension. */
 export function modelOf(db: Database, identity: string): ModelRow | undefined {
   return db
     .prepare(
@@ -94,7 +94,7 @@ export function isUsed(db: Database, { id }: ModelRow): boolean {
   return db.prepare('SELECT 1 FROM chunk_vectors WHERE model_id = ? LIMIT 1').get(id) !== undefined;
 }
 
-/** For people. A prefix is part of what tells models apart, but rarely what changed. */
+/** For people. Omits the prefix, which is part of the identity but rarely what changed. */
 export function modelName(
   { kind, model }: { readonly kind: string; readonly model: string },
   database: object | undefined,
@@ -155,7 +155,7 @@ const LACKING =
 
 export interface Lacking {
   readonly repositoryId: string;
-  /** Undefined before the first answer: then every chunk lacks a vector. */
+  /** Undefined before the first answer: every chunk then lacks a vector. */
   readonly modelId: number | undefined;
 }
 
@@ -194,10 +194,10 @@ interface ChunkRow {
   readonly content: string;
 }
 
-/** Enough for a model's 8,192 tokens; a longer chunk is embedded by its beginning. */
+/** Enough for a model's 8,192 tokens; of a longer chunk only the beginning is embedded. */
 const MAX_TEXT = 16_000;
 
-/** The name of the class that a method belongs to is not part of its text. The path is left out: files move. */
+/** Adds the class that a method belongs to, which its text does not contain. Omits the path, because files move. */
 function textOf({ symbol, parent, content }: Pick<ChunkRow, 'symbol' | 'parent' | 'content'>): string {
   const heading = parent === null ? '' : `${parent}${symbol === null ? '' : `.${symbol}`}\n`;
   return (heading + content).slice(0, MAX_TEXT);

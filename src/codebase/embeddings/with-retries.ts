@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { err, type Result } from '../../core/result.ts';
 import type { EmbeddingFault } from './embedding-provider.ts';
 
-/** Time and randomness, so that tests neither sleep nor guess. */
+/** Time and randomness, so that tests are fast and deterministic. */
 export interface Clock {
   now(): number;
   /** Resolves early on abort. */
@@ -25,8 +25,8 @@ const MAX_TOTAL_MS = 90_000;
 
 /**
  * Repeats a request that may succeed later: after a status of 429, 500, 502, 503 or 504, a lost connection or a
- * time-out. The wait doubles with each attempt, is shortened at random so that clients do not meet again, and is never
- * less than the service asks for. A refused connection is not repeated: nothing listens there.
+ * time-out. The wait doubles with each attempt, is shortened at random so that clients do not stay in step, and is
+ * never less than the service asks for. A refused connection is not retried: nothing listens there.
  */
 export async function withRetries<T>(
   attempt: () => Promise<Result<T, EmbeddingFault>>,

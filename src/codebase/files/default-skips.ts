@@ -1,20 +1,20 @@
 /**
- * Entries that are skipped without an ignore file saying so; `!name` in a `.mcpignore` takes them in. Output directories
- * such as `dist` or `build` are not among them: in a repository its `.gitignore` names them, and in an installed package
- * they are all that there is.
+ * Entries that are skipped even if no ignore file says so; `!name` in a `.mcpignore` includes them. Output directories
+ * such as `dist` or `build` are not among them: a repository lists them in its `.gitignore`, and an installed package
+ * consists of nothing else.
  */
 export function isSkippedByDefault(name: string, isDirectory: boolean): boolean {
   if (isDirectory) return DIRECTORIES.has(name);
   return FILES.has(name.toLowerCase()) || (PATTERNS.test(name) && !SAMPLE.test(name));
 }
 
-/** A directory with one of these files holds a cache or a virtual environment (https://bford.info/cachedir/). */
+/** A directory with one of these files is a cache or a virtual environment (https://bford.info/cachedir/). */
 export const CACHE_MARKERS: ReadonlySet<string> = new Set(['CACHEDIR.TAG', 'pyvenv.cfg']);
 
 /** Never indexed, whatever an ignore file says. */
 export const REPOSITORY_DATA: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj', 'CVS']);
 
-/** Judged by its name, so that it is not read. */
+/** Judged by name, so that the file need not be read. */
 export function isBinaryName(name: string): boolean {
   return BINARY.test(name);
 }
@@ -71,7 +71,7 @@ const FILES: ReadonlySet<string> = new Set([
   'mix.lock',
   'pubspec.lock',
   'gradle.lockfile',
-  // What they hold would be sent to an embedding service.
+  // Their secrets would be sent to an embedding service.
   '.npmrc',
   '.pypirc',
   '.netrc',

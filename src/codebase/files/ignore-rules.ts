@@ -1,17 +1,17 @@
 import ignore, { type Ignore } from 'ignore';
 
-/** The ignore files of one directory, in the order in which later lines win. */
+/** The ignore files of one directory. Later ones take precedence. */
 export interface IgnoreTexts {
   /** `.git/info/exclude`, at the root only. */
   readonly exclude?: string | undefined;
   readonly gitignore?: string | undefined;
-  /** Read as further lines of the `.gitignore` beside it. */
+  /** Read as further lines of the `.gitignore` in the same directory. */
   readonly mcpignore?: string | undefined;
 }
 
 export interface Verdict {
   readonly isIgnored: boolean;
-  /** A `.mcpignore` takes it in by a line with `!`, which also overrides what is skipped by default. */
+  /** A line with `!` in a `.mcpignore` includes it, even if it is skipped by default. */
   readonly isTakenIn: boolean;
 }
 
@@ -23,20 +23,20 @@ interface Level {
   readonly mcpRules: Ignore | undefined;
 }
 
-/** Lines of one directory's ignore files; what follows is not applied. */
+/** Maximum number of lines of one directory's ignore files; further lines are not applied. */
 const MAX_LINES = 10_000;
 /** No path is longer, so neither is a pattern that matches one. */
 const MAX_LINE_LENGTH = 4_096;
 /**
- * `**` as a part of a pattern. Each tries all levels of a path, for each level that those before it tried: a dozen of
- * them would take minutes for one deep path. A pattern with more is not applied.
+ * Maximum number of `**` parts in a pattern; one with more is not applied. Matching takes exponential time: a dozen of
+ * them would take minutes for one deep path.
  */
 const MAX_GLOBSTARS = 3;
 const GLOBSTAR = /(?:^|\/)\*\*+(?=\/|$)/g;
 
 /**
- * The ignore rules that apply in one directory: its own and those of the directories around it, of which the nearest
- * that decides wins, as in git. A directory that is ignored must not be entered.
+ * The ignore rules that apply in one directory: its own and those of its parents. As in git, the nearest rule that
+ * matches wins. An ignored directory must not be entered.
  */
 export class IgnoreRules {
   static readonly NONE: IgnoreRules = new IgnoreRules([]);
@@ -67,8 +67,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The rules for what is inside a directory that is entered. The library takes whatever is in a directory that a level
-   * ignores for ignored; where a nearer level took the directory in, git asks about each entry instead.
+   * The rules for the content of a directory that is entered. For the library, everything in a directory that a level
+   * ignores is ignored; if a nearer level includes the directory again, git checks each entry instead.
    */
   entering(directory: string): IgnoreRules {
     if (!this.#levels.some(({ base, rules }) => rules.test(directory.slice(base.length)).ignored))
@@ -101,7 +101,7 @@ function isBounded(line: string): boolean {
   return line.length <= MAX_LINE_LENGTH && (line.match(GLOBSTAR)?.length ?? 0) <= MAX_GLOBSTARS;
 }
 
-/** Joined, because the library reads a line of an array as one that may end with a line break. */
+/** Joined, because the library treats each line of an array as one that may end with a line break. */
 function rulesOf(lines: readonly string[]): Ignore {
   return ignore({ ignorecase: false, allowRelativePaths: true }).add(lines.join('\n'));
 }

@@ -16,7 +16,7 @@ export interface DecodedText {
 
 const ATTEMPTS = 2;
 
-/** Reads a regular file whole. What changes while it is read is read once more, and then given up. */
+/** Reads a whole regular file. If it changes meanwhile, it is read once more, then given up. */
 export function readBytes(path: string, maxBytes: number): ReadBytes {
   let fd: number;
   try {
@@ -88,7 +88,7 @@ function utf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): DecodedText | 
   return text.includes('\0') ? undefined : { text, encoding };
 }
 
-/** Text in an old encoding has no control characters but for white space. */
+/** Text in an old encoding has no control characters except white space. */
 function hasManyControls(bytes: Buffer): boolean {
   let controls = 0;
   for (const byte of bytes) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls += 1;

@@ -2,7 +2,7 @@
 export type SkipReason =
   /** Matched by `.gitignore`, `.mcpignore` or `.git/info/exclude`. */
   | 'ignored'
-  /** Dependencies, caches, lock files, source maps and files that hold secrets: see `default-skips.ts`. */
+  /** Dependencies, caches, lock files, source maps and files that contain secrets: see `default-skips.ts`. */
   | 'default'
   | 'binary'
   | 'minified'
@@ -15,7 +15,7 @@ export type SkipReason =
   | 'unusual_name'
   /** It changed each time it was read. */
   | 'changing'
-  /** It ended the thread that read it, also without being parsed. */
+  /** It crashed the thread that read it, even without being parsed. */
   | 'failed'
   /** The limit of files, or of nested directories, was reached. */
   | 'limit';

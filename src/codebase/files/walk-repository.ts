@@ -22,26 +22,30 @@ export interface WalkOptions {
 }
 
 export interface WalkResult {
-  /** In the order of their directories and names. */
+  /** Sorted by directory and name. */
   readonly files: readonly FoundFile[];
   /** What was left out. A skipped directory counts once. */
   readonly skipped: SkipCounts;
 }
 
 const MAX_FILES = 200_000;
-/** Directories and skipped files count, too: a limit of work. */
+/** Limits the work, so directories and skipped files count too. */
 const MAX_ENTRIES = 2_000_000;
 const MAX_DEPTH = 128;
 const MAX_IGNORE_FILE_BYTES = 512 * 1024;
-/** Entries between two looks at the signal. */
+/** Number of entries between two checks of the signal. */
 const TURN_ENTRIES = 2_000;
-/** Control characters, which could pass a name off as several lines; and what Node makes of bytes that are not UTF-8. */
+/**
+ * Control characters, which could make a name look like several lines, and the replacement character for bytes that are
+ * not UTF-8.
+ */
 // eslint-disable-next-line no-control-regex -- these are what it looks for
 const UNUSUAL_NAME = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 
 /**
  * Finds the files of a repository that may be indexed. Symbolic links are not followed. Uses synchronous calls, which
- * are several times faster, so it belongs in a thread; it looks at the signal in between. Rejects if the root cannot be read.
+ * are several times faster, so it should run in a thread; it checks the signal in between. Rejects if the root cannot
+ * be read.
  */
 export async function walkRepository(root: string, options: WalkOptions): Promise<WalkResult> {
   options.signal?.throwIfAborted();
@@ -54,10 +58,10 @@ export async function walkRepository(root: string, options: WalkOptions): Promis
 }
 
 interface Directory {
-  /** Relative to the root: empty, or with a slash at its end. */
+  /** Relative to the root: empty, or with a trailing slash. */
   readonly path: string;
   readonly depth: number;
-  /** Those of the directories around it. */
+  /** The rules of its parent directories. */
   readonly rules: IgnoreRules;
 }
 
@@ -163,7 +167,7 @@ class Walk {
     } catch {
       return this.#skip('unreadable');
     }
-    // Some file systems do not say in a directory what its entries are.
+    // Some file systems do not report the types of directory entries.
     if (!facts.isFile()) this.#skip(facts.isSymbolicLink() ? 'symlink' : 'special_file');
     else if (facts.size > this.#maxFileBytes) this.#skip('too_large');
     else

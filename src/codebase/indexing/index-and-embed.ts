@@ -7,15 +7,15 @@ import type { IndexReport } from './index-report.ts';
 import { runIndex, type IndexRunOptions } from './index-run.ts';
 
 export interface IndexAndEmbedOptions extends IndexRunOptions {
-  /** Of the database. */
+  /** Path of the database. */
   readonly path: string;
-  /** Undefined where no embedding service is configured. */
+  /** Undefined if no embedding service is configured. */
   readonly embeddings: EmbeddingSettings | undefined;
 }
 
 /**
- * Brings the index of a repository up to date, then embeds what lacks a vector. A failure of the embedding service makes
- * the run partial; the text index is complete and visible by then.
+ * Brings the index of a repository up to date, then embeds chunks that lack a vector. A failure of the embedding
+ * service makes the run partial; the text index is complete and visible by then.
  */
 export async function indexAndEmbed(
   options: IndexAndEmbedOptions,
@@ -60,7 +60,7 @@ async function embed(
 }
 
 function refusalOfRun(error: unknown, { path, repository }: IndexAndEmbedOptions): IndexRefusal {
-  // Apart from SQLite only the walk reads, and it throws if it cannot read the root.
+  // Not from SQLite: it is from the walk, which throws if it cannot read the root.
   if (/^E[A-Z]+$/.test(codeOf(error))) {
     const reason = `it cannot be read (${codeOf(error)})`;
     return { code: 'PATH_INVALID', path: repository.path, reason };

@@ -1,7 +1,7 @@
 import type { SkipCounts, SkipReason } from '../files/skip-reason.ts';
 import type { RunStatus } from '../store/run-record.ts';
 
-/** The result of `index_repository`, as it is on the wire. */
+/** The result of `index_repository`, as on the wire. */
 export interface IndexReport {
   /** A UUID, the same in each run. */
   readonly repository_id: string;
@@ -29,7 +29,7 @@ export interface IndexProgress {
   readonly total?: number | undefined;
 }
 
-/** Errors that are listed one by one. */
+/** Maximum number of errors listed individually. */
 const MAX_ERRORS = 50;
 
 /** Collects error texts up to a limit, and counts the rest. */
@@ -55,7 +55,7 @@ export class ErrorList {
 /** Why there is nothing to index. */
 export function nothingFoundText(path: string, skipped: SkipCounts): string {
   const parts = Object.entries(skipped).map(
-    ([reason, count]) => `${count} ${SKIP_TEXTS[reason as SkipReason]}`, // its keys are reasons
+    ([reason, count]) => `${count} ${SKIP_TEXTS[reason as SkipReason]}`, // Its keys are reasons.
   );
   const why =
     parts.length === 0

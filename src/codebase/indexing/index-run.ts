@@ -13,7 +13,7 @@ import { writeRunRecord, type RunStatus } from '../store/run-record.ts';
 import { ErrorList, nothingFoundText, type IndexProgress, type IndexReport } from './index-report.ts';
 import { planRun, type FileToRead, type RunPlan } from './plan-run.ts';
 
-/** Reads files and cuts them into chunks, in their order, and not far ahead of its caller. */
+/** Reads files and cuts them into chunks, in order, and not far ahead of its caller. */
 export interface FileProcessor {
   processAll(files: readonly FoundFile[], options: ProcessOptions): AsyncIterable<ProcessedFile>;
 }
@@ -23,7 +23,7 @@ export interface IndexRunOptions {
   readonly database: Database;
   readonly repository: RepositoryRow;
   readonly force: boolean;
-  /** Raised when an unchanged file would give other chunks or terms. */
+  /** Increased when an unchanged file would yield different chunks or terms. */
   readonly chunkerVersion: number;
   readonly walk: (root: string, signal: AbortSignal) => Promise<WalkResult>;
   readonly processor: FileProcessor;
@@ -44,8 +44,8 @@ const BATCH_FILES = 500;
 const BATCH_CHARS = 16_000_000;
 
 /**
- * Brings the index of a repository up to date. What it reads becomes visible in one transaction at the end, so an error
- * or an abort leaves the index as it was; the next run takes over what was staged. Rejects with the reason of the signal,
+ * Brings the index of a repository up to date. All changes become visible in one transaction at the end, so an error or
+ * an abort leaves the index unchanged; the next run takes over what was staged. Rejects with the reason of the signal,
  * or an error of SQLite or of reading the root.
  */
 export async function runIndex(options: IndexRunOptions): Promise<IndexReport> {
@@ -64,7 +64,7 @@ class IndexRun {
   #unchanged = 0;
   #indexed = 0;
   #chunks = 0;
-  /** Of the open transaction. */
+  /** Number of files in the open transaction. */
   #batchFiles = 0;
   #batchChars = 0;
 
@@ -110,7 +110,7 @@ class IndexRun {
     for (const file of missing) this.#takeMissing(file);
   }
 
-  /** What is in a directory that can no longer be read stays in the index. */
+  /** Files in a directory that can no longer be read stay in the index. */
   #takeMissing({ id, path }: StoredFile): void {
     const isHidden = (this.#skipped.unreadable ?? 0) > 0 && this.#codeAt(path) === 'EACCES';
     if (!isHidden) this.#goneIds.push(id);
@@ -221,7 +221,7 @@ class IndexRun {
     });
   }
 
-  /** In steps, so that an abort is heard. The next run deletes what is left. */
+  /** In steps, so that an abort is noticed. The next run deletes the rest. */
   async #deleteSuperseded(): Promise<void> {
     const { signal, onProgress } = this.#options;
     for (let done = 1; !signal.aborted && this.#writer.deleteSuperseded(); done += 1) {
@@ -230,7 +230,7 @@ class IndexRun {
     }
   }
 
-  /** Why a file cannot be looked at; undefined if it can. */
+  /** The error code if a file cannot be read. Undefined if it can. */
   #codeAt(path: string): string | undefined {
     try {
       lstatSync(`${this.#options.repository.path}/${path}`);

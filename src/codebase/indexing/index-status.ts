@@ -9,7 +9,7 @@ import type { IndexRefusal } from '../store/index-refusal.ts';
 import { readRunRecord, type RunRecord } from '../store/run-record.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
 
-/** What `index_status` shows of a repository. */
+/** The state of a repository, as `index_status` shows it. */
 export interface RepositoryStatus {
   readonly repository_id: string;
   readonly path: string;
@@ -22,7 +22,7 @@ export interface RepositoryStatus {
   readonly languages: Readonly<Record<string, number>>;
   /** Chunks that can be found by meaning, per embedding model. */
   readonly embedded: readonly EmbeddedChunks[];
-  /** The last run that ended, also if it failed; null if none has. */
+  /** The last run that ended, even if it failed; null if none has. */
   readonly last_run: RunRecord | null;
 }
 
@@ -84,7 +84,7 @@ function readRepositories(database: Database): readonly RepositoryStatus[] {
   });
 }
 
-/** With its log. */
+/** Includes its write-ahead log. */
 function sizeOf(path: string): number {
   return ['', '-wal'].reduce(
     (sum, suffix) => sum + (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0),

@@ -24,7 +24,7 @@ export interface IndexWorkerGiven {
 
 export interface RunRequest {
   readonly id: number;
-  /** Of the index. */
+  /** Folder of the index. */
   readonly folder: string;
   /** The repository's real path. */
   readonly root: string;
@@ -34,7 +34,7 @@ export interface RunRequest {
 }
 
 export type RunAnswer =
-  /** Another process writes this index. */
+  /** Another process is writing this index. */
   | { readonly kind: 'locked' }
   | { readonly kind: 'ended'; readonly result: Result<IndexReport, IndexRefusal> };
 
@@ -44,16 +44,16 @@ export interface RunProgress {
   readonly progress: IndexProgress;
 }
 
-/** Time in ms between two looks at `cancelled`. */
+/** Time in ms between two checks of `cancelled`. */
 const LOOK_MS = 20;
 /** Time in ms between two messages about progress. */
 const PROGRESS_MS = 100;
-/** Attempts to leave WAL mode, and the time in ms between them: a search takes less. */
+/** Attempts to leave WAL mode, and the time in ms between them, which is longer than a search. */
 const LEAVE_ATTEMPTS = 10;
 const LEAVE_WAIT_MS = 20;
 
 answerCalls((workerData, side) => {
-  const given = workerData as IndexWorkerGiven; // as `Indexer` gives it
+  const given = workerData as IndexWorkerGiven; // Given by `Indexer`.
   let pool: ChunkPool | undefined;
   const closePool = async (): Promise<void> => {
     const closing = pool;
@@ -64,7 +64,7 @@ answerCalls((workerData, side) => {
     if (method === 'close') return closePool();
     pool ??= new ChunkPool(given);
     try {
-      return await run(args[0] as RunRequest, { pool, given, side }); // only `Indexer` calls
+      return await run(args[0] as RunRequest, { pool, given, side }); // Only `Indexer` calls this.
     } catch (error) {
       // A pool whose threads did not start stays closed.
       await closePool();
@@ -125,7 +125,7 @@ async function runOpened(
   }
 }
 
-/** A search that has just begun holds the file for a moment. */
+/** Retries, because a search in progress keeps the file open for a moment. */
 async function rest(database: Database, path: string): Promise<void> {
   try {
     for (let attempt = 1; !leaveWal(database, path) && attempt < LEAVE_ATTEMPTS; attempt += 1)
@@ -135,7 +135,7 @@ async function rest(database: Database, path: string): Promise<void> {
   }
 }
 
-/** Passes on a new phase at once, and otherwise what is not too soon after the last. */
+/** Passes on each new phase at once, and other progress at most once per interval. */
 function throttled(say: (progress: IndexProgress) => void): (progress: IndexProgress) => void {
   let phase: string | undefined;
   let saidAtMs = -Infinity;

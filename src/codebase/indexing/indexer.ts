@@ -12,27 +12,27 @@ import type { IndexWorkerGiven, RunAnswer, RunProgress, RunRequest } from './ind
 export interface IndexerOptions {
   /** Larger files are skipped. */
   readonly maxFileBytes?: number;
-  /** Threads that parse. */
+  /** Number of threads that parse. */
   readonly threads?: number;
-  /** Undefined where no embedding service is configured. */
+  /** Undefined if no embedding service is configured. */
   readonly embeddings?: EmbeddingSettings | undefined;
-  /** Time in ms without a run after which the threads end. */
+  /** The threads end after this many ms without a run. */
   readonly idleMs?: number;
 }
 
 export interface IndexRequest {
-  /** Of the project's index; created if it is missing. */
+  /** Folder of the project's index; created if it is missing. */
   readonly folder: string;
   /** The absolute path of the repository. */
   readonly path: string;
-  /** Reads all files again. */
+  /** Whether to read all files again. */
   readonly force?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Called several times a second while there is something to tell. */
+  /** Called several times a second while there is progress. */
   readonly onProgress?: (progress: IndexProgress) => void;
 }
 
-/** A run that has been asked for and has not ended. */
+/** A run that was requested and has not ended. */
 export interface ActiveRun {
   readonly folder: string;
   readonly path: string;
@@ -42,17 +42,17 @@ export interface ActiveRun {
 const MAX_FILE_BYTES = 512 * 1024;
 const MAX_THREADS = 4;
 const IDLE_MS = 30_000;
-/** Calls that may be under way, most of them waiting. */
+/** Maximum number of calls in progress, most of them waiting. */
 const MAX_CALLS = 32;
 /** Time in ms between two attempts to get the lock that another process holds. */
 const LOCK_RETRY_MS = 100;
-/** Of the thread's short-lived values: chunks on their way from the parsers into the index. */
+/** Memory for the thread's short-lived values: chunks on their way from the parsers into the index. */
 const YOUNG_MIB = 16;
 
 const SCRIPT = new URL(`./index-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Indexes repositories in a thread of its own, one at a time, so that this thread stays free. The threads stay warm for a
+ * Indexes repositories in a separate thread, one at a time, so that this thread stays free. The threads are kept for a
  * while. Runs of several processes on one project exclude each other.
  */
 export class Indexer {
@@ -106,7 +106,7 @@ export class Indexer {
       .map(({ path, progress }) => ({ folder, path, progress }));
   }
 
-  /** Ends the threads at once; runs that go on are lost, and taken up by a later run. */
+  /** Ends the threads at once. Current runs are aborted; a later run continues them. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const thread = this.#thread;
@@ -123,7 +123,7 @@ export class Indexer {
       this.#thread ??= this.#start();
       const outcome = await this.#thread.call('run', [request]);
       if (outcome.kind === 'lost') return err({ code: 'INDEXER_LOST', reason: outcome.cause });
-      const answer = outcome.value as RunAnswer; // as `index-worker` gives it
+      const answer = outcome.value as RunAnswer; // Given by `index-worker`.
       if (answer.kind === 'ended') return answer.result;
       this.#tell({ id: request.id, progress: { phase: 'waiting', done: 0 } });
       await pause(LOCK_RETRY_MS, signal).catch(() => undefined);
@@ -136,7 +136,7 @@ export class Indexer {
       script: SCRIPT,
       given: this.#given,
       youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#tell(word as RunProgress), // the only message that `index-worker` sends
+      onWord: (word) => this.#tell(word as RunProgress), // The only message that `index-worker` sends.
       onLost: () => {
         if (this.#thread === thread) this.#thread = undefined;
       },

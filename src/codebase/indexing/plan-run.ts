@@ -2,7 +2,7 @@ import type { FoundFile } from '../files/walk-repository.ts';
 import { matchesStamp } from '../store/file-stamp.ts';
 import type { StoredFile } from '../store/index-writer.ts';
 
-/** A file that must be read, and what is stored of it. */
+/** A file that must be read, with its stored state. */
 export interface FileToRead {
   readonly file: FoundFile;
   readonly live: StoredFile | undefined;
@@ -11,9 +11,9 @@ export interface FileToRead {
 
 export interface RunPlan {
   readonly toRead: readonly FileToRead[];
-  /** Number of files that are as they were. */
+  /** Number of unchanged files. */
   readonly unchanged: number;
-  /** What an interrupted run has staged, and what is still so. */
+  /** Files staged by an interrupted run and unchanged since. */
   readonly takenOver: readonly StoredFile[];
   /** Staged files that must not become visible. */
   readonly discarded: readonly StoredFile[];

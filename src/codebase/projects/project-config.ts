@@ -14,20 +14,20 @@ export interface ProjectConfig {
 
 export interface ConfiguredProject {
   readonly name: string;
-  /** As the file gives it. */
+  /** The id in the file, if any. */
   readonly id: ProjectId | null;
   /** The given id, or one derived from the name and the folder. */
   readonly projectId: ProjectId;
 }
 
 const FILE = join('.codebase-mcp', 'config.json');
-/** Folders that are searched, the first one included. */
+/** Maximum number of folders searched, including the first. */
 const MAX_LEVELS = 20;
 const MAX_BYTES = 65_536;
 const MAX_CACHED = 100;
 const O_READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Finds and reads config files. A file is read again when it was edited. */
+/** Finds and reads config files. A file is read again after an edit. */
 export class ProjectConfigs {
   readonly #read = new Map<string, { readonly stamp: string; readonly config: ProjectConfig }>();
 
@@ -45,7 +45,7 @@ export class ProjectConfigs {
 
   async #at(folder: string): Promise<ProjectConfig | undefined> {
     const path = join(folder, FILE);
-    // Opened once, so that what is read is what was measured. Without O_NONBLOCK a FIFO would never open.
+    // Opened once, so that the size belongs to the file that is read. Without O_NONBLOCK, opening a FIFO would block.
     const file = await open(path, O_READ_AT_ONCE).catch((error: unknown) => codeOf(error));
     if (typeof file === 'string') {
       if (ABSENT.has(file)) return undefined;

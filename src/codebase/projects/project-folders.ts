@@ -30,7 +30,7 @@ export class ProjectFolders {
   }
 }
 
-/** How results name a project's index: its path below the folder of all indexes. */
+/** The name of a project's index in results: its path below the folder of all indexes. */
 export function databaseName(project: ProjectId): string {
   return `${project}/index.db`;
 }

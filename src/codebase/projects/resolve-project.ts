@@ -21,7 +21,7 @@ export interface ProjectSources {
 
 /**
  * The project to read: the given one, else that of the config file above the session's directory, else the default one.
- * A given id never falls through. Creates nothing. VALIDATION_ERROR, NOT_FOUND
+ * An unknown given id is an error. Creates nothing. Errors: VALIDATION_ERROR, NOT_FOUND.
  */
 export async function projectToRead(
   given: string | undefined,
@@ -37,7 +37,7 @@ export async function projectToRead(
   return isKnown ? ok({ id: id.value, origin: 'project_id' }) : err(await unknownProject(id.value, sources));
 }
 
-/** The project to index into: the same, but a given id need not exist yet. VALIDATION_ERROR */
+/** The project to index into: the same, but a given id need not exist yet. Error: VALIDATION_ERROR. */
 export async function projectToIndex(
   given: string | undefined,
   sources: ProjectSources,

@@ -49,7 +49,7 @@ export interface Assembled {
   readonly truncation: Truncation | null;
 }
 
-/** The texts of the first results, as many as fit. A text that a symbol has in several files appears once. */
+/** The texts of the first results, as many as fit. Identical definitions of a symbol in several files appear once. */
 export function assembleResults(ordered: readonly Ordered[], assembly: Assembly): Assembled {
   const { limit, maxBytes } = assembly;
   const chosen = withoutCopies(ordered).slice(0, limit);
@@ -101,7 +101,9 @@ function wordShare({ candidate, byMeaning }: Ordered, content: string, query: Pa
   return byMeaning || query.isOneIdentifier ? Math.max(share, LEAST_SHARE) : share;
 }
 
-/** A result by meaning, or with a longer identifier than the one asked for, may contain no word of the query. */
+/**
+ * Minimum score: a result by meaning, or with a longer identifier than the query's, may contain no word of the query.
+ */
 const LEAST_SHARE = 0.5;
 
 function resultOf(entry: Ordered, score: number, { candidates, query }: Assembly): SearchResult {

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { filterConditions, type FileFilter } from '../file-filter.ts';
 import type { ChunkKind, Language } from '../source-chunk.ts';
 
-/** What a chunk is ranked by. Its text is read only for the chunks that are returned. */
+/** The facts that a chunk is ranked by. Texts are read only for returned chunks. */
 export interface Candidate {
   /** `chunks.id`. */
   readonly id: number;
@@ -22,7 +22,9 @@ export interface Candidate {
   readonly bm25: number;
 }
 
-/** A name matters more than the path, and this more than the signature and the body. Chosen with `bench/codesearch`. */
+/**
+ * A name matters more than the path, and the path more than the signature and the body. Chosen with `bench/codesearch`.
+ */
 const WEIGHTS = 'bm25(5.0, 2.0, 1.0, 1.0)';
 
 const COLUMNS = `
@@ -30,7 +32,7 @@ const COLUMNS = `
   c.parent AS parent, c.start_line AS startLine, c.end_line AS endLine, c.content_hash AS contentHash,
   f.path AS path, f.language AS language, f.is_test AS isTest`;
 
-/** Reads candidates of live files that pass the filter. Keeps its statements, so it lives as long as the connection. */
+/** Reads candidates of live files that pass the filter. Caches its statements, so keep it as long as the connection. */
 export class Candidates {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();

@@ -14,7 +14,7 @@ export interface Definition {
 
 /** A name such as `get` may have thousands of definitions. */
 const MAX_DEFINITIONS = 400;
-/** Classes and blocks that are read to see whether they declare a name. */
+/** Maximum number of classes and blocks that are read to see whether they declare a name. */
 const MAX_READ = 40;
 
 /** The chunks that define an identifier, however it is spelled: `parse_header` also finds `parseHeader`. */
@@ -35,7 +35,7 @@ export function definitionsOf(
       : candidates.matching(`${named} AND (context : (${within}))`, filter, MAX_DEFINITIONS)),
     ...candidates.matching(named, filter, MAX_DEFINITIONS),
   ].filter(({ symbol }) => symbol !== null && compoundOf(symbol) === compound);
-  // A class or a block that is indexed whole.
+  // A class or a block that is indexed as one chunk.
   const declares = `(signature : ${quoted(compound)})`;
   const containers = [
     ...(within === undefined
@@ -78,10 +78,10 @@ function fitOf(candidate: Candidate, name: string, identifier: Identifier): numb
 function hasQualifiers(candidate: Candidate, name: string, qualifiers: readonly string[]): boolean {
   const { parent, path, symbol } = candidate;
   const own = symbol === null || symbol === name ? [] : [symbol];
-  const place = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.'), ...own]
+  const location = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.'), ...own]
     .map(compoundOf)
     .filter((part) => part !== '');
   return qualifiers.every(
-    (qualifier, index) => place.at(index - qualifiers.length) === compoundOf(qualifier),
+    (qualifier, index) => location.at(index - qualifiers.length) === compoundOf(qualifier),
   );
 }

@@ -11,9 +11,9 @@ export interface Diagnosis {
   readonly code: 'NOTHING_INDEXED' | 'NO_TERMS' | 'FILTERED_OUT' | 'TERMS_UNKNOWN';
   /** What happened and what to do next. */
   readonly message: string;
-  /** Terms of the query that the index does not have. */
+  /** Terms of the query that are not in the index. */
   readonly unknown_terms: readonly string[];
-  /** Similar terms that it has. */
+  /** Similar terms that are in the index. */
   readonly similar_terms: readonly string[];
   /** Number of indexed files that pass the filters. */
   readonly files_searched: number;
@@ -91,7 +91,7 @@ function similarTerms(terms: readonly string[], vocabulary: string): readonly st
 
 const MIN_PART = 3;
 
-/** A symbol as the code has it instead of its term, which is a stem. */
+/** The symbol as spelled in the code, instead of its term, which is a stem. */
 function spelledOut(term: string, candidates: Candidates): string {
   return candidates.matching(`name : ^ ${quoted(term)}`, {}, 1)[0]?.symbol ?? term;
 }

@@ -2,13 +2,13 @@ import type { FileFilter } from '../file-filter.ts';
 import { indexedTerms } from '../terms.ts';
 import { allOf, type Candidate, type Candidates } from './candidates.ts';
 
-/** So many chunks are read to find a text in them. */
+/** Maximum number of chunks that are read to find a text in them. */
 const MAX_READ = 300;
 const MAX_FOUND = 60;
 
 /**
- * The chunks that contain a text, character by character; if there are none, without regard to case. Every chunk is read
- * only for a text without terms, such as one of keywords.
+ * The chunks that contain a text exactly; if there are none, ignoring case. Every chunk is read only for a text without
+ * terms, such as one of keywords only.
  */
 export function chunksWith(
   literal: string,

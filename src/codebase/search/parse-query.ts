@@ -17,9 +17,9 @@ export interface ParsedQuery {
   readonly words: readonly string[];
   /** Their definitions come first. */
   readonly identifiers: readonly Identifier[];
-  /** Text to find character by character: quoted, or a query that is code. */
+  /** Text to find exactly: quoted, or a query that is code. */
   readonly literals: readonly string[];
-  /** A short query looks something up: what it names comes first. A longer one describes what it looks for. */
+  /** A short query is a look-up: what it names comes first. A longer one is a description. */
   readonly isLookup: boolean;
   /** A query of one identifier also finds identifiers that contain it. */
   readonly isOneIdentifier: boolean;
@@ -35,7 +35,7 @@ const MIN_LITERAL_LENGTH = 3;
 /** Longer code is searched by its terms. */
 const MAX_CODE_LENGTH = 200;
 const MAX_WORDS_OF_LOOKUP = 6;
-/** So many words may be an identifier that is written in words, such as "parse header". */
+/** Up to this many words may be an identifier written in words, such as "parse header". */
 const MAX_WORDS_OF_IDENTIFIER = 4;
 
 export function parseQuery(query: string): ParsedQuery {
@@ -103,7 +103,7 @@ function isCodeText(text: string): boolean {
   return /[\w$][([{]|[=<>!+*/&|^-]{2}|[;{}\]=]|[\w$]->|::\w/.test(text) && !/[\w$][(](?:s|es)[)]/.test(text);
 }
 
-/** Code often has the initials of what a question spells out: `sse` for "server-sent events". */
+/** Code often uses the initials of what a question spells out: `sse` for "server-sent events". */
 function initialsIn(text: string): readonly string[] {
   const initials: string[] = [];
   for (const [phrase] of text.matchAll(PHRASE)) {

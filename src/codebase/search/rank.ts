@@ -6,33 +6,33 @@ import { stemOf } from './stem.ts';
 
 export interface Ranked {
   readonly candidate: Candidate;
-  /** Whether it contains a text that was asked for character by character. */
+  /** Whether it contains a text that the query asks for exactly. */
   readonly literal: boolean;
   /** 0 to 1, comparable within one search. */
   readonly score: number;
-  /** What it defines of the query's identifiers. */
+  /** The identifier of the query that it defines. */
   readonly definition: Definition | undefined;
 }
 
-/** A result in its final place. */
+/** A result in its final order. */
 export interface Ordered extends Ranked {
   /** Whether its embedding is near that of the query. */
   readonly byMeaning: boolean;
 }
 
-/** What is added to the BM25 of a candidate, which is 1 for the best of the search. */
+/** What is added to the BM25 score of a candidate, which is 1 for the best of the search. */
 export interface RankingWeights {
   /** For a name whose words are all in the query. */
   readonly name: number;
-  /** For a name with one of the first two words of the query, which mostly say what the code does. */
+  /** For a name with one of the first two words of the query, which usually say what the code does. */
   readonly firstWords: number;
-  /** In a longer query: for a definition of one of its identifiers, and for text that it quotes. */
+  /** In a longer query: for a definition of one of its identifiers, and for quoted text. */
   readonly named: number;
   /** For classes, constants and blocks, unless the query asks for them: functions answer more questions. */
   readonly notFunction: number;
-  /** What remains of the score of a test, unless the query asks for tests. */
+  /** Factor for the score of a test, unless the query asks for tests. */
   readonly test: number;
-  /** What a result loses for each better one of the same name: overrides and copies tell a reader little that is new. */
+  /** Deduction for each better result with the same name: overrides and copies add little. */
   readonly repeated: number;
 }
 
@@ -44,7 +44,7 @@ export interface Ranking {
   readonly weights: RankingWeights;
 }
 
-/** Chosen with the sets and questions for tuning of `bench/codesearch`. */
+/** Chosen with the tuning sets of `bench/codesearch`. */
 export const WEIGHTS: RankingWeights = {
   name: 0.2,
   firstWords: 0.1,
@@ -112,7 +112,7 @@ function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candi
   };
 }
 
-/** Whether a result is what was looked up, rather than like it. */
+/** Whether a result is exactly what was looked up. */
 export function isExact({ literal, definition }: Ranked, { isLookup }: ParsedQuery): boolean {
   return isLookup && (literal || definition !== undefined);
 }
@@ -126,7 +126,7 @@ function compareRanked(one: Ranked, other: Ranked): number {
   return other.score - one.score || comparePositions(one.candidate, other.candidate);
 }
 
-/** Also how equal results are ordered, so that a search always answers the same. */
+/** Also orders equal results, so that a search always returns the same. */
 export function comparePositions(one: Candidate, other: Candidate): number {
   if (one.path !== other.path) return one.path < other.path ? -1 : 1;
   return one.startLine - other.startLine || one.ordinal - other.ordinal || one.id - other.id;
@@ -139,7 +139,7 @@ function shareOf(names: ReadonlySet<string>, words: ReadonlySet<string>): number
   return found / names.size;
 }
 
-/** How much of a name an identifier is that the name contains. */
+/** The share of a name that an identifier contained in it makes up. */
 function partShare({ symbol }: Candidate, part: string): number {
   const name = compoundOf(symbol ?? '');
   return name.includes(part) ? part.length / name.length : 0;

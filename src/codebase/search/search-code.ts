@@ -39,15 +39,15 @@ export interface SearchAnswer {
   readonly diagnosis: Diagnosis | null;
 }
 
-/** Candidates of the ranked search. More cost time and hardly ever come to the top. */
+/** Maximum number of candidates of the ranked search. More would cost time and hardly ever reach the top. */
 const MAX_CANDIDATES = 60;
 const MAX_CANDIDATES_OF_LARGE_LIMIT = 120;
 const DEFAULT_MAX_BYTES = 40_000;
 const MAX_CONTAINING_TERMS = 20;
 
 /**
- * Searches the live files of an index. Reads only. The same index and request have the same answer.
- * Filters and the limit are expected to be valid; any text is a valid query.
+ * Searches the live files of an index. Reads only. The same index and request give the same answer. Filters and the
+ * limit must be valid; any text is a valid query.
  */
 export function searchCode(
   database: Database,
@@ -136,7 +136,7 @@ function distinct(found: readonly Candidate[]): readonly Candidate[] {
   return [...byId.values()];
 }
 
-/** Definitions and exact text stay first: an embedding knows little of names. */
+/** Definitions and exact text stay first: embeddings capture names poorly. */
 function fused(
   search: Search,
   lexical: readonly Ordered[],

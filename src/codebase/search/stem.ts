@@ -1,6 +1,6 @@
 /**
- * A short stem of a lower-case word: `parses`, `parsing` and `parsed` become `pars`. Rougher than the stems of the index,
- * and used only to compare the words of a query with those of names.
+ * A short stem of a lower-case word: `parses`, `parsing` and `parsed` become `pars`. Cruder than the stems of the
+ * index; used only to compare the words of a query with those of names.
  */
 export function stemOf(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;

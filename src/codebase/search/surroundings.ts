@@ -44,6 +44,6 @@ function linesBetween(
       const at = start + index;
       if (at >= first && at <= last) lines[at - first] = line;
     });
-  // Lines between chunks, which are blank, are holes of the array.
+  // Lines between chunks are blank, and are holes in the array.
   return Array.from(lines, (line: string | undefined) => line ?? '').join('\n');
 }

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
 
-/** A larger index has its first terms only. */
+/** Of a larger index only the first terms are used. */
 const MAX_CHARACTERS = 32_000_000;
 const MAX_CACHED = 2;
 
 const cached = new Map<string, string>();
 
 /**
- * The terms of an index, which FTS5 has stemmed, each between line breaks. Reading them takes long, so they are kept
- * until the index changes.
+ * The terms of an index, stemmed by FTS5, each between line breaks. Reading them is slow, so they are cached until the
+ * index changes.
  */
 export function vocabularyOf(database: Database): string {
   // Databases in memory share a name.

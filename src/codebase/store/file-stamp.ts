@@ -1,12 +1,11 @@
 import type { FileStamp } from './index-writer.ts';
 
-/** File systems count time in steps, of 2 s at most (FAT). Within one step a second change leaves no trace. */
+/** File systems store times with a resolution of up to 2 s (FAT). A second change within that time cannot be seen. */
 export const STAMP_MARGIN_MS = 2_000;
 
 /**
- * The stamp of a file whose facts were read after `readAtMs`. The time of the last change of anything about a file
- * (`ctime`), which no program can set, tells of each later change; unless the file had just changed, when the stamp is
- * not to be relied on. (git calls such an entry "racily clean".)
+ * The stamp of a file whose facts were read after `readAtMs`. `ctime`, which no program can set, reveals each later
+ * change, unless the file had just changed: such a stamp cannot be relied on (git calls the entry "racily clean").
  */
 export function stampOf(
   facts: { readonly size: number; readonly mtimeMs: number; readonly ctimeMs: number },
@@ -18,7 +17,7 @@ export function stampOf(
   return { size, mtimeMs, ctimeMs: isSettled ? ctimeMs : null };
 }
 
-/** Whether a file is the one that the stamp was taken of, without reading it. */
+/** Whether a file is unchanged since its stamp was taken, without reading it. */
 export function matchesStamp(
   stamp: FileStamp,
   facts: { readonly size: number; readonly mtimeMs: number; readonly ctimeMs: number },

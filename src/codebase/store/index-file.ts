@@ -9,7 +9,7 @@ import { refusalOf } from './sqlite-faults.ts';
 /** Maximum wait in ms for a reader or writer of another process. */
 export const LOCK_MS = 5_000;
 const CACHE_KIB = 16_384;
-/** WAL size at which its pages are copied into the database; smaller would copy and sync too often. */
+/** WAL size, in pages, at which it is copied into the database; a smaller one would copy and sync too often. */
 const CHECKPOINT_PAGES = 4_000;
 
 export function indexPath(folder: string): string {
@@ -33,7 +33,7 @@ export function openForWriting(
   });
 }
 
-/** What a file is, by its header. Throws errors of SQLite. */
+/** Checks the header of a file. Throws errors of SQLite. */
 export function inspect(database: Database, path: string): Result<'current' | 'empty', IndexRefusal> {
   const application = database.pragma('application_id', { simple: true });
   const version = Number(database.pragma('user_version', { simple: true }));
@@ -49,21 +49,21 @@ export function inspect(database: Database, path: string): Result<'current' | 'e
 }
 
 /**
- * While a run writes, the index is in WAL mode: readers go on, and the writer may be killed at any moment. The change of
- * mode writes one page in place. From MEMORY, SQLite does so without a journal, which after a kill would keep read-only
- * readers out.
+ * While a run writes, the index is in WAL mode: readers continue, and the writer may be killed at any moment. Changing
+ * the mode writes one page in place. From MEMORY, SQLite does so without a journal, which after a kill would lock out
+ * read-only readers.
  */
 export function enterWal(database: Database): void {
   if (database.pragma('journal_mode', { simple: true }) === 'wal') return;
   database.pragma('journal_mode = MEMORY');
-  // Writing on in MEMORY mode could destroy the index.
+  // Continuing in MEMORY mode could destroy the index.
   if (database.pragma('journal_mode = WAL', { simple: true }) !== 'wal')
     throw new SqliteDatabase.SqliteError('The index cannot enter WAL mode.', 'SQLITE_BUSY');
 }
 
 /**
- * Leaves WAL mode, so that the index is one file, which a reader can use without writing to its directory. Returns false
- * if a reader or a full disk is in the way; the index stays in WAL mode then, and usable.
+ * Leaves WAL mode, so that the index is one file, which a reader can use without writing to its directory. Returns
+ * false if a reader or a full disk prevents that; the index then stays in WAL mode and usable.
  */
 export function leaveWal(database: Database, path: string): boolean {
   try {
@@ -80,7 +80,7 @@ export function leaveWal(database: Database, path: string): boolean {
 
 function openOrCreate(folder: string, path: string): Result<Database, IndexRefusal> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // SQLite would create it readable by everyone, and it holds the source code.
+  // SQLite would create it readable by everyone, and it contains the source code.
   closeSync(openSync(path, 'a', 0o600));
   const database = new SqliteDatabase(path, { timeout: LOCK_MS });
   try {
@@ -107,7 +107,7 @@ function create(database: Database): void {
   database.transaction(() => database.exec(SCHEMA))();
 }
 
-/** The database file goes last: a log left behind would be taken for the next file's. */
+/** The database file is moved last: a log left behind would be taken for that of the next file. */
 function setAside(path: string): void {
   const name = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
   for (const suffix of ['-wal', '-shm', '-journal', ''])

@@ -7,8 +7,8 @@ import type { IndexRefusal } from './index-refusal.ts';
 import { refusalOf, saysLocked } from './sqlite-faults.ts';
 
 /**
- * Held by the one process that writes a project's index. It is SQLite's lock on an empty database, so it works alike on
- * all systems, and the system releases it when the process ends, however that happens.
+ * Held by the only process that writes a project's index. It is SQLite's lock on an empty database, so it works the
+ * same on all systems, and is released when the process ends for any reason.
  */
 export class IndexLock {
   readonly #database: Database;

@@ -7,20 +7,20 @@ import type { IndexRefusal } from './index-refusal.ts';
 import { refusalOf } from './sqlite-faults.ts';
 
 const CACHE_KIB = 16_384;
-/** An index that must be read into memory, which is rare, may have this many bytes. */
+/** Maximum size in bytes of an index that must be read into memory, which is rare. */
 const MAX_BYTES_IN_MEMORY = 512 * 1024 * 1024;
 
 interface Open {
   readonly database: Database;
-  /** Identifies the file, as another one may get its name. */
+  /** Identifies the file, because another one may replace it. */
   readonly file: string;
   /** Whether it stays open after a read. */
   readonly isKept: boolean;
 }
 
 /**
- * Reads the index in a folder. Never writes, creates or repairs anything, so it works on a read-only file in a read-only
- * directory. Sees what other processes have completed, also if they have replaced the file.
+ * Reads the index in a folder. Never writes, creates or repairs anything, so it works on a read-only file in a
+ * read-only directory. Sees what other processes have completed, even if they replaced the file.
  */
 export class IndexReader {
   readonly #path: string;
@@ -33,7 +33,7 @@ export class IndexReader {
     this.#onOpen = onOpen;
   }
 
-  /** All that `use` reads belongs to one moment. It must not keep the database, but may cache statements by it. */
+  /** Runs `use` on a consistent snapshot. It must not keep the database, but may cache statements per database. */
   read<T>(use: (database: Database) => T): Result<T, IndexRefusal> {
     try {
       const opened = this.#current();
@@ -54,7 +54,7 @@ export class IndexReader {
     }
   }
 
-  /** The same for searches: NOT_INDEXED unless the repository, or any, has been indexed. */
+  /** The same for searches: NOT_INDEXED unless the repository (or any, if none is given) has been indexed. */
   readIndexed<T>(repositoryId: string | undefined, use: (database: Database) => T): Result<T, IndexRefusal> {
     const result = this.read((database) => {
       const row = database
@@ -93,13 +93,13 @@ export class IndexReader {
     return found.ok ? err({ code: 'NOT_INDEXED' }) : found;
   }
 
-  /** In WAL mode an open connection would keep the writer from making the index one file again. */
+  /** In WAL mode, an open connection would keep the writer from leaving that mode. */
   #release({ database, isKept }: Open): void {
     if (!isKept || database.pragma('journal_mode', { simple: true }) === 'wal') this.close();
   }
 }
 
-/** A connection of the caller's own, which must close it soon. NOT_INDEXED if there is no index. */
+/** Opens a separate connection, which the caller must close soon. NOT_INDEXED if there is no index. */
 export function openToRead(folder: string): Result<Database, IndexRefusal> {
   const path = indexPath(folder);
   if (!existsSync(path)) return err({ code: 'NOT_INDEXED' });

@@ -1,6 +1,6 @@
 /** Why an index cannot be read or written. */
 export type IndexRefusal =
-  /** `repository`: the id that was asked for, if one was. */
+  /** `repository`: the requested id, if any. */
   | { readonly code: 'NOT_INDEXED'; readonly repository?: string | undefined }
   | { readonly code: 'PATH_INVALID'; readonly path: string; readonly reason: string }
   | {

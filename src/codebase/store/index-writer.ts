@@ -11,14 +11,14 @@ export interface RepositoryRow {
   readonly name: string;
 }
 
-/** What tells, without reading it, that a file is unchanged: see `file-stamp.ts`. */
+/** Shows without reading a file that it is unchanged: see `file-stamp.ts`. */
 export interface FileStamp {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number | null;
 }
 
-/** A file as an earlier run has stored it. */
+/** A file as stored by an earlier run. */
 export interface StoredFile extends FileStamp {
   readonly id: number;
   readonly path: string;
@@ -38,21 +38,23 @@ export interface ChunkedFile {
   readonly terms: readonly IndexTerms[];
 }
 
-/** What a run makes visible at its end, besides the files that it has staged. */
+/** Changes that a run makes visible at its end, besides its staged files. */
 export interface Outcome {
-  /** Ids of live files that are not in the repository any more. */
+  /** Ids of live files that are no longer in the repository. */
   readonly goneIds: readonly number[];
-  /** Files whose content is the same. */
+  /** New stamps of files whose content is unchanged. */
   readonly restamped: ReadonlyMap<number, FileStamp>;
   readonly chunkerVersion: number;
   readonly endedAt: string;
   readonly lastRun: string;
 }
 
-/** Rows of this many files are deleted in one transaction. */
+/** Number of files whose rows are deleted in one transaction. */
 const DELETE_FILES = 50;
 
-/** Writes one repository's part of an index. The transactions are its user's, but for `flip` and `deleteSuperseded`. */
+/**
+ * Writes one repository's part of an index. The caller controls transactions, except in `flip` and `deleteSuperseded`.
+ */
 export class IndexWriter {
   readonly #database: Database;
   readonly #repository: RepositoryRow;
@@ -77,7 +79,7 @@ export class IndexWriter {
     ).iterate(this.#repository.id) as IterableIterator<StoredFile>;
   }
 
-  /** Prepares the file for writing; belongs before the first transaction. */
+  /** Prepares the database for writing. Call it before the first transaction. */
   start(now: string, chunkerVersion: number): void {
     enterWal(this.#database);
     const { id, path, name } = this.#repository;
@@ -145,7 +147,7 @@ export class IndexWriter {
     }
   }
 
-  /** Takes back what an earlier run has staged. */
+  /** Deletes files staged by an earlier run. */
   discard(fileIds: Iterable<number>): void {
     const update = this.#prepare("UPDATE files SET state = 'superseded' WHERE id = ?");
     for (const id of fileIds) update.run(id);

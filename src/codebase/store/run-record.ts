@@ -2,7 +2,7 @@ import type { SkipCounts } from '../files/skip-reason.ts';
 
 export type RunStatus = 'success' | 'partial' | 'failed';
 
-/** What `repositories.last_run` tells of the last run that ended, as `index_status` shows it. */
+/** The content of `repositories.last_run`: the last run that ended, as `index_status` shows it. */
 export interface RunRecord {
   readonly ended_at: string;
   readonly duration_seconds: number;
@@ -12,9 +12,9 @@ export interface RunRecord {
   readonly skipped: SkipCounts;
 }
 
-/** Undefined if no run has ended. Throws if the text is not what `writeRunRecord` gives, which is a bug. */
+/** Undefined if no run has ended. Throws if `writeRunRecord` did not write the text, which is a bug. */
 export function readRunRecord(text: string | null): RunRecord | undefined {
-  return text === null ? undefined : (JSON.parse(text) as RunRecord); // written by `writeRunRecord` alone
+  return text === null ? undefined : (JSON.parse(text) as RunRecord); // Written only by `writeRunRecord`.
 }
 
 export function writeRunRecord(record: RunRecord): string {

@@ -1,7 +1,9 @@
-/** Raised with every change of the tables: an older index is built anew, a newer one is refused. */
+/** Increased with every change of the tables: an older index is rebuilt, a newer one is refused. */
 export const SCHEMA_VERSION = 1;
 
-/** Tells our files from other SQLite databases ("ASCB", https://sqlite.org/pragma.html#pragma_application_id). */
+/**
+ * Distinguishes our files from other SQLite databases ("ASCB", https://sqlite.org/pragma.html#pragma_application_id).
+ */
 export const APPLICATION_ID = 0x41534342;
 
 /**
@@ -13,8 +15,8 @@ export const APPLICATION_ID = 0x41534342;
  *
  * `repositories.indexed_at` is null until a run has completed. `last_run` is JSON, see `run-record.ts`.
  *
- * `files.ctime_ms` is null if the file had just changed when it was read: a further change might then have left the
- * time as it is, so the next run compares the hash (see `file-stamp.ts`).
+ * `files.ctime_ms` is null if the file had just changed when it was read: a further change might then not have
+ * changed the time, so the next run compares the hash (see `file-stamp.ts`).
  *
  * The row id of `chunk_terms` is `chunks.id`. Its columns hold the terms of `terms.ts`, not the text.
  */

@@ -60,7 +60,7 @@ export function indexRepositoryTool(deps: ToolDeps): CodebaseTool {
       // The repository is never written to. The rows of the former index stay until those that replace them are
       // complete, so a run that fails or is interrupted loses nothing.
       destructiveHint: false,
-      // A repeated call does and reports something else: first all files, then none, with force_reindex all again.
+      // A repeated call differs: the first indexes all files, the second none, and with force_reindex all again.
       idempotentHint: false,
       // It reads a file system, and may send text to an embedding service, that others change too.
       openWorldHint: true,

@@ -54,7 +54,7 @@ export function indexStatusTool(deps: ToolDeps): CodebaseTool {
       readOnlyHint: true,
       // It changes nothing, so there is nothing to destroy.
       destructiveHint: false,
-      // It leaves no trace.
+      // It has no side effects.
       idempotentHint: true,
       // The index is a file that other programs write.
       openWorldHint: true,

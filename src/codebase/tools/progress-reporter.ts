@@ -1,6 +1,6 @@
 import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
 
-/** How far a long call is. Units are the tool's own, such as files. */
+/** The progress of a long call, in the tool's own units, such as files. */
 export interface ToolProgress {
   readonly done: number;
   /** Absent while it is unknown. */
@@ -10,11 +10,11 @@ export interface ToolProgress {
 
 export type ReportProgress = (progress: ToolProgress) => void;
 
-/** Clients give up on calls that are silent for long, so the last state is repeated as often. */
+/** Clients give up on calls that are silent for long, so the last state is repeated at this interval in ms. */
 const REPEAT_MS = 900;
-/** Time between two notifications, so that a fast run does not flood the client. */
+/** Minimum time in ms between two notifications, so that a fast run does not flood the client. */
 const MIN_INTERVAL_MS = 200;
-/** `progress` must increase with each notification, also where nothing is done (2025-11-25, basic/utilities/progress). */
+/** `progress` must increase with each notification, even if nothing was done (2025-11-25, basic/utilities/progress). */
 const LEAST_STEP = 0.001;
 
 /** Sends a call's progress to a client that gave a token: at most five times a second, and at least once. */
@@ -54,7 +54,7 @@ export class ProgressReporter {
       ...(total !== undefined && total >= progress && { total }),
       message,
     };
-    // The client may be gone; the call learns it by its signal.
+    // The client may be gone; the call learns that from its signal.
     this.#notify({ method: 'notifications/progress', params }).catch(() => undefined);
   }
 }

@@ -16,7 +16,7 @@ interface Input {
   readonly limit: number;
 }
 
-/** Without the bounds of safe integers, which `z.int()` would list. */
+/** Without the safe-integer bounds that `z.int()` would add to the schema. */
 const COUNT = z.number().meta({ type: 'integer', minimum: 0 });
 const LINE = z.number().meta({ type: 'integer', minimum: 1 });
 
@@ -107,7 +107,7 @@ export function searchCodeTool(deps: ToolDeps): CodebaseTool {
       readOnlyHint: true,
       // It changes nothing, so there is nothing to destroy.
       destructiveHint: false,
-      // It leaves no trace, and answers the same for the same index.
+      // It has no side effects, and returns the same for the same index.
       idempotentHint: true,
       // The index is a file that other programs write, and the query may be sent to an embedding service.
       openWorldHint: true,

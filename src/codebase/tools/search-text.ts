@@ -3,7 +3,7 @@ import { printable } from '../../core/printable.ts';
 import type { CodeAnswer } from '../codebase.ts';
 import type { SearchResult } from '../search/assemble-results.ts';
 
-/** A search as models read it: each result with its place, its name and its lines. */
+/** The text of a search for models: each result with its location, name and lines. */
 export function searchText(query: string, project: string, answer: CodeAnswer): string {
   const { results, mode, truncation, diagnosis } = answer;
   const found = counted(results.length, 'result');

@@ -40,11 +40,11 @@ export function setWorkingDirectoryTool({ configs, session }: ToolDeps): Codebas
       title: 'Set the working directory',
       // It changes the session: later calls without a project_id use another project.
       readOnlyHint: false,
-      // It replaces one value, which another call sets back. No file, index or repository is touched.
+      // It replaces one value, which another call can restore. No file, index or repository is touched.
       destructiveHint: false,
       // The last call wins. The same directory twice leaves the same session as once.
       idempotentHint: true,
-      // It looks at directories and config files that are not under this server's control.
+      // It reads directories and config files that are not under this server's control.
       openWorldHint: true,
     },
     input: INPUT,

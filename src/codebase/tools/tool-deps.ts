@@ -5,7 +5,7 @@ import type { ProjectFolders } from '../projects/project-folders.ts';
 import type { ProjectSources } from '../projects/resolve-project.ts';
 import type { Session } from '../session.ts';
 
-/** What the tools and resources work with. */
+/** Dependencies of the tools and resources. */
 export interface ToolDeps {
   readonly codebase: Codebase;
   readonly folders: ProjectFolders;

@@ -10,18 +10,18 @@ import { ProgressReporter, type ReportProgress } from './progress-reporter.ts';
 /** All four hints, and the title that clients show to people. */
 export type Annotations = Hints & { readonly title: string };
 
-/** One of the server's tools, with its own check of the arguments. */
+/** One of the server's tools, which checks its own arguments. */
 export interface CodebaseTool {
   readonly name: string;
   readonly description: string;
   readonly annotations: Annotations;
   readonly input: z.ZodType;
-  /** Of `structured`. */
+  /** Schema of `structured`. */
   readonly output: z.ZodType;
   readonly run: (args: unknown, call: ToolCall) => Promise<Result<Answer, Fault>>;
 }
 
-/** A tool as it is written: `run` gets arguments that its schema has accepted. */
+/** The definition of a tool. `run` gets arguments that its schema has accepted. */
 export interface ToolSpec<Input> extends Omit<CodebaseTool, 'input' | 'run'> {
   readonly input: z.ZodType<Input>;
   readonly run: (input: Input, call: ToolCall) => Promise<Result<Answer, Fault>>;
@@ -35,7 +35,7 @@ export interface ToolCall {
 
 export interface Answer {
   readonly structured: Readonly<Record<string, unknown>>;
-  /** The same for models, shorter. */
+  /** The same as text for models, shorter. */
   readonly text: string;
   /** The work was done, but it failed. */
   readonly isError?: boolean;
@@ -51,7 +51,7 @@ export function tool<Input>(spec: ToolSpec<Input>): CodebaseTool {
   };
 }
 
-/** Calls a tool. A failure that nobody expected is an answer, too. */
+/** Calls a tool. An unexpected exception becomes an error result. */
 export async function callTool(
   { run }: CodebaseTool,
   args: unknown,
@@ -70,7 +70,7 @@ export async function callTool(
   }
 }
 
-/** Where a result carries the members of a fault. A v1 client refuses `structuredContent` of another shape. */
+/** The key of a fault's members in a result. A v1 client rejects `structuredContent` that does not match the schema. */
 export const FAULT_KEY = 'assay.codebase/error';
 
 export function registerTool(server: McpServer, given: CodebaseTool, counters: Counters): void {

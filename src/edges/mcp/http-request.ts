@@ -130,7 +130,7 @@ export async function answerRequest(
     response.on('close', () => {
       if (!response.writableFinished) cancellation.cancel();
     });
-  const place = openRequests.begin(cancellation);
+  const openId = openRequests.begin(cancellation);
   let outcome: Outcome;
   try {
     const send = (bytes: Buffer): boolean => answer.notify(bytes);
@@ -138,7 +138,7 @@ export async function answerRequest(
     outcome = await handleRequest({ caller, identity, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);
-    openRequests.end(place);
+    openRequests.end(openId);
   }
   if (!cancellation.isCancelled) answer.respond(outcome);
   else if (openRequests.isGivenUp(cancellation))

@@ -209,8 +209,8 @@ class McpServer {
       this.#refuse(response, this.#connections.limit);
       return;
     }
-    const place = this.#openRequests.begin(new Cancellation());
-    await others.answer(request, response, admitted).finally(() => this.#openRequests.end(place));
+    const openId = this.#openRequests.begin(new Cancellation());
+    await others.answer(request, response, admitted).finally(() => this.#openRequests.end(openId));
   }
 
   /** Also says where to get a token, if an issuer is known. */

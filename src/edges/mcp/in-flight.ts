@@ -65,8 +65,8 @@ export class OpenRequests {
     return this.#requests.add(cancellation);
   }
 
-  end(place: number | undefined): void {
-    if (place !== undefined) this.#requests.delete(place);
+  end(id: number | undefined): void {
+    if (id !== undefined) this.#requests.delete(id);
     if (this.#onNone !== undefined && this.#requests.size === 0) this.#onNone();
   }
 

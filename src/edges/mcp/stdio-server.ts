@@ -218,7 +218,7 @@ class StdioServer {
       return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
     const cancellation = this.#inFlight.begin(message.idText);
     if (cancellation === undefined) return refusal(message.idText, caller.era, ID_IN_USE);
-    const place = this.#openRequests.begin(cancellation);
+    const openId = this.#openRequests.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.notify(bytes);
       const ask = caller.session?.ask;
@@ -235,7 +235,7 @@ class StdioServer {
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
-      this.#openRequests.end(place);
+      this.#openRequests.end(openId);
     }
   }
 

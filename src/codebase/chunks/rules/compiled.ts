@@ -98,7 +98,7 @@ export const JAVA: Rules = {
   enum_body_declarations: THROUGH,
 };
 
-/** One with a body of its own; others stay with the fields around them. */
+/** A property with a body is a symbol; others stay with the fields around them. */
 function csharpProperty(node: Node): Description | undefined {
   if (lineCount(node) < 3) return undefined;
   const body = node.childForFieldName('accessors') ?? node.childForFieldName('value');
@@ -147,7 +147,7 @@ function cppDeclared(node: Node): Pick<Description, 'name' | 'owner'> {
   return { name: declarator.text.replace(/\s+/g, ' ') };
 }
 
-/** In declarators that have no field for it, such as that of a reference. */
+/** For declarators that have no `declarator` field, such as a reference. */
 const DECLARED = ['function_declarator', 'identifier', 'qualified_identifier', 'operator_name'];
 const MAX_DECLARATORS = 16;
 
@@ -175,7 +175,7 @@ const CPP_KINDS: Readonly<Record<string, ChunkKind>> = {
   enum_specifier: 'enum',
 };
 
-/** Undefined for one that is only declared, or used as a type. */
+/** Undefined for a type that is only declared or used. */
 function cppSpecifier(node: Node | null): Description | undefined {
   const kind = node === null ? undefined : CPP_KINDS[node.type];
   const body = node?.childForFieldName('body') ?? null;

@@ -35,7 +35,7 @@ function assigned(target: Node | null, value: Node | null, whole: Node): Descrip
   return large && { ...large, owner: owner ?? large.owner };
 }
 
-/** The function that a value is, or that is passed to the call that it is: `memo(function () { … })`. */
+/** The function in a value: the value itself, or an argument of a call, as in `memo(function () { … })`. */
 function functionIn(value: Node): Node | undefined {
   if (JS_FUNCTIONS.has(value.type)) return value;
   const passed = value.type === 'call_expression' ? value.childForFieldName('arguments') : null;
@@ -56,7 +56,7 @@ function targetName(target: Node, value: Node): { name: string | null; owner?: s
 
 function statement(node: Node): Description | 'through' | undefined {
   const inner = node.firstNamedChild;
-  // What TypeScript's grammar takes `namespace N {}` for.
+  // TypeScript's grammar parses `namespace N {}` as this.
   if (inner?.type === 'internal_module') return 'through';
   return inner?.type === 'assignment_expression'
     ? assigned(inner.childForFieldName('left'), inner.childForFieldName('right'), node)

@@ -9,7 +9,7 @@ export type Rule =
   | { readonly role: 'scope' }
   /** Belongs to the declaration in it, such as `export` and decorators. */
   | { readonly role: 'wrapper' }
-  /** May hold declarations, if it has at least so many lines. */
+  /** May contain declarations, if it has at least this many lines. */
   | { readonly role: 'through'; readonly minLines: number }
   /** Belongs to the declaration that follows: a comment, an attribute. */
   | { readonly role: 'lead' };
@@ -17,16 +17,16 @@ export type Rule =
 export interface Description {
   readonly kind: ChunkKind;
   readonly name: string | null;
-  /** A symbol that this one is a member of, though it is declared elsewhere. */
+  /** The symbol that this one is a member of, although it is declared elsewhere. */
   readonly owner?: string | null | undefined;
   /** Where the signature ends. */
   readonly body?: Node | null | undefined;
 }
 
-/** Returns undefined if the node is not a declaration after all; it is then looked into if it is large. */
+/** Returns undefined if the node is not a declaration after all; if large, it is then searched for declarations. */
 export type Describe = (node: Node) => Description | 'scope' | 'through' | undefined;
 
-/** By the types of nodes. */
+/** Rules by node type. */
 export type Rules = Readonly<Record<string, Rule>>;
 
 export const WRAPPER: Rule = { role: 'wrapper' };
@@ -60,7 +60,7 @@ export function constant(
   return { kind: 'constant', name: last, owner: parts.length === 0 ? null : parts.join('.'), body: value };
 }
 
-/** `x`, `$x`, `@x`, `Point.ORIGIN` or `Point::ORIGIN`. A pattern of several names is not one. */
+/** `x`, `$x`, `@x`, `Point.ORIGIN` or `Point::ORIGIN`. Does not match a pattern of several names. */
 const DOTTED_NAME = /^@{0,2}[\p{L}_$][\p{L}\p{M}\p{N}_$]*(?:(?:[.]|::)[\p{L}_$][\p{L}\p{M}\p{N}_$]*)*$/u;
 const SEPARATOR = /[.]|::/;
 

@@ -50,7 +50,7 @@ export const RUBY: Rules = {
   assignment: described((node) => constant(node, fieldText(node, 'left'), node.childForFieldName('right'))),
   singleton_class: THROUGH,
   body_statement: THROUGH,
-  // `private def …`, and blocks that hold a whole file.
+  // `private def …`, and blocks that contain a whole file.
   call: { role: 'through', minLines: 2 },
   argument_list: THROUGH,
   do_block: LARGE,
