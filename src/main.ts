@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Nothing is imported before this check: an older Node could not even parse what follows.
+// Nothing is imported before this check: an older Node could not parse the rest of the program.
 const NEEDED = [22, 19];
-/** The commands that live long under load. */
+/** Commands that run for long under load. */
 const RELAYS: ReadonlySet<string | undefined> = new Set(['serve', 'stdio']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const [neededMajor = 0, neededMinor = 0] = NEEDED;
@@ -30,8 +30,8 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
 }
 
 /**
- * What Node has compiled is kept for the next start, of Assay and of the servers that run on Node: a fifth of their time
- * to a first answer. It lies in the user's own cache, as others could put code of theirs into a folder that all share.
+ * Keeps Node's compiled code for the next start of Assay and of servers that run on Node: it saves a fifth of their
+ * time to a first response. The cache is private to the user: in a shared folder others could plant code.
  */
 async function keepCompiled(): Promise<void> {
   const [nodeModule, os, path] = await Promise.all([
@@ -39,7 +39,7 @@ async function keepCompiled(): Promise<void> {
     import('node:os'),
     import('node:path'),
   ]);
-  // An empty or a relative one counts as unset, as https://specifications.freedesktop.org/basedir has it.
+  // An empty or relative path counts as unset (https://specifications.freedesktop.org/basedir).
   const [given, caches, local] = ['NODE_COMPILE_CACHE', 'XDG_CACHE_HOME', 'LOCALAPPDATA'].map((name) => {
     const folder = process.env[name] ?? '';
     return path.isAbsolute(folder) ? folder : undefined;
@@ -51,9 +51,9 @@ async function keepCompiled(): Promise<void> {
 }
 
 /**
- * Calls leave nothing behind, so a large young generation costs memory and wins nothing: under load V8 lets it grow until
- * the process holds 213 MB, with this bound 137 MB (docs/adr/0009). V8 takes it at the start only, so `serve`, the one
- * command that lives long under load, becomes itself again with the flag: same process, 40 ms later.
+ * Calls leave no garbage that survives them, so a large young generation costs memory and gains nothing: under load V8
+ * lets the process grow to 213 MB, with this limit to 137 MB (docs/adr/0009). V8 accepts the flag only at startup, so
+ * `serve` replaces itself with the same command plus the flag: same process id, 40 ms later.
  */
 function boundYoungGeneration(): void {
   const flag = '--max-semi-space-size';

@@ -97,7 +97,9 @@ function refusedRenewal({ code }: OAuthError): Renewal {
     : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };
 }
 
-/** RFC 7009. Whether the issuer revoked the token; false if it offers no revocation or is unreachable. */
+/**
+ * Asks the issuer to revoke the token (RFC 7009). Returns false if it offers no revocation, refuses, or is unreachable.
+ */
 export async function revoke(
   { tokens, client, server }: CredentialContent,
   asked: ServerUrl,

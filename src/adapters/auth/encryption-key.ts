@@ -29,10 +29,10 @@ const VARIABLE = 'ASSAY_ENCRYPTION_KEY';
 
 /** Undefined if there is none yet. KEY_UNUSABLE if it is invalid. */
 export async function readEncryptionKey(
-  place: KeyLocation,
+  location: KeyLocation,
 ): Promise<Result<EncryptionKey | undefined, Refusal>> {
-  if (place.given !== undefined) return keyOf(place.given, VARIABLE);
-  const path = join(place.home, KEY_FILE);
+  if (location.given !== undefined) return keyOf(location.given, VARIABLE);
+  const path = join(location.home, KEY_FILE);
   if (!(await isThere(path))) return ok(undefined);
   // Also revokes the access of other users.
   const guarded = await ensurePrivateFile(path);
@@ -42,16 +42,16 @@ export async function readEncryptionKey(
 }
 
 /** Creates a key in the home if there is none. Concurrent processes get the same one. */
-export async function ensureEncryptionKey(place: KeyLocation): Promise<Result<EncryptionKey, Refusal>> {
-  const found = await readEncryptionKey(place);
+export async function ensureEncryptionKey(location: KeyLocation): Promise<Result<EncryptionKey, Refusal>> {
+  const found = await readEncryptionKey(location);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);
-  const path = join(place.home, KEY_FILE);
-  const folder = await ensureFolder(place.home);
+  const path = join(location.home, KEY_FILE);
+  const folder = await ensureFolder(location.home);
   const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
   const made = folder.ok ? await createPrivateFile(path, text) : folder;
   if (!made.ok) return unusable(JSON.stringify(path), made.error.reason);
-  const read = await readEncryptionKey(place);
+  const read = await readEncryptionKey(location);
   if (!read.ok) return read;
   return read.value === undefined
     ? unusable(JSON.stringify(path), 'it was taken away right after it was made')
@@ -59,19 +59,19 @@ export async function ensureEncryptionKey(place: KeyLocation): Promise<Result<En
 }
 
 /** 32 bytes in base64 or hexadecimal. A passphrase is rejected, since it could be guessed. */
-function keyOf(text: string, place: string): Result<EncryptionKey, Refusal> {
+function keyOf(text: string, origin: string): Result<EncryptionKey, Refusal> {
   const trimmed = text.trim();
   const encoding = /^[\da-f]{64}$/i.test(trimmed) ? 'hex' : 'base64';
   const bytes = Buffer.from(trimmed, encoding);
   if (bytes.length !== KEY_BYTES || !/^[\w+/=-]+$/.test(trimmed))
     return unusable(
-      place,
+      origin,
       'it must be 32 random bytes in base64 or hexadecimal; create them with `openssl rand -base64 32`',
     );
   const id = createHash('sha256').update('assay encryption key ').update(bytes).digest('hex').slice(0, 16);
   return ok({ id, bytes });
 }
 
-function unusable(place: string, reason: string): Result<never, Refusal> {
-  return err({ code: 'KEY_UNUSABLE', place, reason });
+function unusable(origin: string, reason: string): Result<never, Refusal> {
+  return err({ code: 'KEY_UNUSABLE', place: origin, reason });
 }

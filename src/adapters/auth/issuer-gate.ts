@@ -164,7 +164,7 @@ export class IssuerGate implements Gate {
     return err({ code: 'ISSUER_UNAVAILABLE', issuer, waitSeconds: Math.ceil(RETRY_MS / 1_000) });
   }
 
-  /** Logs an outage once, and its end once. */
+  /** Logs the start and the end of an outage once each. */
   #tellAway(verdict: JwtVerdict): void {
     const { issuer, log } = this.#options;
     if (verdict.kind === 'unknown' && !this.#isAway)

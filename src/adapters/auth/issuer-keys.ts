@@ -72,8 +72,8 @@ async function fetchKeys(
   const url = new URL(jwksUri === '' ? issuer : jwksUri);
   const fetching = await openFetchFor({ url, chooser: 'config' }, rules, signal);
   try {
-    const place = jwksUri === '' ? await findJwksUri(issuer, fetching) : jwksUri;
-    const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });
+    const keysUrl = jwksUri === '' ? await findJwksUri(issuer, fetching) : jwksUri;
+    const answer = await fetching.fetch(keysUrl, { headers: { accept: 'application/json' } });
     const found = answer.status === 200 ? memberOf(await jsonOf(answer), 'keys') : undefined;
     if (!Array.isArray(found))
       throw new KeysUnavailable(`has no keys at its jwks_uri (HTTP ${answer.status})`);
@@ -85,8 +85,8 @@ async function fetchKeys(
 
 /** RFC 8414, section 3, and OpenID Connect Discovery 1.0, section 4. The issuer must match (section 3.3). */
 async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<string> {
-  for (const place of metadataUrls(issuer)) {
-    const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });
+  for (const url of metadataUrls(issuer)) {
+    const answer = await fetching.fetch(url, { headers: { accept: 'application/json' } });
     const document = answer.status === 200 ? await jsonOf(answer) : undefined;
     const jwksUri = memberOf(document, 'jwks_uri');
     if (document === undefined || typeof jwksUri !== 'string') continue;

@@ -13,7 +13,10 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Nonce, tag and AES-256-GCM ciphertext. `about` is authenticated but not included; it binds the bytes to a place. */
+/**
+ * Nonce, tag and AES-256-GCM ciphertext. `about` is authenticated but not included; it binds the ciphertext to its
+ * context.
+ */
 export function seal(text: string, about: string, { bytes }: Pick<EncryptionKey, 'bytes'>): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, bytes, nonce, { authTagLength: TAG_BYTES });
@@ -42,16 +45,16 @@ export function unseal(
 }
 
 /** Encrypts registered entries with the key that encrypts sign-ins, which is not in the store. */
-export function entrySeal(place: KeyLocation): EntrySeal {
+export function entrySeal(location: KeyLocation): EntrySeal {
   return {
     async seal(name, entry) {
-      const key = await ensureEncryptionKey(place);
+      const key = await ensureEncryptionKey(location);
       if (!key.ok) return key;
       const sealed = seal(JSON.stringify(entry), aboutOf(name), key.value).toString('base64');
       return ok({ keyId: key.value.id, sealed });
     },
     async open(name, { keyId, sealed }) {
-      const key = await readEncryptionKey(place);
+      const key = await readEncryptionKey(location);
       if (!key.ok) return err(sentenceOf(key.error));
       const isOurs = key.value?.id === keyId;
       const text = isOurs ? unseal(Buffer.from(sealed, 'base64'), aboutOf(name), key.value) : undefined;

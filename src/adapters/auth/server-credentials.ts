@@ -54,10 +54,10 @@ export class ServerCredentials implements Credentials {
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
-    const place = sourceKind(spec.transport).signIn(spec.transport);
-    if (place === undefined || hasOwnAuthorization(spec)) return undefined;
+    const target = sourceKind(spec.transport).signIn(spec.transport);
+    if (target === undefined || hasOwnAuthorization(spec)) return undefined;
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
-    const held = this.#heldFor(spec, place.url, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
+    const held = this.#heldFor(spec, target.url, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
     await held.freshen();
     return {
       subject: held.subject,

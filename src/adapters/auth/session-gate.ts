@@ -18,7 +18,7 @@ import { mintSession, secretDigest } from './mint-token.ts';
 
 export interface SessionGateOptions {
   readonly store: Pick<Store, 'sessions' | 'addSession' | 'useSession' | 'removeSessions' | 'onChange'>;
-  /** The gate for tokens, which sessions rest on. */
+  /** The gate for tokens; a session lasts no longer than the token that opened it. */
   readonly tokens: Gate;
   /** ASSAY_TOKEN. */
   readonly operatorToken: string | undefined;
@@ -30,7 +30,7 @@ export interface SessionGateOptions {
 
 const MAX_LOOK_UP_MS = 2_000;
 const WINDOW_MS = 60_000;
-/** How exactly the last use is stored. */
+/** Precision in ms with which the last use is stored. */
 const USE_MS = 10 * 60_000;
 /** Compared with if the id is unknown, so that timing does not reveal whether an id exists. */
 const NOBODY: Buffer = randomBytes(32);
@@ -39,8 +39,9 @@ const ENDED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED', reason: 'the
 const UNUSABLE: Result<never, Refusal> = err({ code: 'LINK_UNUSABLE' });
 
 /**
- * The sessions of browsers, for all replicas on one store. Nothing is read before the first browser comes. While the
+ * The sessions of browsers, for all replicas on one store. Reads nothing before the first browser connects. While the
  * store is unreadable, the sessions last read remain valid, as tokens do. Whoever opens it closes it, before the store.
+ * /
  */
 export class SessionGate implements PageSessions {
   readonly #options: SessionGateOptions;
@@ -238,7 +239,7 @@ const MARK_DIGITS = 6;
 
 const NOT_OURS = 'the admin pages take only tokens that Assay made';
 
-/** Whoever signed in by a token acts under its name. */
+/** A session opened with a token acts under the name of the token. */
 function identityOf({ id, subject, scopes, credential }: StoredSession): Identity {
   const [kind, of] = credential.split(' ');
   return { subject, scopes, sessionId: id, ...(kind === 'token' && of !== undefined && { tokenId: of }) };

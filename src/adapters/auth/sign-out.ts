@@ -34,10 +34,10 @@ async function revokeAt(
   rules: ReachRules,
 ): Promise<boolean> {
   const spec = specOf(stored, servers);
-  const place = spec && sourceKind(spec.transport).signIn(spec.transport);
-  if (content === undefined || spec === undefined || place === undefined) return false;
+  const target = spec && sourceKind(spec.transport).signIn(spec.transport);
+  if (content === undefined || spec === undefined || target === undefined) return false;
   const { revoke } = await import('./authorization-server.ts');
-  return revoke(content, { url: place.url, chooser: chooserOf(spec) }, rules);
+  return revoke(content, { url: target.url, chooser: chooserOf(spec) }, rules);
 }
 
 export function shownCredentials(

@@ -208,7 +208,7 @@ export class TokenGate implements Gate {
   }
 
   #index(tokens: readonly StoredToken[]): ReadonlyMap<string, Known> {
-    // Excludes tokens named before names that look like an issuer's subject were rejected.
+    // Older versions accepted token names that look like an issuer's subject.
     const ours = tokens.filter(({ name }) => !isIssued(name));
     const asHere = ours.map((token) => ({
       ...token,

@@ -20,7 +20,7 @@ export interface Entry {
 }
 
 /** The location of a key's value. Undefined if the entry does not have the key. */
-export function placeAt(entry: Entry, key: string): ConfigPosition | undefined {
+export function positionAt(entry: Entry, key: string): ConfigPosition | undefined {
   const node = entry.fields.get(key);
   return node && { node, path: [...entry.path, key] };
 }
@@ -33,7 +33,7 @@ export interface Option<T> {
 }
 
 export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<T>): T | undefined {
-  const position = placeAt(entry, key);
+  const position = positionAt(entry, key);
   if (position === undefined) return undefined;
   const value = read(position.node);
   if (value === undefined)
@@ -52,7 +52,7 @@ export function textAt(entry: Entry, position: ConfigPosition): string | undefin
 
 /** A record of strings, such as `env`. As in VS Code, a number counts as its text and null as absent. */
 export function textsAt(entry: Entry, key: string): readonly TextMember[] {
-  const position = placeAt(entry, key);
+  const position = positionAt(entry, key);
   if (position === undefined) return [];
   if (position.node.type !== 'object') {
     entry.collector.problem(position, 'this is not an object', 'Write an object of strings.');

@@ -18,7 +18,7 @@ export interface Expansion {
   readonly foreign: boolean;
 }
 
-/** Stands for a name: VS Code prompts its user for `${input:…}`. */
+/** In `missing`, stands for any `${input:…}`, for which VS Code prompts its user. */
 export const ASKED = 'input:';
 
 /**

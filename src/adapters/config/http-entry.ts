@@ -1,6 +1,6 @@
 import type { AuthSpec, Transport } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
-import { type Entry, type Option, optionAt, placeAt, textAt, textsAt } from './entry-fields.ts';
+import { type Entry, type Option, optionAt, positionAt, textAt, textsAt } from './entry-fields.ts';
 import { membersOf } from './json-tree.ts';
 
 export const HTTP_KEYS: readonly string[] = ['url', 'httpUrl', 'serverUrl', 'headers', 'auth'];
@@ -18,7 +18,7 @@ export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): 
 
 function readUrl(entry: Entry): URL | undefined {
   const { collector } = entry;
-  const position = URL_KEYS.map((key) => placeAt(entry, key)).find((one) => one !== undefined);
+  const position = URL_KEYS.map((key) => positionAt(entry, key)).find((one) => one !== undefined);
   const remedy = 'Write an address that starts with http:// or https://.';
   if (position === undefined) {
     collector.problem(entry, 'the key "url" is missing', remedy);
@@ -91,7 +91,7 @@ const BOOLEAN: Option<boolean> = {
 
 /** Reads "auth" of a server at a URL. Undefined if there is none. An error in it makes the entry invalid. */
 function readAuth(entry: Entry): AuthSpec | undefined {
-  const position = placeAt(entry, 'auth');
+  const position = positionAt(entry, 'auth');
   if (position === undefined) return undefined;
   const { collector } = entry;
   if (position.node.type !== 'object') {
@@ -114,7 +114,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
   const isShared = optionAt(inner, 'shared', BOOLEAN);
   if (clientSecret !== undefined && clientId === undefined)
     collector.problem(
-      placeAt(inner, 'clientSecret') ?? position,
+      positionAt(inner, 'clientSecret') ?? position,
       'there is a "clientSecret" without a "clientId"',
       'Add the "clientId" to which it belongs.',
     );
@@ -130,7 +130,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function wordsAt(entry: Entry, key: string): string | undefined {
-  const position: ConfigPosition | undefined = placeAt(entry, key);
+  const position: ConfigPosition | undefined = positionAt(entry, key);
   const text = position && textAt(entry, position);
   if (position === undefined || text === undefined || VALUE.test(text)) return text;
   entry.collector.problem(

@@ -105,7 +105,7 @@ function findParent(text: string, path: readonly string[]): Result<Parent, Synta
   for (let step = 0; ; step += 1) {
     if (parent.type !== 'object') return err({ offset: parent.offset, reason: 'this is not an object' });
     const [first, second] = membersOf(parent).filter(({ key }) => key === path[step]);
-    // Readers differ in which of the two they use.
+    // Parsers differ in which of the two they use.
     if (second !== undefined) return err({ offset: second.keyNode.offset, reason: 'this key appears twice' });
     if (first === undefined || step === path.length - 1) return ok({ parent, rest: path.slice(step) });
     parent = first.value;

@@ -2,7 +2,7 @@ import { parseTree, printParseErrorCode, type Node, type ParseError } from 'json
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
-/** The first place where a text stops being JSON. */
+/** The first position where a text stops being JSON. */
 export interface SyntaxFault {
   readonly offset: number;
   readonly reason: string;
@@ -34,7 +34,9 @@ export function membersOf(object: Node): readonly TreeMember[] {
   );
 }
 
-/** The tree of a value that was not parsed as JSON. `offsetAt` gives the position of what has one of its own. */
+/**
+ * The tree of a value that was not parsed as JSON. `offsetAt` returns the offset of a value that has one of its own.
+ */
 export function treeOf(
   value: unknown,
   offset: number,

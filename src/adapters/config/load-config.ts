@@ -36,12 +36,12 @@ export interface Config {
   readonly warnings: readonly ConfigProblem[];
 }
 
-/** The environment for reading the file: the process' variables, working directory and user's home folder. */
+/** The environment for reading the file: the process's variables and working directory, and the user's home folder. */
 export interface ConfigEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;
-  /** The absolute folder of Assay's data, if the variables are not to name it. */
+  /** The absolute folder of Assay's data, if the variables must not decide it. */
   readonly assayHome?: string;
 }
 
@@ -116,7 +116,7 @@ const ARRAYS: ReadonlySet<string> = new Set(['functions']);
 /** Keys that other programs use in the same file. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 
-/** Read before anything else: without the rules of a file, the rest of it is not used. */
+/** Read first: if the rules cannot be used, nothing else in the file is. */
 function readPolicies(root: Node): Result<readonly PolicyRule[], SyntaxFault> {
   const [first, second] = membersOf(root).filter(({ key }) => key === 'policy');
   if (second !== undefined)
@@ -152,7 +152,7 @@ function readTopLevel(root: Node, here: EntryContext, collector: ProblemCollecto
     else if (!isKnown && !PASSED_OVER.has(key)) complainOfUnknown({ key, keyNode, value }, collector);
     seen.add(key);
   }
-  return { entries: withoutTwins(entries, collector), settings, local };
+  return { entries: withoutDuplicates(entries, collector), settings, local };
 }
 
 /** An unknown key is a problem if servers are probably in it, as they are then not served; otherwise a warning. */
@@ -185,19 +185,22 @@ function knownKey(written: string): string | undefined {
   return meant?.startsWith(plain.charAt(0)) === true ? meant : undefined;
 }
 
-/** Of two servers with one name, the first wins. */
-function withoutTwins(entries: readonly ServerEntry[], collector: ProblemCollector): readonly ServerEntry[] {
+/** If two servers have the same name, the first wins. */
+function withoutDuplicates(
+  entries: readonly ServerEntry[],
+  collector: ProblemCollector,
+): readonly ServerEntry[] {
   const names = new Set<string>();
   return entries.filter((entry) => {
-    const isTwin = names.has(entry.key);
-    if (isTwin)
+    const isDuplicate = names.has(entry.key);
+    if (isDuplicate)
       collector.problem(
         { node: entry.keyNode, path: entry.path },
         'another server above has this name',
         'Give this one another name.',
       );
     names.add(entry.key);
-    return !isTwin;
+    return !isDuplicate;
   });
 }
 

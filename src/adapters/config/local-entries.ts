@@ -100,7 +100,7 @@ function tell(
   collector: ProblemCollector,
 ): void {
   for (const { field, reason } of faults) {
-    const at = placeOf(node, field.split('.'));
+    const at = deepestNode(node, field.split('.'));
     const [what = reason, remedy = ''] = reason.split(/(?<=\.) /, 2);
     collector.problem(
       { node: at, path: field === '' ? path : [...path, ...field.split('.')] },
@@ -111,7 +111,7 @@ function tell(
 }
 
 /** The deepest existing node on the path. */
-function placeOf(node: Node, [key, ...deeper]: readonly string[]): Node {
+function deepestNode(node: Node, [key, ...deeper]: readonly string[]): Node {
   const found = node.type === 'object' ? membersOf(node).find((member) => member.key === key) : undefined;
-  return found === undefined ? node : placeOf(found.value, deeper);
+  return found === undefined ? node : deepestNode(found.value, deeper);
 }

@@ -5,7 +5,7 @@ import { expandHome } from './expand.ts';
 import type { ConfigEnvironment } from './load-config.ts';
 import { locateHome } from './locate-home.ts';
 
-/** A config file and what named it, so that messages can state both. */
+/** A config file and how it was chosen, for messages. */
 export interface ConfigLocation {
   /** Absolute. The file may not exist. */
   readonly path: string;

@@ -4,7 +4,7 @@ import { shortHash } from '../../core/digest.ts';
 import { isOperationPattern, type OperationFilter } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
-import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
+import { optionAt, positionAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 import { readHeaders } from './http-entry.ts';
 import { membersOf } from './json-tree.ts';
@@ -69,7 +69,7 @@ const MAX_BYTES: Option<number> = {
 type Source = Pick<TransportOf<'openapi'>, 'document' | 'text'>;
 
 function readDocument(entry: Entry): Source | undefined {
-  const [position, inline] = [placeAt(entry, 'openapi'), placeAt(entry, 'document')];
+  const [position, inline] = [positionAt(entry, 'openapi'), positionAt(entry, 'document')];
   if (position === undefined && inline !== undefined) return readInline(entry, inline);
   if (inline !== undefined) {
     entry.collector.problem(
@@ -121,7 +121,7 @@ function readLocation(entry: Entry, position: ConfigPosition): string | undefine
 }
 
 function readBaseUrl(entry: Entry): string | undefined {
-  const position = placeAt(entry, 'baseUrl');
+  const position = positionAt(entry, 'baseUrl');
   const written = position && textAt(entry, position);
   return position === undefined || written === undefined ? undefined : urlAt(entry, position, written)?.href;
 }
@@ -148,7 +148,7 @@ function urlAt(entry: Entry, position: ConfigPosition, written: string): URL | u
 
 /** `{"apiKey": "…", "basicAuth": {"username": "…", "password": "…"}}` */
 function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
-  const position = placeAt(entry, 'credentials');
+  const position = positionAt(entry, 'credentials');
   if (position === undefined) return {};
   const remedy =
     'Write an object: the name of each security scheme, and its token, or {"username", "password"}.';

@@ -16,8 +16,8 @@ import { membersOf, type SyntaxFault } from './json-tree.ts';
 const POLICY = 'policy';
 
 /**
- * `policy` of a config. A file with a wrong rule is refused as a whole: leaving out one that refuses would allow what
- * its author wants refused.
+ * `policy` of a config. A file with an invalid rule is rejected as a whole: skipping a rule that refuses would allow
+ * calls that its author wants refused. /
  */
 export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFault> {
   const twice = repeatedKey(node);
@@ -43,7 +43,7 @@ function faultIn(policy: Node, { pointer = '', reason }: Fault): SyntaxFault {
   return { offset, reason: `${keyOf([POLICY, ...path])}: ${reason}` };
 }
 
-/** Which of the two counts is not said, and one of them may allow what the other refuses. */
+/** Parsers differ in which of two equal keys they use, and one may allow what the other refuses. */
 function repeatedKey(node: Node): SyntaxFault | undefined {
   const seen = new Set<string>();
   for (const { key, keyNode } of node.type === 'object' ? membersOf(node) : []) {

@@ -12,7 +12,7 @@ import { configIn, type ConfigEnvironment } from './load-config.ts';
 /** Reads registered entries like those of a config file in the home. */
 export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' | 'assayHome'>): ReadEntry {
   return (name, entry) => {
-    // Who may register a server may not learn by it what files there are.
+    // Registering a server must not reveal which files exist.
     if (isJsonObject(entry) && Object.hasOwn(entry, 'envFile'))
       return err([
         {
@@ -20,7 +20,7 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
           reason: 'Only an entry of the config file may name a file of variables. Write them under "env".',
         },
       ]);
-    // A disabled entry must be valid, too.
+    // A disabled entry must be valid too.
     const mcpServers = { [name]: isJsonObject(entry) ? { ...entry, disabled: false } : entry };
     const config = configIn('', JSON.stringify({ mcpServers }), { ...environment, env: {} });
     if (!config.ok) return err([{ field: '', reason: 'It is not a server.' }]);
@@ -37,7 +37,7 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
   };
 }
 
-/** Reads operators' own tools and modules as in a config file; relative paths start at the given folder. */
+/** Reads operators' tools and modules as if they were in a config file; relative paths start at the given folder. */
 export function localReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadLocal {
   return {
     tool: readRestTool,

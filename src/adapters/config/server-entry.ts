@@ -10,7 +10,7 @@ import { isTagList, MAX_TAGS } from '../../core/tags.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type ProblemCollector, quoted } from './problem-collector.ts';
-import { optionAt, placeAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
+import { optionAt, positionAt, type Entry, type EntryContext, type Option } from './entry-fields.ts';
 import { CODEBASE_KEYS, readCodebase } from './codebase-entry.ts';
 import { HTTP_KEYS, readHttp, URL_KEYS } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
@@ -220,7 +220,7 @@ function misspelt(written: readonly string[], known: readonly string[]): string 
 function warnOfUnused(entry: Entry, used: readonly string[]): void {
   const known = [...used, ...COMMON_KEYS];
   for (const key of entry.fields.keys()) {
-    const position = placeAt(entry, key);
+    const position = positionAt(entry, key);
     if (position === undefined || known.includes(key)) continue;
     const isKnown = Object.values(READERS).some(({ keys }) => keys.includes(key));
     const reason = isKnown

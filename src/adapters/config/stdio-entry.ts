@@ -11,7 +11,7 @@ import { readAllowedHost } from '../../core/network-rules.ts';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '../../platform/bounded-file.ts';
-import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
+import { optionAt, positionAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
 import { expandHome } from './expand.ts';
 
 export const STDIO_KEYS: readonly string[] = [
@@ -30,7 +30,7 @@ export function readStdio(entry: Entry): Transport | undefined {
   const accepted = readConcessions(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
   if (roots === undefined || network === undefined || accepted === undefined) return undefined;
-  const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
+  const isCwdGiven = positionAt(entry, 'cwd') !== undefined;
   return {
     kind: 'stdio',
     command,
@@ -58,7 +58,7 @@ function readRoots(entry: Entry): readonly string[] | undefined {
 
 /** Hosts; an empty list allows none. */
 function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
-  const position = placeAt(entry, 'network');
+  const position = positionAt(entry, 'network');
   if (position === undefined) return 'any';
   const hosts = readTexts(entry, 'network');
   const bad = hosts?.find((host) => readAllowedHost(host) === undefined);
@@ -72,7 +72,7 @@ function readNetwork(entry: Entry): readonly string[] | 'any' | undefined {
 }
 
 function readConcessions(entry: Entry): readonly SandboxConcession[] | undefined {
-  const position = placeAt(entry, 'sandboxAccepts');
+  const position = positionAt(entry, 'sandboxAccepts');
   const written = readTexts(entry, 'sandboxAccepts');
   const known = SANDBOX_CONCESSIONS.filter((one) => written?.includes(one));
   const bad = written?.find((one) => !SANDBOX_CONCESSIONS.some((concession) => concession === one));
@@ -86,7 +86,7 @@ function readConcessions(entry: Entry): readonly SandboxConcession[] | undefined
 }
 
 function readCommand(entry: Entry): string | undefined {
-  const position = placeAt(entry, 'command');
+  const position = positionAt(entry, 'command');
   const remedy = 'Write the program that starts the server, such as "npx".';
   if (position === undefined) {
     entry.collector.problem(entry, 'the key "command" is missing', remedy);
@@ -128,7 +128,7 @@ const NOUNS = {
 
 /** An array of strings. Undefined, with an error reported, if it is something else. */
 function readTexts(entry: Entry, key: keyof typeof NOUNS): readonly string[] | undefined {
-  const position = placeAt(entry, key);
+  const position = positionAt(entry, key);
   if (position === undefined) return [];
   if (position.node.type !== 'array') {
     const remedy = `Write ${NOUNS[key]} as an array of strings.`;
@@ -141,7 +141,7 @@ function readTexts(entry: Entry, key: keyof typeof NOUNS): readonly string[] | u
   return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
-/** The variables that the entry sets, in a file and by itself. */
+/** The variables that the entry sets through `envFile` and `env`. */
 export function readVariables(entry: Entry): Readonly<Record<string, string>> {
   return { ...readEnvFile(entry), ...readEnv(entry) };
 }
@@ -164,7 +164,7 @@ const MOST_ENV_FILE_BYTES = 1_048_576;
 
 /** As in VS Code: lines of NAME=value, over which `env` takes precedence. Read with the config file. */
 function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
-  const position = placeAt(entry, 'envFile');
+  const position = positionAt(entry, 'envFile');
   const written = position && textAt(entry, position);
   if (position === undefined || written === undefined) return {};
   const file = resolve(entry.here.configDir, expandHome(written, entry.here.home));
@@ -181,7 +181,7 @@ function readEnvFile(entry: Entry): Readonly<Record<string, string>> {
 /** Defaults to Assay's working directory, as in clients; a relative folder starts at the config file's. */
 function readCwd(entry: Entry): string | undefined {
   const { cwd, home, configDir } = entry.here;
-  const position = placeAt(entry, 'cwd');
+  const position = positionAt(entry, 'cwd');
   if (position === undefined) return cwd;
   const written = textAt(entry, position);
   if (written === '') {

@@ -36,7 +36,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
       clearTimeout(timer);
       timer = setTimeout(() => void look(), QUIET_MS);
     });
-    // The number of system watches is limited.
+    // Fails if the system's limit on watches is reached.
     begun.once('error', () => {
       if (usePolling) return;
       void begun.close();

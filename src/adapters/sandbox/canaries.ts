@@ -16,7 +16,7 @@ export function canaryFiles(mark: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Places of secrets below the home folder, and in the system. */
+/** Locations of secrets, in the home folder and in the system. */
 const IN_HOME =
   /^(?:[.](?:ssh|aws|gnupg|azure|kube|docker|mozilla|password-store)|[.]config\/(?:gcloud|gh|google-chrome|chromium)|[.]local\/share\/keyrings)\/|^[.](?:env|netrc|pgpass|git-credentials|npmrc|pypirc|vault-token)$/;
 const IN_SYSTEM = /^\/etc\/(?:g?shadow|sudoers(?:[.]d\/.*)?|ssh\/ssh_host_.*_key)$|^\/proc\/\d+\/environ$/;

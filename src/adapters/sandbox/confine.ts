@@ -25,11 +25,11 @@ import { type Confined, watched } from './watched.ts';
 
 export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'resolve'> {
   readonly rights: SandboxRights;
-  /** Records what is refused, which makes the process slower. */
+  /** Whether to record denials, which slows the process down. */
   readonly isWatched?: boolean;
 }
 
-/** Confines a command. Error: what the machine lacks for that. */
+/** Confines a command. The error says what the machine lacks for that. */
 export type Confine = (command: Command, options: ConfineOptions) => Promise<Result<Confined, SandboxGap>>;
 
 /** `hidden`: files and folders of Assay that no server may read. */
@@ -53,11 +53,14 @@ export function confineWith(
 
 interface Fallback {
   readonly probe?: () => Promise<Result<Enforcement, SandboxGap>>;
-  /** The built `confined-server.js`. Absent: nothing takes the place of a sandbox. */
+  /** The built `confined-server.js`. Absent: there is no fallback without a sandbox. */
   readonly preload?: string | undefined;
 }
 
-/** Under Node's permission model, if the operator accepts that and it holds for the command. */
+/**
+ * The command under Node's permission model. Undefined if the operator does not accept that, or the model cannot
+ * confine the command.
+ */
 async function confinedByNode(
   command: Command,
   { rights, hidden, preload }: Pick<Fallback, 'preload'> & Pick<NodeFacts, 'rights' | 'hidden'>,
@@ -127,12 +130,15 @@ async function confined(
 
 const GATE_PROGRAM = { command: execPath, args: [], cwd: '/' };
 
-/** Processes and threads of one sandbox. Inside its user namespace the limit counts these alone. Of root: `limitArgs`. */
+/**
+ * Maximum number of processes and threads in one sandbox; its user namespace has its own count. For root, see
+ * `limitArgs`.
+ */
 const MAX_PROCESSES = 512;
-/** Of one process of a twin. V8 reserves half a GiB of it for each thread that runs JavaScript. */
+/** Limit for one process of a twin. V8 reserves half a GiB for each thread that runs JavaScript. */
 const MAX_DATA_KIB = 8 * 1024 * 1024;
 
-/** Where memory runs out, the kernel ends twins first. */
+/** Sets the limits. If memory runs out, the kernel kills twins first. */
 function withLimits(rights: SandboxRights): readonly string[] {
   const ofTwin = `ulimit -d ${MAX_DATA_KIB}; echo 1000 2>/dev/null >/proc/self/oom_score_adj; `;
   const processes = `ulimit -p ${MAX_PROCESSES} 2>/dev/null || ulimit -u ${MAX_PROCESSES} 2>/dev/null`;
@@ -140,7 +146,7 @@ function withLimits(rights: SandboxRights): readonly string[] {
   return ['/bin/sh', '-c', script, 'sh'];
 }
 
-/** What a command line declares: folders of data, and the files of the program with its interpreter. */
+/** The data folders that a command line declares, and the files of its program and interpreter. */
 async function dataOf(
   { command, args, cwd, isCwdGiven = false, roots = [] }: Command,
   { home, path }: { readonly home: string; readonly path: string },
@@ -172,7 +178,7 @@ async function interpreterOf(
   return SHEBANG.exec(await readStart(found.path, 256))?.[1];
 }
 
-/** Existing paths, each also as the one that its links lead to. */
+/** The paths that exist, each with its real path. */
 async function withRealPaths(paths: readonly string[]): Promise<readonly string[]> {
   const real = await Promise.all(
     paths.map(async (path) => {
@@ -183,7 +189,7 @@ async function withRealPaths(paths: readonly string[]): Promise<readonly string[
   return [...new Set(real.flat())];
 }
 
-/** The path with the links above its last part followed: nothing can be mounted below a link. */
+/** The path with all links but a final one resolved: nothing can be mounted below a link. */
 async function mountable(path: string): Promise<string> {
   const above = await realpath(dirname(path)).catch(() => dirname(path));
   return resolve(above, path.slice(dirname(path).length).replace(/^\/+/, ''));

@@ -2,20 +2,20 @@ import { posix } from 'node:path';
 import type { SandboxRights } from '../../core/sandbox.ts';
 import { isInside } from './layout.ts';
 
-/** What a confined process gets to see. All paths are absolute and exist. */
+/** What a confined process sees. All paths are absolute and exist. */
 export interface ConfinedFacts {
   readonly rights: SandboxRights;
   /** Whether it shares the network of this machine. */
   readonly hasNetwork: boolean;
   readonly realHome: string;
   readonly cwd: string;
-  /** Folders of data: read-only, or writable with `write_roots`. */
+  /** Data folders: read-only, or writable with `write_roots`. */
   readonly roots: readonly string[];
   /** Files of the program. Always read-only. */
   readonly readable: readonly string[];
   /** Files and folders of Assay that no server may read, wherever they are. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
-  /** Folders at the top level with programs, and links such as `/lib` by what they point to. */
+  /** Top-level folders with programs, and links such as `/lib` with their targets. */
   readonly systemFolders: readonly string[];
   readonly systemLinks: Readonly<Record<string, string>>;
   /** Those of `CONFIG_FILES` that exist. */
@@ -33,7 +33,7 @@ export const PROGRAM_FOLDERS: readonly string[] = [
   ...['/nix', '/gnu', '/snap'],
 ];
 
-/** What programs read of `/etc`: no passwords, keys or settings of services. */
+/** What programs read in `/etc`, without passwords, keys or settings of services. */
 export const CONFIG_FILES: readonly string[] = [
   ...['passwd', 'group', 'nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'resolv.conf', 'services'],
   ...['protocols', 'localtime', 'timezone', 'os-release', 'mime.types', 'locale.alias', 'login.defs'],
@@ -41,7 +41,7 @@ export const CONFIG_FILES: readonly string[] = [
   ...['ca-certificates', 'pki/tls/certs', 'pki/ca-trust', 'crypto-policies', 'fonts', 'python3', 'java'],
 ].map((name) => `/etc/${name}`);
 
-/** What root could change in a kernel without any capability. */
+/** Kernel files that root could write to even without any capability. */
 export const KERNEL_FILES: readonly string[] = [
   'sys',
   'sysrq-trigger',
@@ -60,7 +60,7 @@ interface Mount {
   readonly args: readonly string[];
 }
 
-/** Where the home of a confined process is. It is empty and private. */
+/** The home folder of a confined process, which is empty and private. */
 export function confinedHome(realHome: string): string {
   const isTaken = [...PROGRAM_FOLDERS, '/etc', '/proc', '/sys', '/dev', '/tmp', '/run'].some((path) =>
     isInside(realHome, path),
@@ -68,7 +68,7 @@ export function confinedHome(realHome: string): string {
   return isTaken || realHome === '/' || !posix.isAbsolute(realHome) ? '/home/user' : realHome;
 }
 
-/** Options of bubblewrap. The filter of system calls is read from descriptor 3. */
+/** Options for bubblewrap. The system call filter is read from descriptor 3. */
 export function confinementArgs(facts: ConfinedFacts): readonly string[] {
   const { hasNetwork, systemLinks, needsUserNamespace } = facts;
   const mounts = mountsOf(facts);
@@ -88,7 +88,7 @@ export function confinementArgs(facts: ConfinedFacts): readonly string[] {
   ];
 }
 
-/** Outer folders before those inside them. Of two on one path the later covers the earlier. */
+/** Outer folders before those inside them. Of two at one path, the later covers the earlier. */
 function mountsOf(facts: ConfinedFacts): readonly Mount[] {
   const { rights, realHome, roots, readable, hidden, systemFolders, configFiles } = facts;
   const empty = (path: string): Mount => ({ path, args: emptyFolder(path, facts) });

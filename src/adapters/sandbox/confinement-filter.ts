@@ -46,7 +46,9 @@ const DENIED: Readonly<Record<string, readonly [number, number]>> = {
   syslog: [103, 116],
 };
 
-/** Made to look absent, so that programs fall back to calls that can be judged: io_uring, and `clone3` to `clone`. */
+/**
+ * Made to look absent, so that programs fall back to calls that a filter can check: io_uring, and `clone3` to `clone`.
+ */
 const ABSENT: readonly number[] = [425, 426, 427, 435];
 
 interface Architecture {
@@ -91,8 +93,8 @@ const [NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT] = [0, 4, 16];
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * A seccomp filter that refuses what could lead out of the sandbox or reach sockets of other programs. Sockets named by
- * a path or an abstract name are not bound by read-only mounts. Undefined: the architecture is not supported.
+ * A seccomp filter that denies calls that could lead out of the sandbox or reach sockets of other programs: read-only
+ * mounts do not restrict Unix sockets. Undefined if the architecture is not supported. /
  */
 export function confinementFilter(architecture: string): Buffer | undefined {
   const arch = ARCHITECTURES[architecture];
@@ -132,14 +134,17 @@ function equalTo(...values: readonly number[]): readonly Test[] {
 }
 
 interface Judgement {
-  /** Which argument, counted from 0. */
+  /** Index of the argument, from 0. */
   readonly argument: number;
   readonly mask?: number;
   readonly tests: readonly Test[];
   readonly errno: number;
 }
 
-/** Refuses a system call if one test of an argument holds. The kernel reads only the lower half of these arguments. */
+/**
+ * Denies a system call if one of the tests of an argument matches. The kernel reads only the lower half of these
+ * arguments.
+ */
 function judge(
   number: number,
   { argument, mask = 0xffff_ffff, tests, errno }: Judgement,

@@ -22,7 +22,7 @@ export function queriedName(message: Buffer): string | undefined {
 const TYPE_A = 1;
 const TTL_S = 60;
 
-/** The answer to a query for `name`: its address, or that it has none of this kind. */
+/** The response to a query for `name`: its address, or that it has none of this type. */
 export function answerTo(query: Buffer, name: string, address: string | undefined): Buffer {
   // A length before each label and a zero after the last, then type and class.
   const end = HEADER_BYTES + name.length + 2 + 4;
@@ -32,7 +32,7 @@ export function answerTo(query: Buffer, name: string, address: string | undefine
   answer.writeUInt16BE(hasAddress ? 1 : 0, 6);
   answer.fill(0, 8, HEADER_BYTES);
   if (!hasAddress) return answer;
-  // The name by its place in the question, class IN, and four bytes of address.
+  // A pointer to the name in the question, class IN, and a four-byte address.
   const record = Buffer.from([0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, TTL_S, 0, 4]);
   return Buffer.concat([answer, record, Buffer.from(address.split('.').map(Number))]);
 }

@@ -15,14 +15,16 @@ export interface Enforcement {
   readonly filter: Buffer;
   readonly needsUserNamespace: boolean;
   readonly canLimitSize: boolean;
-  /** Options of an outer bubblewrap that limits the number of processes. Empty: it is not needed, or cannot. */
+  /**
+   * Options of an outer bubblewrap that limits the number of processes. Empty if that is not needed or not possible.
+   */
   readonly limitArgs: readonly string[];
   readonly lacks: readonly SandboxLack[];
 }
 
 /**
- * Root is exempt from `ulimit`, so its sandboxes run inside a process namespace that has only so many ids. The kernel
- * gives ids below 300 out once, so between 512 and 812 processes can run.
+ * Root is exempt from `ulimit`, so its sandboxes run in a process namespace with a limited number of ids. The kernel
+ * assigns ids below 300 only once, so 512 to 812 processes can run. /
  */
 const MAX_PID = 812;
 const LIMIT_ARGS: readonly string[] = [
@@ -31,7 +33,7 @@ const LIMIT_ARGS: readonly string[] = [
   ...['--', '/bin/sh', '-c', `echo ${MAX_PID} >/proc/sys/kernel/pid_max && exec "$@"`, 'sh'],
 ];
 
-/** Before Linux 6.14 there is one limit for the whole machine, which must not be touched. */
+/** Before Linux 6.14 there is only one limit for the whole machine, which must not be changed. */
 function hasLimitPerNamespace(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map((part) => Number.parseInt(part, 10));
   return major > 6 || (major === 6 && minor >= 14);
@@ -42,7 +44,7 @@ export const SEARCHED: string = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:
 export interface MachineFacts {
   readonly platform: NodeJS.Platform;
   readonly architecture: string;
-  /** Where programs are searched for. */
+  /** The PATH to search for programs. */
   readonly path: string;
   /** Such as `6.14.0-29-generic`. */
   readonly kernel: string;
@@ -50,7 +52,7 @@ export interface MachineFacts {
 
 let probed: Promise<Result<Enforcement, SandboxGap>> | undefined;
 
-/** Tries out once per process whether this machine can confine a process. */
+/** Tests once per process of Assay whether this machine can confine a process. */
 export function probeEnforcement(): Promise<Result<Enforcement, SandboxGap>> {
   const { platform, arch } = process;
   return (probed ??= tryEnforcement({
@@ -87,7 +89,7 @@ async function withProcessLimit(means: Enforcement, kernel: string): Promise<Enf
   return canLimit ? limited : { ...means, lacks: ['process_limit'] };
 }
 
-/** Runs nothing with the fewest rights. */
+/** Runs a command that does nothing, with the fewest rights. */
 async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promise<boolean> {
   const { folders, links } = await topLevel();
   const facts: ConfinedFacts = {

@@ -4,8 +4,8 @@ import type { Confined } from './watched.ts';
 import { NetworkGate, type NetworkRules } from './network-gate.ts';
 
 /**
- * Runs first in the sandbox: listens on its loopback interface, passes that socket to Assay, and becomes the server
- * once Assay has it. The channel is closed by then.
+ * Runs first in the sandbox: listens on its loopback interface, passes that socket to Assay, and is replaced by the
+ * server once Assay has closed the channel. /
  */
 const LISTEN_FIRST = `
 const { createServer } = require('node:net');
@@ -20,13 +20,13 @@ listener.listen(0, '127.0.0.1', () => {
   process.send('listening', listener);
 });`;
 
-/** Names of this machine, which in a sandbox lead to the sandbox. */
+/** Names of this machine, which resolve to the sandbox itself inside it. */
 const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
-/** What a sandboxed command line begins with so that it gets a way out through a gate of Assay. */
+/** Precedes a sandboxed command so that its connections go through a gate of Assay. */
 export const GATE_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', LISTEN_FIRST, '--'];
 
-/** The same process with a way out through a gate of its own. Its command line begins with `GATE_COMMAND`. */
+/** The same process, with network access through a gate of its own. Its command line must begin with `GATE_COMMAND`. */
 export function gated(options: ChildOptions, rules: NetworkRules): Confined {
   const gate = new NetworkGate(rules);
   const named = rules.allowed?.map((one) => one.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')) ?? [];

@@ -4,9 +4,9 @@ import { noiseClass } from './noise.ts';
 
 /** A folder whose changes are kept apart from the real one by an overlay. */
 export interface Area {
-  /** Where the server sees it. */
+  /** Its path as the server sees it. */
   readonly path: string;
-  /** Where its content comes from. Never changed. */
+  /** The real folder with its content, which is never changed. */
   readonly lower: string;
   readonly kind: 'declared' | 'home' | 'temporary' | 'system';
 }
@@ -16,7 +16,7 @@ export interface Layout {
   readonly cwd: string;
   /** Outer folders before those inside them. */
   readonly areas: readonly Area[];
-  /** Shown as they are, read-only. */
+  /** Visible unchanged, read-only. */
   readonly readable: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface LayoutFacts {
   readonly temporaryFolders: readonly string[];
 }
 
-/** What a program needs of the system. Everything else at the top level, such as `/run` and `/mnt`, is hidden. */
+/** System folders that a program needs. Everything else at the top level, such as `/run` and `/mnt`, is hidden. */
 export const SYSTEM_FOLDERS: readonly string[] = [
   ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/usr', '/etc', '/opt', '/var', '/srv'],
   ...['/nix', '/gnu', '/snap'],
@@ -99,7 +99,7 @@ export function areaOf(layout: Layout, path: string): Area | undefined {
   return layout.areas.findLast((area) => isInside(path, area.path));
 }
 
-/** By the name inside its area, so that a folder under `/tmp` that was declared is not temporary. */
+/** Judges by the path inside its area, so that a declared folder under `/tmp` does not count as temporary. */
 export function noiseIn(layout: Layout, path: string): NoiseClass | undefined {
   const area = areaOf(layout, path);
   if (area?.kind === 'temporary') return 'temporary';

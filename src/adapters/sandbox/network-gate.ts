@@ -8,9 +8,9 @@ import { reachOf } from '../../platform/addresses.ts';
 import { checkedLookup, type ResolveName } from '../../platform/checked-lookup.ts';
 
 export interface NetworkRules {
-  /** Hosts that it may connect to. Undefined: all at public addresses. */
+  /** Hosts that the process may connect to. Undefined: all at public addresses. */
   readonly allowed: readonly string[] | undefined;
-  /** Where hosts may be that the list names one by one. */
+  /** Address ranges permitted for hosts that the list names explicitly. */
   readonly namedReaches: ReadonlySet<Reach>;
   readonly resolve?: ResolveName | undefined;
 }
@@ -24,8 +24,8 @@ const CONNECT_MS = 30_000;
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'];
 
 /**
- * The way out of a sandbox: an HTTP proxy on a socket that listens inside its network namespace, which has no other
- * way. Addresses are checked before a connection is made.
+ * A sandbox's only network access: an HTTP proxy on a socket that listens inside its network namespace. Addresses are
+ * checked before a connection is made. /
  */
 export class NetworkGate {
   readonly #rules: NetworkRules;
@@ -46,7 +46,7 @@ export class NetworkGate {
     return this.#denials;
   }
 
-  /** Serves a listening socket that the sandboxed process has passed on. False if it is none. */
+  /** Serves a listening socket that the sandboxed process has passed on. Returns false for anything else. */
   serve(handle: unknown): boolean {
     if (!(handle instanceof Listener) || this.#listener !== undefined) return false;
     this.#listener = handle;
@@ -105,7 +105,8 @@ export class NetworkGate {
       return;
     }
     const passed = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name));
-    // Another host in this header would reach a site that is not allowed on a server that has both (RFC 9112 3.2.2).
+    // On a server with several sites, another host in this header would reach one that is not allowed (RFC 9112,
+    // section 3.2.2).
     const headers = { ...Object.fromEntries(passed), host: url.host };
     const { method } = incoming;
     const path = url.pathname + url.search;

@@ -10,8 +10,8 @@ const DNS_PORT = 53;
 const HTTP_PORT = 80;
 
 /**
- * Runs first in the sandbox: takes the ports of DNS and HTTP on its own addresses, passes the sockets to Assay, and becomes
- * the server. If it cannot have them, names are asked and not answered.
+ * Runs first in the sandbox: listens on the ports of DNS and HTTP, passes the sockets to Assay, and is replaced by the
+ * server. If the ports are taken, queries remain unanswered. /
  */
 const TAKE_PORTS = `
 const { createServer } = require('node:net');
@@ -29,11 +29,11 @@ Promise.all([
   ready(pages, 'listening', () => pages.listen(${HTTP_PORT}, '0.0.0.0')),
 ]).then((sockets) => { for (const one of sockets) process.send('socket', one); }, () => process.disconnect());`;
 
-/** What a command line in a sandbox begins with so that its network answers. */
+/** Precedes a sandboxed command so that its DNS queries and HTTP requests are answered. */
 export const SINK_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', TAKE_PORTS, '--'];
-/** Messages that it sends. */
+/** Number of messages that it sends. */
 export const SINK_HANDLES = 2;
-/** Programs that it becomes, one after the other, before it is the server. */
+/** Number of programs that it executes in its own process before the server. */
 export const SINK_EXECUTIONS = 2;
 
 const MAX_NAMES = 10_000;
@@ -41,8 +41,8 @@ const MAX_REQUESTS = 1_000;
 const MAX_URL = 300;
 
 /**
- * What answers in a network without an outside: each name that is asked for has an address of its own, where HTTP requests
- * are read and refused.
+ * Answers in a network namespace without outside access: each queried name gets its own address, where HTTP requests
+ * are recorded and refused. /
  */
 export class NetworkSink {
   readonly #addresses = new Map<string, string>();
@@ -65,7 +65,7 @@ export class NetworkSink {
     else if (handle instanceof Listener) this.#answerPages(handle);
   }
 
-  /** HTTP requests since the last time, and unless a trace has them the names that were asked for. */
+  /** HTTP requests since the last call and, unless a trace has them, DNS queries. */
   take({ isTraced }: { readonly isTraced: boolean }): readonly NetworkRequest[] {
     const taken = isTraced ? this.#requests : [...this.#queries, ...this.#requests];
     this.#requests = [];
@@ -73,7 +73,7 @@ export class NetworkSink {
     return taken;
   }
 
-  /** The trace with the hosts that were meant in place of the addresses that they were given here. */
+  /** The trace with each address that was assigned here replaced by its host name. */
   named({ events, network, isComplete }: Trace): Trace {
     const meant = events.map((event) => this.#meant(event));
     const connections = meant.flatMap((event, at): readonly NetworkRequest[] => {
@@ -131,7 +131,7 @@ export class NetworkSink {
     });
   }
 
-  /** Undefined if too many names have been asked for. */
+  /** Undefined if too many names were queried. */
   #addressOf(name: string): string | undefined {
     const known = this.#addresses.get(name);
     if (known !== undefined || this.#addresses.size >= MAX_NAMES) return known;

@@ -8,7 +8,7 @@ import { Child, type ChildOptions } from '../../platform/child.ts';
 import { findCommand, readStart } from '../../platform/machine.ts';
 import { isInside } from './layout.ts';
 
-/** What runs under Node's permission model, and may read. All paths are absolute. */
+/** What a process under Node's permission model may do. All paths are absolute. */
 export interface NodeFacts {
   readonly rights: TwinRights;
   readonly reads: readonly string[];
@@ -16,24 +16,24 @@ export interface NodeFacts {
   readonly hidden: readonly string[];
   /** The built `confined-server.js`, which is loaded first. */
   readonly preload: string;
-  /** The PATH in which the command is searched. */
+  /** The PATH to search for the command. */
   readonly path: string;
 }
 
-/** SQLite writes files regardless of Node's permissions, and V8 writes files at some of its flags. */
+/** SQLite writes files regardless of Node's permissions, and so does V8 with some of its flags. */
 const FLAGS: readonly string[] = ['--permission', '--no-experimental-sqlite', '--freeze-flags-after-init'];
 /** Exits with 0 if the permission model is in force. */
 const TRY_TO_WRITE = `try { require('node:fs').writeFileSync('/assay/absent', '') } catch ({ code }) { process.exit(code === 'ERR_ACCESS_DENIED' ? 0 : 1) } process.exit(1)`;
 
 let probed: Promise<boolean> | undefined;
 
-/** Tries out once per process whether the Node that runs Assay can confine a server. */
+/** Tests once per process whether the Node that runs Assay can confine a server. */
 export function canConfineNode(preload: string): Promise<boolean> {
   return (probed ??= tryNode(preload));
 }
 
 async function tryNode(preload: string): Promise<boolean> {
-  // A Node without this flag may have SQLite without permissions.
+  // A Node without this flag may have a SQLite that ignores permissions.
   if (!process.allowedNodeEnvironmentFlags.has('--no-experimental-sqlite')) return false;
   const args = [
     ...FLAGS,
@@ -47,8 +47,8 @@ async function tryNode(preload: string): Promise<boolean> {
 }
 
 /**
- * The command under Node's permission model, run by the Node that runs Assay. Undefined if it runs no script with Node, if
- * its options could widen the permissions, or if what it may not read or reach cannot be kept from it.
+ * The command under Node's permission model, run by the Node that runs Assay. Undefined if it runs no script with Node,
+ * if its options could widen the permissions, or if access to files or hosts cannot be denied as required. /
  */
 export async function underNodePermission(
   { command, args, cwd, env, network }: Command,
@@ -94,7 +94,7 @@ function readArgs(paths: readonly string[]): readonly string[] {
   return paths.map((path) => `--allow-fs-read=${path}`);
 }
 
-/** Node denies the network from 25 on. */
+/** Node 25 and later deny network access. */
 function networkArgs(rights: TwinRights): readonly string[] {
   return rights === 'read_network' && process.allowedNodeEnvironmentFlags.has('--allow-net')
     ? ['--allow-net']

@@ -12,8 +12,9 @@ const CLASSES: readonly (readonly [NoiseClass, RegExp])[] = [
 ];
 
 /**
- * Which harmless purpose a name suggests, for a path that begins with `/` at the folder it was declared in. A name
- * proves nothing: a server chooses its names. The WAL of a SQLite database holds data, so it does not count as noise.
+ * The harmless purpose that a name suggests, for a path relative to its declared folder but with a leading `/`. A name
+ * proves nothing, since servers choose their names. The WAL of a SQLite database holds data, so it does not count as
+ * noise. /
  */
 export function noiseClass(path: string): NoiseClass | undefined {
   return CLASSES.find(([, pattern]) => pattern.test(path))?.[0];

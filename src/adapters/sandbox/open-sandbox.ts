@@ -124,7 +124,7 @@ async function writeSeeds(folder: string, homeFiles: Readonly<Record<string, str
   }
 }
 
-/** The system's folders at the top level, and the links to them, such as `/lib`. */
+/** System folders at the top level, and links to them such as `/lib`. */
 async function topLevel(): Promise<{
   readonly folders: readonly string[];
   readonly links: Readonly<Record<string, string>>;
@@ -141,7 +141,7 @@ async function topLevel(): Promise<{
   return { folders, links };
 }
 
-/** A resolver that asks the sandbox's own loopback interface, where the question is traced and answered by the sink. */
+/** A resolver config for the sandbox's own loopback interface, where queries are traced and answered by the sink. */
 async function replacedFiles(folder: string): Promise<Readonly<Record<string, string>>> {
   const replaced: Record<string, string> = {};
   const contents = {

@@ -25,17 +25,17 @@ const INSTALL_STRACE = 'Install strace: "apt-get install strace", "dnf install s
 const ALLOW_NAMESPACES =
   'Allow user namespaces: on Ubuntu "sysctl kernel.apparmor_restrict_unprivileged_userns=0"; in Docker "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined"; or run as root with CAP_SYS_ADMIN.';
 const ALLOW_TRACING = 'Allow ptrace: "sysctl kernel.yama.ptrace_scope=1"; in Docker "--cap-add SYS_PTRACE".';
-/** The folder of bubblewrap's own set-up may not be on the PATH of a service. */
+/** The PATH of a service may lack the folders where bubblewrap is usually installed. */
 const SEARCHED = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 let probed: Promise<Machine> | undefined;
 
-/** Tries out what this machine can do, once per process. */
+/** Tests once per process what this machine can do. */
 export function probeMachine(): Promise<Machine> {
   return (probed ??= probe(process.platform, SEARCHED));
 }
 
-/** `path`: where programs are searched for. */
+/** `path`: the PATH to search for programs. */
 export async function probe(platform: NodeJS.Platform, path: string): Promise<Machine> {
   if (platform !== 'linux')
     return without(ALL, unsupported(platform), 'Run Assay on Linux, for example in Docker or WSL 2.');

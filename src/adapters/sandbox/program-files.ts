@@ -6,9 +6,9 @@ import { isInside } from './layout.ts';
 export interface ProgramFiles {
   /** Files and folders that the program itself consists of. */
   readonly readable: readonly string[];
-  /** Folders of the scripts that it names, in which some servers keep data: up to their `package.json`. */
+  /** Project folders of the scripts that it names (with the `package.json`), where some servers keep data. */
   readonly projects: readonly string[];
-  /** Folders among its arguments, which are its data. */
+  /** Folders among its arguments, which count as its data. */
   readonly folders: readonly string[];
 }
 
@@ -22,7 +22,9 @@ export interface ProgramOptions {
 
 const PROJECT_FILES = ['package.json', 'pyproject.toml'];
 
-/** What a command line names: the interpreter with its libraries, the project of a script, and folders of data. */
+/**
+ * The files that a command line names: the interpreter with its libraries, the project of a script, and data folders.
+ */
 export async function programFiles(options: ProgramOptions): Promise<ProgramFiles> {
   const { command, args, cwd, path, home } = options;
   const readable: string[] = [];
@@ -49,7 +51,7 @@ async function ofCommand(path: string, home: string): Promise<readonly string[]>
   const prefix = dirname(dirname(real));
   const isInstalled =
     basename(dirname(real)) === 'bin' && (await pathFacts(join(prefix, 'lib')))?.is === 'folder';
-  // ~/.local holds much besides programs.
+  // ~/.local contains much more than programs.
   const isShared = isInside(home, prefix) || basename(prefix) === '.local';
   const files = isInstalled && !isShared ? [prefix] : [real];
   if (isInstalled) return [path, ...files];

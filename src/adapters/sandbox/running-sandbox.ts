@@ -28,7 +28,7 @@ export interface SandboxParts {
   readonly layout: Layout;
   readonly machine: Extract<Machine, { canConfine: true }>;
   readonly launcher: Launcher;
-  /** The working folder that was asked for. */
+  /** The requested working folder. */
   readonly startCwd: string;
   /** Paths in the home folder. */
   readonly canaries: ReadonlySet<string>;
@@ -237,7 +237,8 @@ export class RunningSandbox implements Sandbox {
       MAX_END_MS,
     );
     const init = evidence && (await initPid(join(evidence.evidenceFolder, 'info')));
-    // The first process of the namespace takes all others with it, and those that wait for it end in order.
+    // When the first process of the namespace dies, the kernel kills all others, and those that wait for it exit
+    // normally.
     if (init !== undefined && !life.hasEnded) kill(init);
     if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
     await child?.ended;
@@ -251,7 +252,7 @@ export class RunningSandbox implements Sandbox {
   }
 }
 
-/** Of the first process in the sandbox, as bubblewrap reported it. */
+/** Process id of the first process in the sandbox, as reported by bubblewrap. */
 async function initPid(infoPath: string): Promise<number | undefined> {
   const pid = /"child-pid": (\d+)/.exec(await readFile(infoPath, 'utf8').catch(() => ''))?.[1];
   return pid === undefined ? undefined : Number(pid);
@@ -269,7 +270,7 @@ async function ended(pid: number): Promise<void> {
   const deadlineMs = performance.now() + MAX_END_MS;
   while (performance.now() < deadlineMs) {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-    // A process that has ended and was not yet waited for is a zombie.
+    // A zombie has ended, but its parent has not waited for it yet.
     if (stat === undefined || stat.includes(') Z')) return;
     await pause(POLL_MS);
   }

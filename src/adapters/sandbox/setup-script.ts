@@ -24,9 +24,9 @@ export interface ScriptOptions {
 const STATE_BYTES = 256 * 1024 * 1024;
 export const TRACE_BYTES: number = 64 * 1024 * 1024;
 const MAX_FILES = 50_000;
-/** Threads count. Root is exempt from this limit of Linux. */
+/** Includes threads. Linux exempts root from this limit. */
 const MAX_PROCESSES = 1_024;
-/** Longest printed string: an argument, or a DNS query. Paths are never cut. */
+/** Maximum length of a printed string: an argument or a DNS query. Paths are never cut. */
 const STRING_BYTES = 512;
 
 export function unshareArgs(isPrivileged: boolean): readonly string[] {
@@ -67,12 +67,12 @@ export function setupScript({ folder, areas, isPrivileged, programs }: ScriptOpt
   ].join('\n');
 }
 
-/** In a network namespace of its own, in which everyone may take the ports of DNS and HTTP. */
+/** In a new network namespace, where any user may listen on the ports of DNS and HTTP. */
 const IN_OWN_NETWORK =
   '--unshare-net --dev-bind / / --cap-add ALL --die-with-parent -- ' +
   `sh -c 'echo 0 2>/dev/null >/proc/sys/net/ipv4/ip_unprivileged_port_start; exec "$@"' sh`;
 
-/** `-I 3`: signals that end the server do not end the trace of it. */
+/** `-I 3`: signals that end the server do not end its trace. */
 export const STRACE_ARGS: readonly string[] = [
   '-f',
   '--seccomp-bpf',
@@ -92,7 +92,7 @@ function quoted(text: string): string {
 export interface ConfinementOptions {
   readonly folder: string;
   readonly layout: Layout;
-  /** Entries of `/`: system folders, and links such as `/lib`, by what they point to. */
+  /** Entries of `/`: system folders, and links such as `/lib` with their targets. */
   readonly systemFolders: readonly string[];
   readonly systemLinks: Readonly<Record<string, string>>;
   /** Files of the private folder that stand in for files of the system, by path. */
@@ -102,7 +102,7 @@ export interface ConfinementOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Options of bubblewrap, for its `--args`, which other users cannot read. */
+/** Options for bubblewrap, passed through `--args` so that other users cannot read them. */
 export function bwrapArgs(options: ConfinementOptions): readonly string[] {
   const { folder, layout, systemFolders, systemLinks, replaced, user, cwd, env } = options;
   const areas = layout.areas.map(({ path }, n) => ({ path, args: ['--bind', `${folder}/w/m/${n}`, path] }));

@@ -2,7 +2,7 @@ import type { NetworkAddress, NetworkRequest, TracedEvent } from '../../verify/o
 import { queriedName } from './dns-query.ts';
 import { descriptorPath, stringBytes, type SystemCall } from './strace-lines.ts';
 
-/** What a call did with the network; `undefined` if it is not a call on a socket. */
+/** What a call did with the network; undefined if it is not a call on a socket. */
 export interface NetworkCall {
   readonly event?: TracedEvent;
   readonly requests: readonly NetworkRequest[];

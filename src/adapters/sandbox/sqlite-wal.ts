@@ -14,8 +14,8 @@ const MAX_DATABASE_BYTES = 64 * 1024 * 1024;
 type Original = (path: string) => Promise<StateEntry | undefined>;
 
 /**
- * The state with the content of SQLite databases as a reader of them sees it: what is only in a write-ahead log has been
- * committed all the same. Such logs are left out.
+ * The state with SQLite databases as their readers see them: data that is only in a write-ahead log is committed too.
+ * The merged logs are left out. /
  */
 export async function withDatabaseLogs(state: State, original: Original): Promise<State> {
   const whole = new Map(state);
@@ -31,7 +31,7 @@ export async function withDatabaseLogs(state: State, original: Original): Promis
   return whole;
 }
 
-/** The same for what was there before the server started. */
+/** The same for a path as it was before the server started. */
 export async function originalDatabase(path: string, original: Original): Promise<StateEntry | undefined> {
   const entry = await original(path);
   if (entry?.type !== 'file' || path.endsWith(SUFFIX)) return entry;
@@ -48,8 +48,8 @@ function mergedEntry(entry: StateEntry | undefined, log: StateEntry | undefined)
 }
 
 /**
- * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined if the log
- * belongs to something else or holds no commit.
+ * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined if
+ * the log belongs to another database or contains no commit. /
  */
 export function withLog(database: Buffer, log: Buffer): Buffer | undefined {
   if (log.length < WAL_HEADER_BYTES || !MAGIC.includes(log.readUInt32BE(0))) return undefined;

@@ -4,7 +4,7 @@ import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateChange, StateEntry } from '../../verify/observation.ts';
 
-/** Where an overlay is read: what changed, the result, and what was there before. */
+/** The folders of an overlay: the changes, the result, and the original. */
 export interface OverlayFolders {
   /** As the server sees it. */
   readonly path: string;
@@ -20,10 +20,10 @@ const MAX_ENTRIES = 20_000;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_ALL_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
-/** Names of folders that a server nests deeper than this are not read. */
+/** Folders that a server nests deeper than this are not read. */
 const MAX_DEPTH = 100;
 
-/** Reads the state of overlays. The content of files is kept as long as all of it together is small. */
+/** Reads the state of overlays. The content of files is kept up to a total size. */
 export class StateReader {
   readonly #found = new Map<string, StateEntry | undefined>();
   readonly #overlay: OverlayFolders;
@@ -60,14 +60,17 @@ export class StateReader {
         if (this.#isAllowed(depth)) await this.#changed(at, depth + 1);
       } else await this.#created(at, depth);
     }
-    // A folder that was deleted and created again hides what it had without a mark for each file.
+    // A folder that was deleted and recreated hides its former files without a whiteout for each.
     const inMerged = new Set(await names(join(merged, folder)));
     const known = new Set(inUpper);
     for (const name of await names(join(lower, folder)))
       if (!known.has(name) && !inMerged.has(name)) await this.#deleted(join(folder, name), depth);
   }
 
-  /** Something that only the upper layer has, with what is in it. A renamed folder shows its content only when merged. */
+  /**
+   * An entry that only the upper layer has, with its contents. A renamed folder's contents are visible only in the
+   * merged view.
+   */
   async #created(at: string, depth: number): Promise<void> {
     const path = join(this.#overlay.merged, at);
     await this.#add(at, path);
@@ -117,7 +120,7 @@ export class StateReader {
   }
 }
 
-/** Undefined if it cannot be read. The server may replace it meanwhile, also by a FIFO. */
+/** Undefined if it cannot be read. The server may replace it meanwhile, even with a FIFO. */
 async function readFileEntry(
   path: string,
   mayKeepBytes: number,

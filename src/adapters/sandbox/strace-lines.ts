@@ -18,7 +18,7 @@ interface Begun {
 const LINE = /^(\d+)\s+(\d+\.\d+) (.*)$/s;
 const UNFINISHED = ' <unfinished ...>';
 const RESUMED = /^<\.\.\. \w+ resumed>(.*)$/s;
-/** Threads that are inside a traced call. More of them than this are not followed. */
+/** Maximum number of threads inside a traced call; further ones are not followed. */
 const MAX_BEGUN = 20_000;
 
 /** Joins lines into system calls. A call that another thread interrupted is printed in two parts, joined by process id. */
@@ -26,7 +26,7 @@ export class StraceLines {
   readonly #begun = new Map<number, Begun>();
   readonly #onCall: (call: SystemCall) => void;
   readonly #onExit: (pid: number) => void;
-  /** Number of lines that could not be understood. */
+  /** Number of lines that could not be parsed. */
   unreadable = 0;
 
   constructor(onCall: (call: SystemCall) => void, onExit: (pid: number) => void) {
@@ -112,7 +112,7 @@ export function descriptorPath(printed: string): string | undefined {
   return path === undefined ? undefined : unescape(path).toString();
 }
 
-/** The bytes of a printed string; undefined if it is not a string. A long string may have been cut. */
+/** The bytes of a printed string; undefined if it is not a string. Long strings may be truncated. */
 export function stringBytes(printed: string): Buffer | undefined {
   const text = /^"(.*)"(?:\.\.\.)?$/s.exec(printed)?.[1];
   return text === undefined ? undefined : unescape(text);

@@ -1,7 +1,7 @@
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { PROGRAM_FOLDERS } from './confined-view.ts';
 
-/** The folders with programs at the top level, and links such as `/lib`, by what they point to. */
+/** Top-level folders with programs, and links such as `/lib` with their targets. */
 export async function topLevel(): Promise<{
   readonly folders: readonly string[];
   readonly links: Readonly<Record<string, string>>;

@@ -14,10 +14,10 @@ export interface Trace {
 const MAX_EVENTS = 50_000;
 const MAX_LINE_BYTES = 256 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
-/** bubblewrap, then the server. What bubblewrap does before belongs to neither. */
+/** The first program executed is bubblewrap, the next is the server; calls before that do not count. */
 const EXECUTIONS_OF_SETUP = 1;
 
-/** Reads what strace has written since the last time. It writes each call before the program goes on. */
+/** Reads what strace has written since the last read. strace writes each call before the program continues. */
 export class TraceReader {
   readonly #traced: TracedEvents;
   readonly #lines: StraceLines;
@@ -28,7 +28,7 @@ export class TraceReader {
   #network: NetworkRequest[] = [];
   #isComplete = true;
 
-  /** `executions`: of programs that belong to the set-up, besides bubblewrap. */
+  /** `executions`: number of programs executed during set-up besides bubblewrap. */
   constructor(context: TraceContext, executions = 0) {
     this.#executions = -executions;
     this.#traced = new TracedEvents(context);

@@ -4,7 +4,7 @@ import { SocketCalls } from './socket-calls.ts';
 import { descriptorPath, stringBytes, stringList, type SystemCall } from './strace-lines.ts';
 
 export interface TraceContext {
-  /** Where the server starts. */
+  /** The server's initial working folder. */
   readonly cwd: string;
   readonly noiseOf: (path: string) => NoiseClass | undefined;
   /** Undefined for a path that holds no secret. */
@@ -62,12 +62,12 @@ const ON_DESCRIPTOR: Readonly<Record<string, readonly [TracedEvent['kind'], numb
   fremovexattr: ['attributes', 0],
 };
 
-/** Writing there changes nothing that lasts. */
+/** Writing to these changes nothing that lasts. */
 const NOT_A_FILE =
   /^(?:\/dev\/(?:null|zero|full|u?random|tty|ptmx|pts\/\d+|std\w+|fd\/\d+)|\/proc\/(?:self|thread-self|\d+)\/.*|[^/].*)$/;
 const MAX_FOLDERS = 20_000;
 
-/** Turns system calls into events. Paths become absolute by the working folder of each process. */
+/** Turns system calls into events. Resolves relative paths against the working folder of each process. */
 export class TracedEvents {
   readonly #context: TraceContext;
   readonly #folders = new Map<number, string>();
@@ -81,7 +81,7 @@ export class TracedEvents {
     this.#folders.delete(pid);
   }
 
-  /** The event of a call, if it is one, and what it asked of the network. */
+  /** The event of a call, if any, and its network requests. */
   read(call: SystemCall): { event?: TracedEvent; requests: readonly NetworkRequest[] } {
     if (call.args[0]?.startsWith('AT_FDCWD<') === true)
       this.#setFolder(call.pid, descriptorPath(call.args[0]));
@@ -152,7 +152,7 @@ export class TracedEvents {
 
   #opened({ name, args, result }: SystemCall, common: Common, asked?: string): TracedEvent | undefined {
     const flags = name === 'creat' ? 'O_WRONLY|O_TRUNC' : (args[name === 'open' ? 1 : 2] ?? '');
-    // The opened file, with links followed, if it was opened.
+    // The file that was opened, with links resolved; if none was, the requested path.
     const path = descriptorPath(result) ?? asked;
     if (path === undefined) return undefined;
     if (/O_(?:WRONLY|RDWR|TRUNC|CREAT|TMPFILE)/.test(flags)) {
@@ -194,7 +194,7 @@ export class TracedEvents {
   }
 }
 
-/** What every event has. */
+/** Members of every event. */
 export type Common = Pick<TracedEvent, 'atMs' | 'pid' | 'call' | 'error'>;
 
 function errorOf(result: string): { readonly error?: string } {

@@ -11,23 +11,23 @@ import { STRACE_ARGS } from './setup-script.ts';
 import { type Trace, TraceReader } from './trace-reader.ts';
 import { TRACED_CALLS } from './traced-events.ts';
 
-/** What starts a command with certain rights. */
+/** How to start a command with limited rights. */
 export interface Confined extends ChildOptions {
-  /** What was refused to it. Read once it has ended, if it was to be watched. */
+  /** What it was denied; available once it has ended, if it was watched. */
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
-  /** The last connections that were refused to it while it runs. */
+  /** The last connections that it was denied so far. */
   readonly refused?: () => readonly ObservedDenial[];
   /** Called when it has ended. */
   readonly onEnd?: () => void;
 }
 
-/** Blocks of 512 bytes that strace may write. */
+/** Size limit of the trace, in blocks of 512 bytes. */
 const TRACE_BLOCKS = 131_072;
-/** Names are asked of the loopback interface, where nothing answers: the question shows which host was meant. */
+/** Sends DNS queries to the loopback interface, where nothing answers: a query shows which host the server wants. */
 const RESOLVER = 'nameserver 127.0.0.1\n';
 const RESOLVER_FILE = '/etc/resolv.conf';
 
-/** The same process under strace, which records what is refused to it. */
+/** The same process under strace, which records what it is denied. */
 export async function watched(
   options: ChildOptions,
   cwd: string,
@@ -59,7 +59,7 @@ function withResolver(args: readonly string[], resolver: string): readonly strin
   return at < 0 ? args : args.with(at, resolver);
 }
 
-/** What was refused, what is certain to be a change before what may have been meant to read. */
+/** The denials; those that are certainly writes come before those that may only have been reads. */
 export function denialsIn({ events, network }: Pick<Trace, 'events' | 'network'>): readonly ObservedDenial[] {
   const refused = events.filter(({ error }) => error === 'EROFS');
   const writes = [

@@ -221,10 +221,10 @@ function checkOf(tool: BuiltInTool): Check {
 
 /** Tells the model how to correct its arguments. */
 function fieldError({ definition }: BuiltInTool, { path, reason }: SchemaFault): BuiltInResult {
-  const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
+  const subject = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
   const names = Object.keys(definition.inputSchema['properties'] ?? {});
   const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;
-  const text = `${place} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
+  const text = `${subject} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
   return { content: [{ type: 'text', text }], isError: true };
 }
 

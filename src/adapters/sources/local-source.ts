@@ -65,7 +65,7 @@ export class LocalSource implements BuiltInSource {
         skipped.push(...given.value.skipped.map(({ what, why }) => ({ ...within(path, what), why })));
       } else skipped.push({ what: path, of: { module: path }, why: whyNot(given.error) });
     }
-    return ok(withoutTwins(found, skipped));
+    return ok(withoutDuplicates(found, skipped));
   }
 
   onChange(listener: () => void): () => void {
@@ -171,7 +171,7 @@ function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
 }
 
 /** Keeps the first tool of each name. */
-function withoutTwins(found: readonly SkippedTool[], skipped: readonly Skipped[]): BuiltInTools {
+function withoutDuplicates(found: readonly SkippedTool[], skipped: readonly Skipped[]): BuiltInTools {
   const names = new Set<string>();
   const tools: BuiltInTool[] = [];
   const twins: Skipped[] = [];

@@ -83,7 +83,7 @@ function addSteps(ajv: Ajv2020, dialect: Dialect, steps: StepCount): void {
 }
 
 function open(dialect: Dialect, more: Options): Ajv2020 {
-  // Not strict: an unknown format must not fail a value.
+  // Not strict: an unknown format must not make a value invalid.
   return new (ajvOf(dialect).Ajv)({ strict: false, logger: false, ...more });
 }
 

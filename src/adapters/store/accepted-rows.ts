@@ -30,7 +30,7 @@ export async function readAcceptedDigests(
   return digests;
 }
 
-/** A definition that is already accepted stays. */
+/** Keeps definitions that are already accepted. */
 export async function writeFirstAccepted(
   trx: Trx,
   definitions: readonly AcceptedDefinition[],

@@ -29,7 +29,7 @@ export async function requestApproval(
         build.and([build('state', '=', 'approved'), build('scope', '=', 'once')]),
       ]),
     )
-    // One that was approved comes before one that was denied, and that before a pending one.
+    // Approved ones come first, then denied ones, then pending ones.
     .orderBy('state')
     .limit(1)
     .executeTakeFirst();
@@ -138,8 +138,8 @@ function ofTool(trx: Trx, { subject, toolKey, digest }: ApprovalBinding) {
 }
 
 /**
- * Removes what ended long ago and, if there are too many, the oldest of what has expired. One that was used or denied
- * is kept until it expires, since a replay would find it gone. False if there is no room.
+ * Removes approvals that ended long ago and, if there are too many, the oldest revoked or expired ones. Used and denied
+ * ones are kept until they expire, so that a replay is detected. False if there is still no room. /
  */
 async function makeRoom(trx: Trx, { nowMs, keepMs, total }: ApprovalLimits): Promise<boolean> {
   await trx

@@ -24,7 +24,7 @@ export async function writeCalls(trx: Trx, batch: EntryBatch, retention: Retenti
   return entries.at(-1)?.hash ?? batch.previous;
 }
 
-/** Numbers of rows in one statement. There are few, as compiling a statement takes longer than running it. */
+/** Numbers of rows per statement: few, since compiling a statement takes longer than running it. */
 const PORTIONS: readonly number[] = [512, 64, 8, 1];
 
 function* portionsOf(count: number): Generator<readonly [from: number, to: number]> {
@@ -49,7 +49,7 @@ async function insert(trx: Trx, rows: readonly CallRow[]): Promise<void> {
   await trx.executeQuery(query);
 }
 
-/** In the order in which the statement names the columns: that of `rowOf`. */
+/** In the order of the statement's columns, which is that of `rowOf`. */
 function valuesOf(row: CallRow): readonly unknown[] {
   return Object.values(row);
 }
@@ -99,7 +99,7 @@ export async function countCalls(trx: Trx, span: CallSpan): Promise<readonly Cal
   }));
 }
 
-/** A write whose answer was lost is tried again, and may have been done. Entries of a chain are written in order. */
+/** A write whose response was lost is retried, but may have succeeded. Entries of a chain are written in order. */
 async function withoutStored(trx: Trx, entries: readonly NewEntry[]): Promise<readonly NewEntry[]> {
   const [first] = entries;
   if (first === undefined) return entries;
@@ -159,7 +159,7 @@ function jsonOf(text: string | undefined): string | null {
   return text === undefined ? null : JSON.stringify(text);
 }
 
-/** Reads what `rowOf` wrote, or what somebody made of it. */
+/** Reads what `rowOf` wrote, even if someone has tampered with it. */
 function entryOf(row: CallRow): StoredEntry {
   return {
     id: row.id,

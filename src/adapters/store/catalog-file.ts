@@ -62,7 +62,7 @@ interface AbsentEntry extends Pick<KnownEntry, 'name' | 'identity' | 'seenMs'> {
   readonly isAbsent: true;
 }
 
-/** Key, JSON text, what clients accept of it (unless all of it), and Assay's facts about a tool that it builds. */
+/** Key, JSON text, the part that clients accept (if not all of it), and Assay's facts about a built-in tool. */
 type FileDefinition = readonly [
   key: string | null,
   text: string,

@@ -6,7 +6,7 @@ export type Db = Kysely<Tables>;
 /** A connection that is exclusive until the work is done. */
 export type Trx = Kysely<Tables> | Transaction<Tables>;
 
-/** What only one writer may write at the same time. */
+/** A part that only one writer may write at a time. */
 export type Writable = StorePart | 'schema';
 
 /** The few differences between the two databases. */

@@ -68,7 +68,7 @@ function rowOf({ subject, label, source, sinceMs, seenMs }: StoredLabel): LabelR
   };
 }
 
-/** A label of a newer Assay has no meaning here. */
+/** Ignores labels written by a newer Assay. */
 function labelOf(row: LabelRow): readonly StoredLabel[] {
   const label = SESSION_LABELS.find((known) => known === row.label);
   if (label === undefined) return [];

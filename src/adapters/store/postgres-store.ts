@@ -15,7 +15,7 @@ import { readSettingsIfAny } from './record-rows.ts';
 import { sqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
-/** Timeouts in ms: for connecting, for another writer's lock, for a statement, for any answer. */
+/** Timeouts in ms: for connecting, for another writer's lock, for a statement, and for any response. */
 const CONNECT_MS = 5_000;
 const LOCK_MS = 5_000;
 const STATEMENT_MS = 10_000;

@@ -13,7 +13,7 @@ export interface RunningServe {
   readonly pid: number;
   /** Admits processes that can read this file, even if the MCP endpoints require authorization. */
   readonly token: string;
-  /** The version of Assay. Empty if it is so old that it does not say. */
+  /** The version of Assay. Empty if it is too old to say. */
   readonly version: string;
   /** Absolute path of its config file. */
   readonly configPath: string;

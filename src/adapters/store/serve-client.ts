@@ -7,11 +7,11 @@ import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { EventTooLarge, SseParser } from '../../protocol/sse.ts';
 import type { RunningServe } from './running-serve.ts';
 
-/** What a running `serve` answered to an MCP request. */
+/** The response of a running `serve` to an MCP request. */
 export type ServeAnswer =
   | { readonly kind: 'result'; readonly result: JsonObject }
   | { readonly kind: 'error'; readonly error: JsonObject }
-  /** The request did not get there, or its answer did not come back. */
+  /** The request or its response was lost. */
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export interface ServeRequest {
@@ -31,12 +31,12 @@ interface Lost {
   readonly isUnreached: boolean;
 }
 
-/** Longer answers are refused. Servers may send 64 MiB at most. */
+/** Longer responses are refused. Servers may send at most 64 MiB. */
 const MAX_BYTES = 80 * 1024 * 1024;
 const ENDPOINT = '/mcp/all';
 const VERSION = '2025-11-25';
 
-/** Requests of this user's commands to their running `assay serve`. Whoever opens it closes it. */
+/** Sends requests from this user's commands to their running `assay serve`. Whoever opens it closes it. */
 export class ServeClient {
   readonly #serve: RunningServe;
   readonly #client: HttpClient;
@@ -47,7 +47,7 @@ export class ServeClient {
     this.#client = new HttpClient(serve.url);
   }
 
-  /** A JSON document of the REST API. SERVER_UNREACHED if there is none. */
+  /** Fetches a JSON document from the REST API. SERVER_UNREACHED on failure. */
   async read(path: string): Promise<Result<unknown, Refusal>> {
     const chunks: Buffer[] = [];
     const sent = await this.#send({ method: 'GET', path, body: undefined }, (chunk) => chunks.push(chunk));
@@ -57,8 +57,8 @@ export class ServeClient {
   }
 
   /**
-   * Sends an MCP request as a client of the legacy era would, in a session of its own, and waits for the answer for as
-   * long as the gateway takes.
+   * Sends an MCP request as a legacy client, in its own session, and waits for the response as long as the gateway
+   * takes. /
    */
   async request({ method, params, onNotification }: ServeRequest): Promise<ServeAnswer> {
     const opening = { protocolVersion: VERSION, capabilities: {}, clientInfo: OWN_INFO };
@@ -81,7 +81,7 @@ export class ServeClient {
     return { kind: 'refused', refusal: lost.isUnreached ? unreached(lost) : ended(lost) };
   }
 
-  /** Ends the session, and with it a call that is still open. */
+  /** Ends the session, which cancels a call that is still open. */
   async close(): Promise<void> {
     const isOpen = this.#sessionId !== undefined;
     if (isOpen) await this.#send({ method: 'DELETE', path: ENDPOINT, body: undefined }, () => undefined);

@@ -65,7 +65,7 @@ export async function markUsed(trx: Trx, id: string, usedMs: number): Promise<Re
   return ok(undefined);
 }
 
-/** Those of a credential include its unused links. */
+/** The sessions of a credential include its unused links. */
 export async function deleteSessions(trx: Trx, which: SessionSelection): Promise<Result<undefined, Refusal>> {
   const rows = trx.deleteFrom('assay_sessions');
   const selected =

@@ -125,8 +125,8 @@ function connect(path: string, readonly: boolean): Database {
 }
 
 /**
- * Kysely prepares a statement each time it runs it, which takes longer than the run where many rows are inserted. So the
- * last few that write are kept. Those that read are not: their columns may change.
+ * Kysely prepares a statement each time it runs it, which takes longer than running it when many rows are inserted. So
+ * the last few writing statements are cached. Reading ones are not: their columns may change. /
  */
 function kyselyOf(database: Database): Db {
   const kept = new Map<string, Statement>();

@@ -92,7 +92,7 @@ export class SqliteStore implements Store {
     return this.#listeners.add(listener);
   }
 
-  /** Completes earlier calls first. */
+  /** Closes after earlier calls have completed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -97,7 +97,7 @@ export class SqliteThread {
     if (this.#thread !== undefined) this.#leave(this.call('stopListening'));
   }
 
-  /** Completes earlier calls. Make no calls afterwards. */
+  /** Closes after earlier calls have completed. Make no calls afterwards. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#idle);

@@ -6,7 +6,7 @@ import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
- * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not cost its server the others.
+ * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not make the rest of its server's tools fail. /
  */
 export interface Tables {
   /** One row for each applied migration. */
@@ -121,7 +121,7 @@ export interface ApprovalRow {
   readonly state: StoredApprovalState;
   readonly created_ms: number;
   readonly expires_ms: number | null;
-  /** Null until it was answered, and if it was denied. */
+  /** Null while it is pending, and if it was denied. */
   readonly scope: ApprovalScope | null;
   readonly answered_ms: number | null;
   readonly answered_by_json: string | null;
@@ -155,7 +155,7 @@ export interface CallRow {
   readonly previous: string;
   readonly hash: string;
   readonly at_ms: number;
-  /** What queries filter by. Null for entries that are about no single call. */
+  /** The columns to filter by. Null for entries that do not describe a single call. */
   readonly subject_json: string | null;
   readonly server_json: string | null;
   readonly tool_json: string | null;

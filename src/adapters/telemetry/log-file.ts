@@ -13,12 +13,12 @@ interface KeptLog {
   readonly close: () => Promise<void>;
 }
 
-/** Of the file; its predecessor has as many. */
+/** Maximum size of the file, and of its predecessor. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Keeps a log in a file as well: JSON lines from `info` up, and what servers write to stderr, which the log itself has
- * at `debug` only.
+ * Also writes the log to a file: JSON lines from `info` up, and what servers write to stderr, which the log itself
+ * shows only at `debug`. /
  */
 export function withLogFile(log: Log, { path, mask }: LogFileOptions): KeptLog {
   const file = new RotatingFile(path, MAX_BYTES);

@@ -6,7 +6,7 @@ import type { RecentLine, RecentLines } from '../../gateway/ports/recent-lines.t
 export const MAX_LINES = 200;
 /** Characters kept of a line. */
 export const MAX_LINE_LENGTH = 1_000;
-/** Servers whose lines are kept; the one that was quiet longest is forgotten first. */
+/** Maximum number of servers whose lines are kept; the one silent for longest is dropped first. */
 const MAX_SERVERS = 500;
 
 interface RecentLog {
@@ -20,19 +20,19 @@ interface RecentLineOptions {
   readonly nowMs: () => number;
 }
 
-/** Keeps the last lines that a log gets about each server, in memory. */
+/** Keeps the last log lines about each server in memory. */
 export function withRecentLines(log: Log, { mask, nowMs }: RecentLineOptions): RecentLog {
   const servers = new Map<string, RecentLine[]>();
   let id = 0;
   const keep = (server: string, line: Pick<RecentLine, 'level' | 'from' | 'text'>): void => {
     const lines = servers.get(server) ?? [];
-    // The order of the map is that of the last line.
+    // Keeps the map ordered by last line.
     servers.delete(server);
     servers.set(server, lines);
     const [quietest] = servers.keys();
     if (servers.size > MAX_SERVERS && quietest !== undefined) servers.delete(quietest);
     id += 1;
-    // Masked before it is cut, so that no half of a secret stays.
+    // Masked before it is cut, so that no part of a secret remains.
     const text = withoutControls(mask(line.text)).slice(0, MAX_LINE_LENGTH);
     lines.push({ ...line, id, atMs: nowMs(), text });
     if (lines.length > MAX_LINES) lines.shift();

@@ -1,7 +1,7 @@
 import { hasTwins, isMembers, writtenJson } from '../../core/canonical-json.ts';
 import { isCredentialKey } from './credential-names.ts';
 
-/** Arguments of a call, as people may see them. */
+/** Arguments of a call, fit to show to people. */
 export interface ShownArguments {
   /** JSON text, or the start of it. */
   readonly text: string;
@@ -9,19 +9,19 @@ export interface ShownArguments {
   readonly isShortened: boolean;
 }
 
-/** Larger texts are not parsed, as that happens at once. */
+/** Larger texts are not parsed, since parsing blocks the event loop. */
 const MAX_PARSED_LENGTH = 256 * 1024;
 const MAX_LENGTH = 4_000;
 const MAX_DEPTH = 20;
 const MASK = '***';
 
 /**
- * The arguments of a call with credentials masked: strings and numbers below members with such names, and known secrets
- * anywhere. Numbers stand as written, names and structure stay. Texts beyond 4,000 characters are cut.
+ * The arguments of a call with credentials masked: strings and numbers in members with such names, and known secrets
+ * anywhere. Other numbers stay as written; names and structure are kept. Texts beyond 4,000 characters are cut. /
  */
 export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
   const isParsed = text.length <= MAX_PARSED_LENGTH;
-  // Readers differ in which of two equal keys they take, so all of the text is shown.
+  // Parsers differ in which of two equal keys they use, so the whole text is shown.
   const read = isParsed && !hasTwins(text) ? writtenJson(text) : undefined;
   const masking = new Masking();
   const masked = mask(
@@ -42,7 +42,7 @@ interface ValueContext {
 }
 
 class Masking {
-  /** Whether an object or array was masked for its depth. */
+  /** Whether an object or array was masked because it is nested too deeply. */
   isTooDeep = false;
 
   of(value: unknown, { depth, isCredential }: ValueContext): unknown {

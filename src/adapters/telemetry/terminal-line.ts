@@ -4,11 +4,11 @@ import { printable } from '../../core/printable.ts';
 /** One entry of the log, in pino's format. */
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Characters shown of a text, and of a whole line before colours. */
+/** Maximum number of characters of a text, and of a whole line without colours. */
 const MAX_TEXT_LENGTH = 400;
 const MAX_LINE_LENGTH = 1_000;
 
-/** Fields for programs, which say on a terminal what the message says already. */
+/** Fields for programs; for people they only repeat the message. */
 const HIDDEN: ReadonlySet<string> = new Set([
   ...['level', 'time', 'msg', 'server', 'cause'],
   ...['causeCode', 'code', 'stream', 'state', 'era', 'nextStartMs', 'retryMs', 'failures', 'bytes'],
@@ -24,8 +24,8 @@ const LEVELS: Readonly<Record<number, readonly [name: string, colour: 'dim' | 'c
 };
 
 /**
- * An entry of the log as one line for a person: time, level, the server that it is about, message, cause, and the other
- * fields as `key=value`. Contains no control characters but its own colours and line end.
+ * A log entry as one line for people: time, level, server, message, cause, and the other fields as `key=value`. The
+ * only control characters are its own colours and line end. /
  */
 export function terminalLine(json: string, hasColours: boolean): string {
   const entry = JSON.parse(json) as Entry;

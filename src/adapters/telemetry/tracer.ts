@@ -8,7 +8,7 @@ export interface TracerOptions {
   readonly transport: 'tcp' | 'pipe';
 }
 
-/** Where OpenTelemetry's API keeps its globals; it has had only this major version. */
+/** The key under which OpenTelemetry's API stores its globals; it has had only this major version. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**

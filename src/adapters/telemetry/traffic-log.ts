@@ -9,7 +9,7 @@ export interface TrafficLogOptions {
   readonly later: (work: () => void, afterMs: number) => void;
 }
 
-/** Lines per second, on average and at once. */
+/** Average number of lines per second, and the largest burst. */
 const LINES_PER_SECOND = 2;
 const MAX_BURST = 20;
 const SUMMARY_AFTER_MS = 10_000;
@@ -19,8 +19,8 @@ const MAX_CLIENTS = 500;
 const MAX_NAME_LENGTH = 80;
 
 /**
- * Logs clients and their calls, one line each. Beyond a rate, calls are only counted, and a summary says how many; so a
- * load of calls costs a count each. Lines are written after the event that they are about.
+ * Logs clients and their calls, one line each. Beyond a rate, calls are only counted and logged as a total, so under
+ * load a call costs one increment. Lines are written some time after their event. / /
  */
 export class RecentTraffic implements TrafficLog {
   readonly #options: TrafficLogOptions;
@@ -66,7 +66,7 @@ export class RecentTraffic implements TrafficLog {
     setImmediate(() => this.#options.log.info('client connected', fields));
   }
 
-  /** Once, when a second client arrives: what it sees may change without its doing. */
+  /** Warns once, when a second client connects: the tools that it sees may change without its action. */
   #warnOfSharedMode(client: string, endpoint: string): void {
     this.#firstSharing ??= client;
     if (this.#isSharingKnown || client === this.#firstSharing) return;

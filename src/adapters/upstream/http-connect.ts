@@ -12,7 +12,7 @@ import { openSse } from './sse-link.ts';
 
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 
-/** Opens a link over the configured transport, or else the one the server turns out to speak. */
+/** Opens a link over the configured transport, or else over the one that the server speaks. */
 export function connectHttp(opening: LinkAttempt, transport: HttpTransport): Promise<Result<Link, Cause>> {
   return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
 }

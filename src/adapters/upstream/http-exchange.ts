@@ -96,7 +96,7 @@ class HttpExchange implements ResponseHandler, Sender {
     this.#options.onStart?.(status, headers);
   }
 
-  /** Text of other types may hold what does not belong into a log. */
+  /** Text of other media types may contain data that does not belong in a log. */
   isQuoted(): boolean {
     return isEventStream(this.#headers) || isJson(this.#headers);
   }
@@ -234,7 +234,7 @@ class BodyReader implements Reader {
 
   end(end: HttpEnd, onTaken: () => void): void {
     const body = this.#body;
-    // A 202 carries no response, though some servers send a word with it. Neither does a body that breaks off.
+    // A 202 carries no response, even if some servers send a body with it. A body that breaks off carries none either.
     if (end.kind !== 'answered' || end.status === 202 || body.length === 0) {
       onTaken();
       return;

@@ -37,7 +37,7 @@ export const IS_OF_LINK: ReadonlySet<string> = new Set([
 ]);
 
 const MAX_LOGGED_LENGTH = 2_000;
-/** In bytes: enough to recognize a proxy's error page or a line meant for stderr. */
+/** Bytes of an invalid message to quote: enough to recognize a proxy's error page or a line meant for stderr. */
 const MAX_QUOTED_LENGTH = 200;
 
 /** The sender, and whether invalid text may be quoted in the log: not from an HTTP answer of another media type. */
@@ -109,13 +109,13 @@ export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer |
     : undefined;
 }
 
-/** Our request id as a response or progress notification carries it, also as a string; undefined if it is not ours. */
+/** Our request id as a response or progress notification carries it, even as a string; undefined if it is not ours. */
 export function ownIdOf(text: string | undefined): number | undefined {
   const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Whether a response carries this id of ours, also as a string. */
+/** Whether a response carries this id of ours, even as a string. */
 export function isId(text: string, id: number): boolean {
   return text === String(id) || ownIdOf(text) === id;
 }

@@ -24,7 +24,7 @@ export interface UpstreamDeps {
   /** Resolves host names; defaults to the system resolver. */
   readonly resolve?: ResolveName | undefined;
   readonly launcher: Launcher;
-  /** What starts a command in a sandbox. Error: what the machine lacks for that. */
+  /** Returns how to start a command in a sandbox. The error says what the machine lacks for that. */
   readonly confine: (
     command: Command,
     options: {
@@ -42,7 +42,7 @@ export interface UpstreamDeps {
   readonly credentials?: Credentials | undefined;
 }
 
-/** What starts a process in a sandbox. See `Confined` in adapters/sandbox. */
+/** How to start a process in a sandbox. See `Confined` in adapters/sandbox. */
 interface ConfinedOptions extends ChildOptions {
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
   readonly refused?: () => readonly ObservedDenial[];

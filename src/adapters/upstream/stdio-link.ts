@@ -56,7 +56,7 @@ export async function openStdio(
   if (again === undefined || opening.signal.aborted) return err(cause);
   const second = await attempt(opening, transport, again);
   if (second.ok) return second;
-  // It exits whatever it is sent; from now on, spawn it once per attempt.
+  // It exits whatever it is sent, so from now on it is spawned once per attempt.
   if (again === 'legacy') deps.suspects.set(spec.name, 'legacy');
   return err(again === 'legacy' ? cause : second.error.cause);
 }
@@ -65,7 +65,7 @@ interface Failure {
   readonly cause: Cause;
   /**
    * The era to try next in a new process. Legacy: it exited, as some legacy servers do on a message they do not expect
-   * before `initialize`. Modern: it speaks both eras, but was started so slowly that it has chosen the legacy one.
+   * before `initialize`. Modern: it speaks both eras, but started so slowly that it settled on the legacy one. /
    */
   readonly again: Era | undefined;
 }
@@ -102,7 +102,7 @@ async function attempt(
   if (!facts.ok) {
     const hasDied = conversation.hasEnded && recalled === undefined;
     const again = hasDied ? 'legacy' : facts.error.again;
-    // Before it is ended: what it writes then is not why it failed.
+    // Read before the process is ended: whatever it writes after that is not the cause.
     const cause = withStderr(facts.error.cause, stderr.errorLine);
     conversation.end(cause);
     await child.end();
@@ -125,11 +125,11 @@ async function attempt(
 
 interface Started {
   readonly child: Child;
-  /** The last connections that its sandbox refused. */
+  /** The last connections that its sandbox denied. */
   readonly refused?: (() => readonly ObservedDenial[]) | undefined;
 }
 
-/** Starts the process, in a sandbox if it is a twin or its server has none without one. */
+/** Starts the process, in a sandbox if it is a twin or its server has `sandbox: "strict"`. */
 async function start(
   opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,

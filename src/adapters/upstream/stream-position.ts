@@ -1,6 +1,6 @@
 import type { SseParser } from '../../protocol/sse.ts';
 
-/** Delay in ms before reconnecting if the server names none; doubles up to the maximum after attempts in vain. */
+/** Delay in ms before reconnecting if the server names none; doubles up to the maximum after failed attempts. */
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
 /** Maximum delay in ms that a server may ask for; anything longer is taken for a mistake. */
@@ -9,7 +9,7 @@ const MAX_REQUESTED_MS = 5 * 60_000;
 const MIN_DOUBLED_MS = 50;
 /** Maximum number of ids kept to detect duplicate events; replays follow the last of them. */
 const MAX_IDS = 4_096;
-/** What is safe in a header unescaped. */
+/** Ids that need no escaping in a header. */
 const HEADER_SAFE = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
 /**

@@ -21,7 +21,7 @@ export interface ConnectRecord {
   readonly savedMs: number;
 }
 
-/** An entry of the client that Assay has too, and its place in the file. */
+/** A client's entry for a server that Assay has too, and its path in the file. */
 export interface MovedEntry {
   readonly path: readonly string[];
   readonly value: JsonObject;

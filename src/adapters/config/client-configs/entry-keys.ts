@@ -12,16 +12,16 @@ export interface EntryFault {
   readonly reason: string;
 }
 
-interface InOurWords {
+interface RenamedKeys {
   /** With the keys of Assay's config; nodes keep their position in the client's file. */
   readonly members: readonly TreeMember[];
-  /** Keys without a meaning here. */
+  /** Keys that Assay has no equivalent for. */
   readonly leftOut: readonly string[];
   readonly fault: EntryFault | undefined;
 }
 
 /** Renames the keys of a client's entry to those of Assay. */
-export function inOurWords(entry: Node, dialect: Dialect): InOurWords {
+export function renameKeys(entry: Node, dialect: Dialect): RenamedKeys {
   const given = membersOf(entry);
   const own = new Set(given.map(({ key }) => key));
   const members = new Map<string, TreeMember>();
@@ -33,7 +33,7 @@ export function inOurWords(entry: Node, dialect: Dialect): InOurWords {
     else if (typeof translated === 'string') fault ??= { node: value, reason: translated };
     else
       for (const [name, node] of translated) {
-        // Zed writes null for what an entry does not have.
+        // Zed writes null for absent values.
         if (node.type === 'null') continue;
         const former = members.get(name);
         const isTaken = name !== key && own.has(name);
@@ -51,7 +51,7 @@ function merged(one: Node, other: Node): Node {
   return { ...one, children: [...(one.children ?? []), ...(other.children ?? [])] };
 }
 
-/** Assay's keys for a value. Undefined if it has no meaning here; a text says why the entry cannot run. */
+/** Assay's keys for a value. Undefined if there is no equivalent; a string says why the entry cannot run. */
 type Rule = (
   value: Node,
   dialect: Dialect,
@@ -61,7 +61,7 @@ const named =
   (name: string): Rule =>
   (value) => [[name, value]];
 
-/** A value made from the client's, for its place. */
+/** A value derived from the client's, at the same position. */
 function made(name: string, value: unknown, at: Node): readonly (readonly [string, Node])[] {
   return [[name, treeOf(value, at.offset)]];
 }
@@ -94,7 +94,7 @@ function timeLimit(value: Node, unit: number): ReturnType<Rule> {
   return limit >= 1 && limit < 2 ** 31 ? made('timeoutMs', limit, value) : undefined;
 }
 
-/** Names of variables under other names, such as those of headers. */
+/** Values that name variables, such as `{header: VARIABLE}`, as references to them. */
 function variables(value: Node): JsonObject {
   const texts = membersOf(value).filter((member) => member.value.type === 'string');
   return Object.fromEntries(texts.map((member) => [member.key, `\${${String(member.value.value)}}`]));
@@ -152,7 +152,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['tools', (value) => (isOurs(value) ? [['tools', value]] : undefined)],
 ]);
 
-/** Other clients have an array there, or settings of single tools. */
+/** Other clients use this key for an array or for per-tool settings. */
 function isOurs(tools: Node): boolean {
   const members = tools.type === 'object' ? membersOf(tools) : [];
   return (

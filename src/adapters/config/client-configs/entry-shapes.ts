@@ -20,7 +20,7 @@ export const TYPED: EntryShape = {
 
 export const SERVER_URL: EntryShape = { stdio, http: (serverUrl) => ({ serverUrl }) };
 
-/** Versions before it had `type` take a plain `url` for the older transport. */
+/** Versions without `type` take a plain `url` for the older transport. */
 export const HTTP_URL: EntryShape = { stdio, http: (httpUrl) => ({ httpUrl }) };
 
 /** A `url` without a type means the older transport. */

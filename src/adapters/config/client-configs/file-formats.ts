@@ -5,7 +5,7 @@ import { membersOf, parseJsonTree, type SyntaxFault } from '../json-tree.ts';
 import type { Client } from './clients.ts';
 import { parseTomlTree, withTable, withoutTable } from './toml-file.ts';
 
-/** Reads and edits one format of settings files. Edits leave all bytes that are not of the member as they are. */
+/** Reads and edits one format of settings files. An edit leaves all bytes outside the member unchanged. */
 interface FileFormat {
   /** A tree of JSON values with their positions. */
   readonly parse: (text: string) => Result<Node, SyntaxFault>;

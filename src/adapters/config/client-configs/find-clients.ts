@@ -6,7 +6,7 @@ import { readSources, sourcesOf } from './sources.ts';
 import { valueOf } from './translate-entry.ts';
 import { isJsonObject } from '../../../core/json-object.ts';
 
-/** The clients of this machine that have servers. A file that cannot be read is left out: `import` says what is wrong. */
+/** The clients of this machine that have servers. A file that cannot be read is left out; `import` reports why. */
 export async function findClients(
   environment: Machine & { readonly ownCommand: OwnCommand },
 ): Promise<readonly FoundClient[]> {

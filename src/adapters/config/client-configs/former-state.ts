@@ -7,7 +7,7 @@ import { addressOf, isAssay, type OwnCommand } from './own-entry.ts';
 import type { SettingsFile } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
 
-/** Whose file it is, and how Assay is started. */
+/** The client that a file belongs to, and the command that starts Assay. */
 export interface FileContext {
   readonly client: Client;
   readonly ownCommand: OwnCommand;

@@ -89,7 +89,7 @@ async function copyOnce(
   return backup.ok ? ok({ ...report, backup: backup.value }) : backup;
 }
 
-/** The entries of which Assay's config has the same server. */
+/** The entries whose server is already in Assay's config. */
 export async function knownEntries(
   { client, project }: { readonly client: string; readonly project: string | undefined },
   environment: ImportEnvironment,

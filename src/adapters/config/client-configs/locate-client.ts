@@ -25,12 +25,12 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
   const paths = pathsOf(machine.platform);
   return client.userFiles
     .filter(({ systems }) => systems?.includes(system) ?? true)
-    .map((place) => {
-      const base = folderOf(place.base, machine);
+    .map((file) => {
+      const base = folderOf(file.base, machine);
       return {
-        path: paths.join(base, ...place.path),
-        sign: signOf(place, base, machine),
-        shape: place.shape ?? client.shape,
+        path: paths.join(base, ...file.path),
+        sign: signOf(file, base, machine),
+        shape: file.shape ?? client.shape,
       };
     });
 }

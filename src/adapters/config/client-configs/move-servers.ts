@@ -18,8 +18,8 @@ import { valueOf } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
 
 /**
- * Takes those entries out of a client's files of which Assay's config has the same server, and records them, so that an
- * undo restores the files. CLIENT_UNKNOWN, CONFIG_UNREADABLE, CONFIG_INVALID or FILE_UNWRITABLE on failure.
+ * Removes from a client's files the entries whose server is in Assay's config, and records them so that an undo can
+ * restore the files. CLIENT_UNKNOWN, CONFIG_UNREADABLE, CONFIG_INVALID or FILE_UNWRITABLE on failure. /
  */
 export async function moveServers(
   { client: id, project, except }: MoveRequest,
@@ -63,11 +63,11 @@ async function takeOut(
   const { withoutMember } = FORMATS[client.format];
   const moved: MovedEntry[] = [];
   let { text } = settings;
-  for (const { path: place, member } of entries) {
-    const [value, without] = [valueOf(member.value), withoutMember(text, place)];
+  for (const { path: keys, member } of entries) {
+    const [value, without] = [valueOf(member.value), withoutMember(text, keys)];
     if (without === undefined || !isJsonObject(value)) continue;
     text = without;
-    moved.push({ path: place, value });
+    moved.push({ path: keys, value });
   }
   const key = { assayHome: environment.assayHome, client: client.id, path };
   const record = await readRecord(key);
@@ -75,7 +75,7 @@ async function takeOut(
   const saved = await saveRecord(
     {
       ...{ client: client.id, path, former: kept.former, savedMs: environment.nowMs },
-      // They stay in the file.
+      // Assay's own entries stay in the file.
       entries: record?.entries ?? new Map(),
       moved: [...kept.moved, ...moved],
       written: hashOf({ ...settings, text }),

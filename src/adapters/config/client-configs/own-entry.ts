@@ -57,12 +57,12 @@ export function isAssay(entry: JsonObject, ownCommand: OwnCommand): boolean {
   );
 }
 
-/** The URL of an entry, under whatever key. */
+/** The URL of an entry, whichever key holds it. */
 export function addressOf(entry: JsonObject): unknown {
   return entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
 }
 
-/** Assay's default port; anything else that listens on it locally is not an MCP server to import. */
+/** Whether this is the endpoint of a local Assay on its default port. */
 function isOwnAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || url.port !== '4444') return false;

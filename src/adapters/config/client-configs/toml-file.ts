@@ -6,8 +6,8 @@ import type { Edited } from '../json-edit.ts';
 import { positionOf, treeOf, type SyntaxFault } from '../json-tree.ts';
 
 /**
- * Parses TOML as the tree that the same values have as JSON. Tables and keys have their positions; what is inside of a
- * value has that of the value. Dates become strings.
+ * Parses TOML into the tree that the same values would have as JSON. Tables and keys have their own positions; anything
+ * inside a value has the position of that value. Dates become strings. /
  */
 export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
   const parsed = parseToml(text);
@@ -17,8 +17,8 @@ export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
 }
 
 /**
- * Sets the table at `path` in a TOML text. All other bytes stay. Fails if
- * the text is not TOML, or if a table cannot be added there, as in an inline table.
+ * Sets the table at `path` in a TOML text. All other bytes stay unchanged. Fails if the text is not TOML, or if a table
+ * cannot be added there, as in an inline table. /
  */
 export function withTable(
   text: string,
@@ -100,7 +100,7 @@ function partsOf(
   });
 }
 
-/** The parts of what is at `path`, without those inside of another. */
+/** The parts at or below `path`, without those nested in another. */
 function partsAt(parts: readonly Part[], path: readonly string[]): readonly Part[] {
   const own = parts.filter((part) => isWithin(part.path, path));
   const tables = own.filter(({ isTable }) => isTable);
@@ -113,7 +113,7 @@ function isWithin(path: readonly string[], outer: readonly string[]): boolean {
   return outer.every((key, index) => path[index] === key);
 }
 
-/** Dates are no JSON. */
+/** JSON has no dates. */
 function plain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(plain);
@@ -135,7 +135,7 @@ function bareOr(key: string): string {
   return /^[\w-]+$/.test(key) ? key : written(key);
 }
 
-/** TOML has the escapes of JSON, and wants one more character escaped. */
+/** TOML has JSON's escapes, but requires one more character to be escaped. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value).replaceAll('\u007f', String.raw`\u007f`);
@@ -158,7 +158,7 @@ function memberAt(root: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Without the lines of these parts; `lead` also takes what matches at the end of the text before each. */
+/** Removes the lines of these parts, and before each of them whatever text matches `lead`. */
 function withoutLines(text: string, parts: readonly Part[], lead?: RegExp): string {
   let rest = text;
   for (const { from, to } of parts.toReversed()) {

@@ -1,7 +1,7 @@
 import type { posix } from 'node:path';
 import type { Node } from 'jsonc-parser';
 import { membersOf, treeOf, type TreeMember } from '../json-tree.ts';
-import { inOurWords, type Dialect, type EntryFault } from './entry-keys.ts';
+import { renameKeys, type Dialect, type EntryFault } from './entry-keys.ts';
 import { type Inputs, variableOf } from './inputs.ts';
 
 /** The context of an entry that determines what its texts mean. */
@@ -21,7 +21,7 @@ interface Translated {
 
 /** Translates an entry, which must be an object, and drops unsupported keys. `isOff`: the client has it disabled. */
 export function translateEntry(entry: Node, home: EntryHome, isOff: boolean): Translated {
-  const { members, leftOut, fault } = inOurWords(entry, home);
+  const { members, leftOut, fault } = renameKeys(entry, home);
   const faults = fault === undefined ? [] : [fault];
   const properties = members.map(({ key, keyNode, value }) => {
     const filled = filledIn(value, (node, text) => {
@@ -106,7 +106,7 @@ function fillIn(text: string, fillings: Fillings & Dialect): TranslatedText {
   return { text: filled, fault };
 }
 
-/** The ways of clients to refer to variables, in ours. */
+/** Translates each client's syntax for variables to Assay's. */
 const REFERENCES: Readonly<
   Record<NonNullable<Dialect['references']> | 'none', (text: string) => TranslatedText>
 > = {

@@ -57,7 +57,7 @@ interface Step {
   readonly whole: string | undefined;
 }
 
-/** Undefined if the file contains nothing of Assay any more. */
+/** Undefined if nothing of Assay is left in the file. */
 function stepFor(record: ConnectRecord, settings: SettingsFile, context: FileContext): Step | undefined {
   if (record.written === hashOf(settings)) {
     const whole = record.former;

@@ -52,7 +52,7 @@ class ModuleSource implements BuiltInSource {
   #serving: ServingProcess | undefined;
   #starting: Promise<Result<ServingProcess, string>> | undefined;
   #manifest: Manifest | undefined;
-  /** Why the current files could not be loaded, so that an older version serves or none. */
+  /** Why the current files could not be loaded; an older version, or none, serves meanwhile. */
   #brokenBy: string | undefined;
   #crashes: CrashRecord = NO_CRASHES;
   #changes = 0;

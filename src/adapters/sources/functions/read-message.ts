@@ -2,7 +2,7 @@ import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sourc
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../../../core/json-object.ts';
 
-/** Deeper than any intentional nesting, and far from overflowing the stack. */
+/** Deeper than any intentional nesting, but far from overflowing the stack. */
 const MAX_DEPTH = 500;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

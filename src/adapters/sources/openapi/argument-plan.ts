@@ -46,7 +46,7 @@ export function planArguments(
   return { slots, body: { kind: 'members', members, takesOthers: flat.others !== undefined } };
 }
 
-/** Parameters that share a name get their place as a suffix. */
+/** Parameters that share a name get their location as a suffix. */
 function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string>): readonly Slot[] {
   const counts = new Map<string, number>();
   for (const { name } of parameters) {
@@ -58,7 +58,7 @@ function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string
   return parameters.map((parameter) => {
     const name = argumentName(parameter.name);
     if (counts.get(name) === 1 && !reserved.has(name)) return { argument: name, parameter };
-    const base = `${name.slice(0, MAX_LENGTH - 10)}_${parameter.place}`;
+    const base = `${name.slice(0, MAX_LENGTH - 10)}_${parameter.location}`;
     let argument = base;
     for (let count = 2; taken.has(argument); count += 1) argument = `${base}_${count}`;
     taken.add(argument);

@@ -50,7 +50,7 @@ export function buildRequest(plan: RequestPlan, text: string): Result<ReadyReque
   if (!written.ok) return written;
   const headers = headersOf(plan, given, written.value);
   if (!headers.ok) return headers;
-  const named = plan.secrets.filter(({ place }) => place === 'header').map(({ name }) => name);
+  const named = plan.secrets.filter(({ location }) => location === 'header').map(({ name }) => name);
   return ok({
     method: plan.method,
     url: url.value,
@@ -78,8 +78,8 @@ function urlOf(plan: RequestPlan, given: ExactArguments): Result<URL, string> {
       const value = given.get(argument);
       return isAbsent(value) ? [] : inQuery(parameter, value);
     }),
-    ...plan.secrets.flatMap(({ place, name, value }): readonly Pair[] =>
-      place === 'query' ? [[encoded(name), encoded(value)]] : [],
+    ...plan.secrets.flatMap(({ location, name, value }): readonly Pair[] =>
+      location === 'query' ? [[encoded(name), encoded(value)]] : [],
     ),
   ];
   const query = [server.search.slice(1), literalQuery, ...pairs.map((pair) => pair.join('='))];
@@ -118,7 +118,7 @@ function dotted(argument: string): string {
   return `The argument ${argument} contains a "." or ".." path segment, which would change the path of the request. Nothing was sent.`;
 }
 
-/** Also next to an encoded separator: some servers decode before they check. */
+/** Counts dots next to an encoded separator too: some servers decode before they check. */
 function hasDots(value: unknown): boolean {
   if (typeof value !== 'string') return Array.isArray(value) && value.some(hasDots);
   return value.split(/[/\\]/).some(isDotSegment);
@@ -190,8 +190,8 @@ function headersOf(
   const cookies = cookiesOf(plan, given);
   const before = headers.get('cookie')?.[1];
   if (cookies !== '') put('Cookie', before === undefined ? cookies : `${before}; ${cookies}`);
-  for (const { place, name, value } of plan.secrets) {
-    if (place !== 'header') continue;
+  for (const { location, name, value } of plan.secrets) {
+    if (location !== 'header') continue;
     if (!isHeaderValue(value))
       return err(
         `The credential for the header ${JSON.stringify(name)} contains a character that is not allowed in a header.`,
@@ -206,14 +206,14 @@ function cookiesOf(plan: RequestPlan, given: ExactArguments): string {
     const value = given.get(argument);
     return isAbsent(value) ? [] : inQuery(parameter, value);
   });
-  const secrets = plan.secrets.flatMap(({ place, name, value }): readonly Pair[] =>
-    place === 'cookie' ? [[encoded(name), encoded(value)]] : [],
+  const secrets = plan.secrets.flatMap(({ location, name, value }): readonly Pair[] =>
+    location === 'cookie' ? [[encoded(name), encoded(value)]] : [],
   );
   return [...pairs, ...secrets].map((pair) => pair.join('=')).join('; ');
 }
 
-function slotsIn(plan: RequestPlan, place: Slot['parameter']['place']): readonly Slot[] {
-  return plan.arguments.slots.filter(({ parameter }) => parameter.place === place);
+function slotsIn(plan: RequestPlan, location: Slot['parameter']['location']): readonly Slot[] {
+  return plan.arguments.slots.filter(({ parameter }) => parameter.location === location);
 }
 
 function isAbsent(value: unknown): boolean {

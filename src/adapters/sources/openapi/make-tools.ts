@@ -161,14 +161,14 @@ function unfitness({ method, path }: Operation): string | undefined {
 
 /** Whether the operator supplies the parameter, so that it is not a tool argument. */
 function isSettled(
-  { name, place }: Parameter,
+  { name, location }: Parameter,
   headers: Readonly<Record<string, string>>,
   secrets: Result<readonly Secret[], string>,
 ): boolean {
   const isSame = (other: string): boolean =>
-    place === 'header' ? other.toLowerCase() === name.toLowerCase() : other === name;
-  if (place === 'header' && Object.keys(headers).some(isSame)) return true;
-  return secrets.ok && secrets.value.some((secret) => secret.place === place && isSame(secret.name));
+    location === 'header' ? other.toLowerCase() === name.toLowerCase() : other === name;
+  if (location === 'header' && Object.keys(headers).some(isSame)) return true;
+  return secrets.ok && secrets.value.some((secret) => secret.location === location && isSame(secret.name));
 }
 
 function acceptOf(mediaTypes: readonly string[]): string {
@@ -278,6 +278,6 @@ function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | un
   if (!check.ok) return undefined;
   const fault = check.value(value);
   if (fault === undefined) return undefined;
-  const place = fault.path.length === 0 ? '' : `at ${JSON.stringify(fault.path.join('.').slice(0, 200))} `;
-  return `${place}${fault.reason}`;
+  const location = fault.path.length === 0 ? '' : `at ${JSON.stringify(fault.path.join('.').slice(0, 200))} `;
+  return `${location}${fault.reason}`;
 }

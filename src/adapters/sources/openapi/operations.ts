@@ -169,7 +169,7 @@ function hintsIn(annotations: unknown): DeclaredHints {
   return isMembers(annotations) ? declaredHints(annotations) : {};
 }
 
-/** A nearer `x-mcp` overrides a general one, also if the two contradict each other. */
+/** A nearer `x-mcp` overrides a general one, even if the two contradict each other. */
 function withHints(general: DeclaredHints, nearer: DeclaredHints): DeclaredHints {
   const both = { ...general, ...nearer };
   if (!isContradiction(both)) return both;

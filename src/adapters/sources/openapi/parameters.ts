@@ -9,7 +9,7 @@ type ParameterLocation = 'path' | 'query' | 'header' | 'cookie';
 /** One parameter of an operation (OpenAPI 3.1.1, section 4.8.12). */
 export interface Parameter {
   readonly name: string;
-  readonly place: ParameterLocation;
+  readonly location: ParameterLocation;
   readonly isRequired: boolean;
   readonly form: ParameterForm;
   readonly schema: Located | undefined;
@@ -43,22 +43,22 @@ export function parametersOf(
   operation: Operation,
   documents: Documents,
 ): Result<readonly Parameter[], string> {
-  const byPlace = new Map<string, Parameter>();
+  const byLocation = new Map<string, Parameter>();
   for (const owner of [operation.item, operation.located]) {
     const list = memberAt(owner, 'parameters')?.value;
     if (list !== undefined && !Array.isArray(list)) return err('its parameters are no list');
     for (const value of (list ?? []) as readonly unknown[]) {
       const read = readParameter({ value, at: owner.at }, documents);
       if (!read.ok) return read;
-      byPlace.set(`${read.value.place} ${read.value.name}`, read.value);
+      byLocation.set(`${read.value.location} ${read.value.name}`, read.value);
     }
   }
   const inPath = placeholdersOf(operation.path);
-  const declared = [...byPlace.values()].filter(({ name, place }) => {
-    if (place === 'path') return inPath.includes(name);
-    return place !== 'header' || !(DECLARED_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
+  const declared = [...byLocation.values()].filter(({ name, location }) => {
+    if (location === 'path') return inPath.includes(name);
+    return location !== 'header' || !(DECLARED_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
   });
-  const missing = inPath.filter((name) => !byPlace.has(`path ${name}`));
+  const missing = inPath.filter((name) => !byLocation.has(`path ${name}`));
   return ok([...missing.map((name) => undeclared(name, operation)), ...declared]);
 }
 
@@ -73,16 +73,16 @@ function readParameter(located: Located, documents: Documents): Result<Parameter
   if (!end.ok) return end;
   const { value } = end.value;
   if (!isMembers(value) || typeof value['name'] !== 'string') return err('one of its parameters has no name');
-  const { name, in: place, required, description, deprecated, example } = value;
+  const { name, in: location, required, description, deprecated, example } = value;
   const named = `its parameter ${JSON.stringify(name)}`;
-  if (!isPlace(place)) return err(`${named} is in ${shownPlace(place)}, which is not supported`);
-  const form = formOf(value, place);
+  if (!isLocation(location)) return err(`${named} is in ${shownLocation(location)}, which is not supported`);
+  const form = formOf(value, location);
   if (form === undefined)
-    return err(`${named} has the style ${JSON.stringify(value['style'])}, which a ${place} has not`);
+    return err(`${named} has the style ${JSON.stringify(value['style'])}, which a ${location} has not`);
   return ok({
     name,
-    place,
-    isRequired: place === 'path' || required === true,
+    location,
+    isRequired: location === 'path' || required === true,
     form,
     schema: form.style === 'json' ? contentSchema(end.value) : memberAt(end.value, 'schema'),
     description: typeof description === 'string' && description.trim() !== '' ? description : undefined,
@@ -95,7 +95,7 @@ function readParameter(located: Located, documents: Documents): Result<Parameter
 function undeclared(name: string, { located }: Operation): Parameter {
   return {
     name,
-    place: 'path',
+    location: 'path',
     isRequired: true,
     form: { style: 'simple', explode: false, allowReserved: false },
     schema: { value: { type: 'string' }, at: located.at },
@@ -103,27 +103,27 @@ function undeclared(name: string, { located }: Operation): Parameter {
   };
 }
 
-function shownPlace(place: unknown): string {
-  return typeof place === 'string' ? JSON.stringify(place.slice(0, 40)) : 'no place';
+function shownLocation(location: unknown): string {
+  return typeof location === 'string' ? JSON.stringify(location.slice(0, 40)) : 'no place';
 }
 
-function isPlace(place: unknown): place is ParameterLocation {
-  return typeof place === 'string' && Object.hasOwn(STYLES, place);
+function isLocation(location: unknown): location is ParameterLocation {
+  return typeof location === 'string' && Object.hasOwn(STYLES, location);
 }
 
-/** Undefined if the place does not support the style. */
+/** Undefined if the location does not support the style. */
 function formOf(
   value: Readonly<Record<string, unknown>>,
-  place: ParameterLocation,
+  location: ParameterLocation,
 ): ParameterForm | undefined {
-  const [usual = 'simple'] = STYLES[place];
-  const style = value['style'] === undefined ? usual : STYLES[place].find((one) => one === value['style']);
+  const [usual = 'simple'] = STYLES[location];
+  const style = value['style'] === undefined ? usual : STYLES[location].find((one) => one === value['style']);
   if (style === undefined) return undefined;
   const { explode, allowReserved, content } = value;
   return {
     style: isMembers(content) ? 'json' : style,
     explode: typeof explode === 'boolean' ? explode : style === 'form',
-    allowReserved: allowReserved === true && place === 'query',
+    allowReserved: allowReserved === true && location === 'query',
   };
 }
 

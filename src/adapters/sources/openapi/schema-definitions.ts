@@ -167,9 +167,9 @@ function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknow
   const clean = last.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, NAME_LENGTH);
   const name = clean === '' ? 'schema' : clean;
   if (!taken.has(name)) return name;
-  // Names must not depend on where the document lies on this machine.
-  const place = key.startsWith(folder) ? key.slice(folder.length) : key;
-  return `${name}_${shortHash(place, 8)}`;
+  // Names must not depend on where the document is on this machine.
+  const path = key.startsWith(folder) ? key.slice(folder.length) : key;
+  return `${name}_${shortHash(path, 8)}`;
 }
 
 interface SchemaMeasure {

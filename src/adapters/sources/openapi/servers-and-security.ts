@@ -89,9 +89,9 @@ function webUrl(text: string, at?: string): URL | undefined {
   return url;
 }
 
-/** A secret and its place in a request. */
+/** A secret and its location in a request. */
 export interface Secret {
-  readonly place: 'header' | 'query' | 'cookie';
+  readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly value: string;
 }
@@ -111,7 +111,7 @@ export function secretsOf(operation: Operation, options: SecurityOptions): Resul
   const { root } = options.documents;
   const general = isMembers(root.value) ? root.value['security'] : undefined;
   const security = operation.members['security'] ?? general;
-  // An alternative without the list around it is a common mistake, and no reason to call without a secret.
+  // An alternative that is not in a list is a common mistake; it must not cause calls without a secret.
   const alternatives = (Array.isArray(security) ? security : [security]).filter(isMembers);
   if (alternatives.length === 0) return ok([]);
   const lacks: string[] = [];
@@ -155,11 +155,11 @@ type Made =
   | { readonly kind: 'unknown'; readonly what: string };
 
 function secretOf(scheme: Readonly<Record<string, unknown>>, credential: Credential | undefined): Made {
-  const { type, name, in: place } = scheme;
-  if (type === 'apiKey' && typeof name === 'string' && isPlace(place)) {
-    const header = place === 'header' ? name : undefined;
+  const { type, name, in: location } = scheme;
+  if (type === 'apiKey' && typeof name === 'string' && isLocation(location)) {
+    const header = location === 'header' ? name : undefined;
     if (typeof credential !== 'string') return { kind: 'missing', what: 'a key', header };
-    return { kind: 'secret', secret: { place, name, value: credential.trim() }, header };
+    return { kind: 'secret', secret: { location, name, value: credential.trim() }, header };
   }
   const kind = type === 'http' ? String(scheme['scheme']).toLowerCase() : type;
   if (kind === 'basic') return basic(credential);
@@ -176,7 +176,7 @@ function basic(credential: Credential | undefined): Made {
   const pair =
     typeof credential === 'string' ? credential.trim() : `${credential.username}:${credential.password}`;
   const value = `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
-  return { kind: 'secret', secret: { place: 'header', name: header, value }, header };
+  return { kind: 'secret', secret: { location: 'header', name: header, value }, header };
 }
 
 /** Accepts a token with or without the `Bearer` prefix. */
@@ -184,16 +184,16 @@ function bearer(credential: Credential | undefined): Made {
   const header = 'Authorization';
   if (typeof credential !== 'string') return { kind: 'missing', what: 'a token', header };
   const value = `Bearer ${credential.trim().replace(/^bearer\s+/i, '')}`;
-  return { kind: 'secret', secret: { place: 'header', name: header, value }, header };
+  return { kind: 'secret', secret: { location: 'header', name: header, value }, header };
 }
 
-function isPlace(place: unknown): place is Secret['place'] {
-  return place === 'header' || place === 'query' || place === 'cookie';
+function isLocation(location: unknown): location is Secret['location'] {
+  return location === 'header' || location === 'query' || location === 'cookie';
 }
 
 /**
- * A document's author chooses its servers and could divert the secrets of one API to another. So secrets go only where
- * the operator or a local file says, or to the document's own origin.
+ * A document's author chooses its servers and could redirect secrets of one API to another. So secrets are sent only to
+ * servers named by the operator or a local file, or to the document's own origin. /
  */
 export function withheldSecrets(
   secrets: Result<readonly Secret[], string>,

@@ -138,7 +138,7 @@ function firstType(declared: unknown): string | undefined {
 /** One `name=value` of a query or a form, both encoded. */
 export type Pair = readonly [name: string, value: string];
 
-/** Encodes a text for its place in a request. */
+/** Encodes a text for its location in a request. */
 type Encode = (text: string) => string;
 
 /** Encodes all but the unreserved characters of RFC 3986, section 2.3. */
