@@ -194,6 +194,16 @@ describe('an import', () => {
     expect(verdictOf(await full.limited.post('/import', input))).toBe('200');
   });
 
+  it.each<[what: string, entry: JsonObject]>([
+    ['code search, which reads every folder', { type: 'codebase' }],
+    ['a document in a file', { openapi: '/etc/passwd' }],
+    ['a command', { command: 'node' }],
+  ])('of %s takes the scope execute', async (_what, entry) => {
+    const gateways = [{ name: 'taken', entry, createdAt: '2026-01-01T00:00:00Z', createdBy: 'me' }];
+    const input = { bundle: { assay: 1, gateways }, apply: true };
+    expect(verdictOf(await empty.limited.post('/import', input))).toBe('403 SCOPE_MISSING');
+  });
+
   it('replaces what differs, or keeps it where that is wished, and takes nothing away', async () => {
     const target = await openInstance();
     await target.admin.post('/toolsets', { name: 'both', tools: [] });

@@ -19,15 +19,6 @@ const TRANSPORTS: ReadonlyMap<string, string> = new Map([
 /** The fields that define how a gateway is reached. */
 interface Fields {
   readonly transport?: string | null | undefined;
-  readonly openapi?: string | null | undefined;
-  readonly command?: unknown;
-  readonly args?: unknown;
-  readonly env?: unknown;
-  readonly cwd?: unknown;
-  readonly sandbox?: unknown;
-  readonly roots?: unknown;
-  readonly network?: unknown;
-  readonly sandboxAccepts?: unknown;
   readonly enabled?: boolean | undefined;
 }
 
@@ -75,31 +66,6 @@ export function entryIn({ transport, enabled, ...fields }: Fields): GatewayEntry
   const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
   return Object.fromEntries(
     Object.entries({ ...fields, type, disabled }).filter(([, value]) => value !== undefined),
-  );
-}
-
-/** Whether it needs more than the `admin` scope: it starts a process or reads a file. */
-export function runsCommand({
-  command,
-  args,
-  env,
-  cwd,
-  sandbox,
-  roots,
-  network,
-  sandboxAccepts,
-  transport,
-  openapi,
-}: Fields): boolean {
-  // A path names a file on this machine, which may be private.
-  const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
-  return (
-    readsFile ||
-    [command, args, env, cwd, sandbox, roots, network, sandboxAccepts].some(
-      (field) => field !== undefined && field !== null,
-    ) ||
-    transport?.toLowerCase() === 'stdio' ||
-    transport?.toLowerCase() === 'codebase'
   );
 }
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
+import { needsExecute } from '../../gateway/services/servers/needs-execute.ts';
 import type { ServerInput } from '../../gateway/services/servers/server-service.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
@@ -11,7 +12,6 @@ import {
   SANDBOX_FIELDS,
   TRANSPORT,
   entryIn,
-  runsCommand,
 } from './gateway-entry.ts';
 import { gatewayFault, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
 import { route, type BodyLimits, type Call, type Route } from './route.ts';
@@ -144,7 +144,7 @@ function registerRoute(deps: AdminDeps): Route {
       const { name, trust, ...given } = call.body;
       const fields = withAuth(call, given);
       if (!fields.ok) return fields;
-      const denied = runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
+      const denied = needsExecute(entryIn(fields.value)) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const imported = uploadIn(fields.value, deps);
       const input = { entry: withoutNull(entryIn(fields.value)), trust, imported };
@@ -190,7 +190,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       if (!fields.ok) return fields;
       const entry = entryIn(fields.value);
       const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
-      const denied = isCommand || runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
+      const denied = isCommand || needsExecute(entry) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
       return gatewayFault(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
@@ -221,7 +221,7 @@ function previewRoute(deps: AdminDeps): Route {
       const { trust, ...given } = call.body;
       const fields = withAuth(call, given);
       if (!fields.ok) return fields;
-      const denied = runsCommand(fields.value) ? executeRefusal(deps, call) : undefined;
+      const denied = needsExecute(entryIn(fields.value)) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const entry = { ...withoutNull(entryIn(fields.value)), type: 'openapi' };
       const read = await deps.documents.preview(entry, trust ?? undefined);

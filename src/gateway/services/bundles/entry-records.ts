@@ -7,6 +7,7 @@ import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
 import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';
 import type { EntryRecordKind } from '../../../core/record.ts';
+import { needsExecute } from '../servers/needs-execute.ts';
 
 interface EntryRecordFacts {
   readonly kind: EntryRecordKind;
@@ -59,10 +60,7 @@ function local(made: Parameters<typeof customServerSpec>[0]): Result<ServerSpec,
   return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
 }
 
-/** Whether adding it needs the `execute` scope: it starts a process or reads a file. */
-export function takesExecute(kind: EntryKind, { type, command, args, env, cwd, openapi }: Entry): boolean {
-  // A path refers to this machine, whose files not everyone may read.
-  const readsFile = typeof openapi === 'string' && !/^https?:/i.test(openapi);
-  const isGiven = [command, args, env, cwd].some((member) => member !== undefined && member !== null);
-  return kind === 'function' || (kind === 'gateway' && (readsFile || isGiven || type === 'stdio'));
+/** Whether importing it takes the `execute` scope: it starts a process or reads a file of this machine. */
+export function takesExecute(kind: EntryKind, entry: Entry): boolean {
+  return kind === 'function' || (kind === 'gateway' && needsExecute(entry));
 }
