@@ -22,7 +22,7 @@ import { type MintedToken, steadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
 import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts';
-import type { OtherPaths } from '../edges/mcp/request-path.ts';
+import type { RestHandler } from '../edges/mcp/request-path.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
 import { createSignInLink } from '../gateway/services/sign-in-links.ts';
@@ -223,7 +223,7 @@ interface RestContext extends Pick<
 }
 
 /** The REST API, loaded on its first request: MCP clients neither wait for it nor pay for its memory. */
-function openRest(context: RestContext): OtherPaths {
+function openRest(context: RestContext): RestHandler {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {

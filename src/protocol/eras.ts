@@ -7,7 +7,7 @@ export type Era = 'legacy' | 'modern';
 interface Revision {
   readonly version: string;
   readonly era: Era;
-  /** JSON-RPC batches existed in this one revision of Streamable HTTP (2025-03-26, basic/transports). */
+  /** Whether clients may send JSON-RPC batches: 2025-03-26 has them, and 2024-11-05 does not rule them out. */
   readonly batches: boolean;
 }
 

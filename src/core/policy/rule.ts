@@ -26,8 +26,9 @@ export interface PolicyRule {
 export interface CompiledRule {
   readonly rule: PolicyRule;
   readonly reason: PolicyReason;
+  /** Decided once per tool and kept. */
   readonly matchesTool: (tool: PolicyTool) => boolean;
-  /** Undefined if every caller meets it. */
+  /** Everything that can differ between two calls of a tool. Undefined if every call meets it. */
   readonly matchesCaller: ((caller: PolicyCaller) => boolean) | undefined;
 }
 

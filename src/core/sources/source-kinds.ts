@@ -7,8 +7,8 @@ import type { OperationFilter } from './operation-filter.ts';
 type Kind = Transport['kind'];
 
 /**
- * Everything that differs between kinds of sources, apart from how they are connected to (`app/sources.ts`). Nothing else
- * may ask what kind a source is of.
+ * Everything that differs between kinds of sources, apart from how an entry is read (`adapters/config/server-entry.ts`),
+ * connected to (`app/sources.ts`) and authorized (`needs-execute.ts`).
  */
 export interface SourceKind<T extends Transport = Transport> {
   /** Assay builds the tools itself, so that their requests are known and not only claimed. */

@@ -5,7 +5,7 @@ import type { AuthOptions } from './auth.ts';
 import { clientConfigCommands } from './client-config-commands.ts';
 import { codebaseCommand } from './codebase-command.ts';
 import { type Done, withConfig, withHome } from './common-options.ts';
-import type { ExportBundleOptions } from './export.ts';
+import type { ExportBundleOptions } from './export-bundle.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { notesCommand } from './notes-command.ts';
 import { approvalsCommand } from './approvals-command.ts';
@@ -148,7 +148,7 @@ function exportCommand(runtime: Runtime, done: Done): Command {
     )
     .option('--json', 'accepted for consistency; the output is always JSON')
     .action(async (options: ExportBundleOptions) => {
-      const { exportBundle } = await import('./export.ts');
+      const { exportBundle } = await import('./export-bundle.ts');
       done(await exportBundle(runtime, options));
     });
   return withConfig(command);

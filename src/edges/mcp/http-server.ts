@@ -18,7 +18,7 @@ import {
   isOwnPath,
   isSsePath,
   knownPaths,
-  type OtherPaths,
+  type RestHandler,
   pathOf,
   readTarget,
   viewAt,
@@ -53,7 +53,7 @@ export interface HttpServerOptions {
   readonly log: Log;
   /** The source for `/metrics`. */
   readonly meter: Meter;
-  readonly others: OtherPaths;
+  readonly others: RestHandler;
   readonly storeFault?: (() => string | undefined) | undefined;
 }
 

@@ -116,8 +116,8 @@ export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
   return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
 }
 
-/** Handles all paths that do not belong to the MCP server. */
-export interface OtherPaths {
+/** The REST API and the admin pages: all paths that do not belong to the MCP server. */
+export interface RestHandler {
   /** Admits browsers that have signed in. */
   readonly sessions: Pick<PageSessions, 'admit'>;
   /** `admitted` may be a refusal: the handler decides which paths need no token. */

@@ -29,7 +29,7 @@ import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { PageFile } from './admin-pages.ts';
 import type { AssetName } from './docs-pages.ts';
-import type { Call } from './route.ts';
+import type { RestCall } from './route.ts';
 
 /** Dependencies of the REST API. */
 export interface AdminDeps {
@@ -89,7 +89,7 @@ interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
 /** Why a caller may not add commands, modules or local documents. Undefined if allowed. */
 export function executeRefusal(
   { mayExecute }: AdminDeps,
-  { identity }: Pick<Call<unknown, unknown>, 'identity'>,
+  { identity }: Pick<RestCall<unknown, unknown>, 'identity'>,
 ): Refusal | undefined {
   if (!allows(identity, 'execute')) return { code: 'SCOPE_MISSING', scope: 'execute' };
   return mayExecute ? undefined : { code: 'EXECUTE_OFF' };

@@ -9,7 +9,7 @@ import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { readJson } from './read-json.ts';
 import { type FieldWarning, withoutUnused } from './unused-fields.ts';
-import type { Call, Reply, Route, RouteSpec } from './route.ts';
+import type { RestCall, Reply, Route, RouteSpec } from './route.ts';
 
 /** A request that matched a route. */
 interface MatchedRequest {
@@ -90,7 +90,7 @@ function callOf(
   { request, identity, param }: MatchedRequest,
   { page, query }: ReadQuery,
   body: ReadBody<unknown>,
-): Call<unknown, unknown> {
+): RestCall<unknown, unknown> {
   const { headers, signal } = request;
   return {
     identity,

@@ -10,7 +10,7 @@ import { toolOf } from '../../gateway/services/toolsets/holding.ts';
 import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { type Failure, fieldError } from './failure.ts';
-import { type Call, route, type Route } from './route.ts';
+import { type RestCall, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, type MemberRef, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
 const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Unchanged, or left out.' });
@@ -31,7 +31,7 @@ const CHANGES = z
   })
   .openapi('ToolsetChanges');
 
-type Changes = Call<unknown, z.output<typeof CHANGES>>;
+type Changes = RestCall<unknown, z.output<typeof CHANGES>>;
 
 export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
   return route(

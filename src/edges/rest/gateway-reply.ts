@@ -6,7 +6,7 @@ import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts
 import type { GatewayChanger } from '../../gateway/services/servers/server-service.ts';
 import type { Failure } from './failure.ts';
 import { ENTRY_FIELDS } from './gateway-entry.ts';
-import type { Call, Reply } from './route.ts';
+import type { RestCall, Reply } from './route.ts';
 
 export function withoutNull(entry: GatewayEntry): GatewayEntry {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
@@ -16,7 +16,7 @@ export function viewIn(found: Result<GatewayView, Refusal>): JsonObject | undefi
   return found.ok ? { ...found.value } : undefined;
 }
 
-export function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {
+export function changerOf({ identity, unmet }: RestCall<unknown, unknown>): GatewayChanger {
   // Runtime state does not count as a change of the gateway.
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
@@ -39,7 +39,7 @@ export function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failur
 
 /** Reports each fault of an entry at its field in the body. */
 export function gatewayFault(
-  call: Call<unknown, unknown>,
+  call: RestCall<unknown, unknown>,
   done: Result<Reply, Failure>,
 ): Result<Reply, Failure> {
   if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;

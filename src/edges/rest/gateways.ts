@@ -5,16 +5,9 @@ import type { ServerInput } from '../../gateway/services/servers/server-service.
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_GATEWAYS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
-import {
-  DOCUMENT_TOOLS,
-  GATEWAY,
-  REFRESHED,
-  SANDBOX_FIELDS,
-  TRANSPORT,
-  entryIn,
-} from './gateway-entry.ts';
+import { DOCUMENT_TOOLS, GATEWAY, REFRESHED, SANDBOX_FIELDS, TRANSPORT, entryIn } from './gateway-entry.ts';
 import { gatewayFault, changerOf, oneOf, viewIn, withoutNull } from './gateway-reply.ts';
-import { route, type BodyLimits, type Call, type Route } from './route.ts';
+import { route, type BodyLimits, type RestCall, type Route } from './route.ts';
 import { TAGS_INPUT } from './tool-schemas.ts';
 
 const ENTRY = {
@@ -280,7 +273,7 @@ type EntryFields = Omit<z.output<typeof GATEWAY_CHANGE>, 'trust'>;
 
 /** Turns ContextForge's fields for credentials into headers, which replace all `former` ones. */
 function withAuth(
-  call: Call<unknown, unknown>,
+  call: RestCall<unknown, unknown>,
   fields: EntryFields,
   former: readonly string[] = [],
 ): Result<Omit<EntryFields, keyof typeof AUTH_FIELDS>, Failure> {

@@ -10,7 +10,7 @@ import type { Edit } from '../../gateway/catalog/record-replica.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Preference, PreferenceKind } from './contract/preferences.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { route, type Call, type Route } from './route.ts';
+import { route, type RestCall, type Route } from './route.ts';
 
 const VALUE = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -112,7 +112,7 @@ function getRoute(deps: AdminDeps): Route {
   );
 }
 
-type Changes = Call<unknown, z.output<typeof CHANGES>>;
+type Changes = RestCall<unknown, z.output<typeof CHANGES>>;
 
 function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
   return route(

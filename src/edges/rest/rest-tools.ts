@@ -5,7 +5,7 @@ import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { route, type Call, type Reply, type Route } from './route.ts';
+import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
 
@@ -157,7 +157,7 @@ function deleteRoute({ local, tools }: AdminDeps): Route {
 
 /** Turns ContextForge's fields for credentials into headers. */
 export function withHeaders<T extends Parameters<typeof withAuthHeaders>[0]>(
-  { pointerTo }: Pick<Call<unknown, unknown>, 'pointerTo'>,
+  { pointerTo }: Pick<RestCall<unknown, unknown>, 'pointerTo'>,
   body: T,
 ): Result<Omit<T, keyof typeof AUTH_FIELDS>, Failure> {
   const read = withAuthHeaders(body);
@@ -179,7 +179,7 @@ function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-type RequestCall = Call<unknown, RequestFields>;
+type RequestCall = RestCall<unknown, RequestFields>;
 
 /** Refuses two different methods, as either could be meant. */
 export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {

@@ -61,7 +61,7 @@ export interface AnswerSpec {
 }
 
 /** A request after parsing. */
-export interface Call<Q, B> {
+export interface RestCall<Q, B> {
   readonly identity: Identity;
   readonly query: Q;
   readonly body: B;
@@ -95,7 +95,7 @@ export type Reply =
 /** An operation and its handler. */
 export interface Route {
   readonly spec: RouteSpec<z.ZodType, z.ZodType>;
-  readonly answer: (call: Call<unknown, unknown>) => Answered;
+  readonly answer: (call: RestCall<unknown, unknown>) => Answered;
 }
 
 export type Answered = Result<Reply, Failure> | Promise<Result<Reply, Failure>>;
@@ -103,7 +103,7 @@ export type Answered = Result<Reply, Failure> | Promise<Result<Reply, Failure>>;
 /** `answer` gets query and body as parsed by the schemas; invalid ones are refused before. */
 export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   spec: RouteSpec<Q, B>,
-  answer: (call: Call<z.output<Q>, z.output<B>>) => Answered,
+  answer: (call: RestCall<z.output<Q>, z.output<B>>) => Answered,
 ): Route {
   return {
     spec,

@@ -8,7 +8,7 @@ import { createToken, revokeToken } from '../../gateway/services/tokens.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type Call, type Route } from './route.ts';
+import { listReply, listSchema, route, type RestCall, type Route } from './route.ts';
 
 const TOKEN = z
   .object({
@@ -123,7 +123,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
   );
 }
 
-type CreateCall = Call<unknown, z.output<typeof CREATE_INPUT>>;
+type CreateCall = RestCall<unknown, z.output<typeof CREATE_INPUT>>;
 
 function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;

@@ -6,7 +6,7 @@ import { changeNote, hasTool, moveNote, notesOf, withNotes, type Toolset } from 
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { fieldError, type Failure } from './failure.ts';
-import { route, type Call, type Reply, type Route } from './route.ts';
+import { route, type RestCall, type Reply, type Route } from './route.ts';
 
 const NOTE = z
   .object({
@@ -162,7 +162,7 @@ interface NoteTarget {
 
 async function changed(
   deps: AdminDeps,
-  call: Call<unknown, unknown>,
+  call: RestCall<unknown, unknown>,
   change: (toolset: Toolset, target: NoteTarget) => Result<Toolset, Refusal>,
 ): Promise<Result<Reply, Failure>> {
   const tool = await deps.tools.find(call.param('id'));
@@ -182,7 +182,7 @@ async function changed(
 }
 
 function noteFieldError(
-  { pointerTo }: Call<unknown, unknown>,
+  { pointerTo }: RestCall<unknown, unknown>,
   { name, note }: { readonly name?: string; readonly note: string },
 ): Failure | undefined {
   const ofName = name === undefined ? undefined : noteNameFault(name);
@@ -192,7 +192,7 @@ function noteFieldError(
 }
 
 function noteBy(
-  { identity }: Call<unknown, unknown>,
+  { identity }: RestCall<unknown, unknown>,
   text: Pick<Note, 'name' | 'note'>,
   nowMs: number,
 ): Note {

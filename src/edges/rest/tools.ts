@@ -13,7 +13,7 @@ import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
-import { route, type Call, type Reply, type Route } from './route.ts';
+import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
 import { summaryOf, TOOL_PAGE } from './tool-summary.ts';
 import { CACHE_INPUT, CONFIRM_INPUT, HINTS_SCHEMA, ofHints, TAGS_INPUT, TOOL } from './tool-schemas.ts';
@@ -144,7 +144,7 @@ function readRoute({ tools }: AdminDeps): Route {
   );
 }
 
-type PatchCall = Call<unknown, z.output<typeof TOOL_INPUT>>;
+type PatchCall = RestCall<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
   put: 'Changes the fields that it names. `annotations` replace all earlier overrides: a hint that is not among them is as its server declares it. What GET shows can be sent back.',
@@ -289,7 +289,7 @@ function reviewRoute({ tools }: AdminDeps): Route {
 
 type Changer = Parameters<AdminDeps['tools']['review']>[1];
 
-function changerOf({ identity, unmet }: Pick<Call<unknown, unknown>, 'identity' | 'unmet'>): Changer {
+function changerOf({ identity, unmet }: Pick<RestCall<unknown, unknown>, 'identity' | 'unmet'>): Changer {
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 

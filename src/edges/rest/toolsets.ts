@@ -5,7 +5,7 @@ import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute, toolsNamed } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
-import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
+import { listReply, listSchema, route, type RestCall, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 import { toolsetStateRoutes } from './toolset-state.ts';
 
@@ -120,7 +120,10 @@ function getRoute(deps: AdminDeps): Route {
   );
 }
 
-async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Promise<Result<Reply, Refusal>> {
+async function found(
+  { toolsets }: AdminDeps,
+  call: RestCall<unknown, unknown>,
+): Promise<Result<Reply, Refusal>> {
   const ready = await toolsets.ready();
   if (!ready.ok) return ready;
   const toolset = toolsets.find(call.param('name'));

@@ -5,7 +5,7 @@ import { allows } from '../../core/subject.ts';
 import type { VerificationSummary } from '../../gateway/services/verification/verifications.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { problemOf } from './failure.ts';
-import { type Call, route, type Route } from './route.ts';
+import { type RestCall, route, type Route } from './route.ts';
 import { runStream, type SentEvent } from './run-stream.ts';
 import { whileHeld } from './while-held.ts';
 
@@ -64,7 +64,7 @@ export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
 
 function startVerification(
   deps: AdminDeps,
-  { param, identity, signal }: Pick<Call<unknown, unknown>, 'param' | 'identity' | 'signal'>,
+  { param, identity, signal }: Pick<RestCall<unknown, unknown>, 'param' | 'identity' | 'signal'>,
   isRecorded: boolean,
 ): ReadableStream<Uint8Array> {
   const cancellation = new AbortController();

@@ -177,7 +177,7 @@ export class Server {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, performance.now())) this.#wake();
   }
 
-  /** Ends the backoff at once, however short it was. Resolves when the attempt has ended. */
+  /** Ends the backoff at once, except before the first restart, which comes soon. Resolves when the attempt has ended. */
   async tryNow(): Promise<void> {
     const before = this.#life;
     this.#wake();

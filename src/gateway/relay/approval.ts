@@ -21,7 +21,7 @@ import { type Approvals, newApprovalId } from '../catalog/approvals.ts';
 import { profileIn } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
 import { type Ask, bindingOf, reasonsHash, requestOf } from './approval-request.ts';
-import { type Answer, type Call, type CallApproval, refused } from './call.ts';
+import { type Answer, type Call, type GivenApproval, refused } from './call.ts';
 import { askClient, showClient } from './input-requests.ts';
 import { policyOf, relearnLabels } from './labels.ts';
 import { openState, type RequestState, sealState } from './request-state.ts';
@@ -73,7 +73,7 @@ async function changeSince({ call, request }: Asked): Promise<Refusal | undefine
 }
 
 /** The approval, or what the client gets in place of a result: a refusal, or a question. */
-type Outcome = Result<CallApproval, Answer>;
+type Outcome = Result<GivenApproval, Answer>;
 
 async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
   const { call, approvals, binding } = asked;
@@ -138,7 +138,7 @@ function refusal(reason: Refusal): Outcome {
   return err(refused(reason));
 }
 
-function approvalOf({ id, answer }: StoredApproval): CallApproval {
+function approvalOf({ id, answer }: StoredApproval): GivenApproval {
   return { id, by: answer?.by ?? '', scope: answer?.scope ?? 'once' };
 }
 

@@ -75,7 +75,7 @@ export type Answer =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** An approval that a call was sent with. */
-export interface CallApproval {
+export interface GivenApproval {
   /** Empty if the call repeats an approved one that was lost. */
   readonly id: string;
   /** Who gave it: the name of a token, or `local`. */
@@ -108,7 +108,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   /** The shared link of its server at the time of the decision. Undefined if the server was down. */
   decidedLink: Link | undefined = undefined;
   /** How the call was approved, if it needed approval. */
-  approval: CallApproval | undefined = undefined;
+  approval: GivenApproval | undefined = undefined;
   // Set by the task modules if the call is about tasks.
   task: TaskChange | undefined = undefined;
   taskNotifications: TaskNotifications | undefined = undefined;

@@ -47,7 +47,7 @@ function queueUp(call: Call, target: Target): Promise<Answer> {
 function inTurn(call: Call, target: Target, hasWaited = false): Promise<Answer> {
   const { queue } = target.server;
   const { subject } = call;
-  return deliver(call, target, hasWaited).then(
+  return deliverWhenReady(call, target, hasWaited).then(
     (answer) => {
       queue.leave(subject);
       return answer;
@@ -59,7 +59,7 @@ function inTurn(call: Call, target: Target, hasWaited = false): Promise<Answer> 
   );
 }
 
-function deliver(call: Call, { server }: Target, hasWaited: boolean): Promise<Answer> {
+function deliverWhenReady(call: Call, { server }: Target, hasWaited: boolean): Promise<Answer> {
   if (call.cancellation.isCancelled) return Promise.resolve(refused({ code: 'CANCELLED' }));
   const { link } = server;
   if (link !== undefined)
