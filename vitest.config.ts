@@ -37,7 +37,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
         join(import.meta.dirname, 'test', 'support', `${name}.ts`),
       ]),
       // Most tests wait for processes that they started, so more of them than there are cores run at a time.
-      maxWorkers: 4,
+      maxWorkers: 6,
       // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
       reporters: ['default'],
       // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.

@@ -14,8 +14,8 @@ import { seeded } from '../support/seeded.ts';
 const AT_A_TIME = 3;
 /** Calls by server: `s` starts a process for each call of a modern client. */
 const CALLS = {
-  legacy: { s: rounds({ short: 8, long: 80 }), h: rounds({ short: 8, long: 50 }) },
-  modern: { s: rounds({ short: 2, long: 10 }), h: rounds({ short: 8, long: 45 }) },
+  legacy: { s: rounds({ short: 4, long: 80 }), h: rounds({ short: 4, long: 50 }) },
+  modern: { s: rounds({ short: 2, long: 10 }), h: rounds({ short: 4, long: 45 }) },
 } as const;
 /** After so many calls each client makes one of what nobody may ever be asked. */
 const PUSH_EVERY = 20;
