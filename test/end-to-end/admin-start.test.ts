@@ -16,6 +16,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
 import { ROOT, tempDir, writeConfig } from '../support/paths.ts';
 import { keepToken, revokeToken } from '../support/tokens.ts';
+import { untilLogged } from '../support/endings.ts';
 
 const fileIn = (home: string): string => join(home, 'admin-token');
 const tokenIn = (home: string): string => readFileSync(fileIn(home), 'utf8').trim();
@@ -43,8 +44,8 @@ describe('the first start', () => {
     const assay = await startAssay({ servers: {}, home });
     expect(tokenIn(home)).toBe(token);
     expect(statSync(fileIn(home)).mode & 0o777).toBe(0o600);
-    expect(assay.stderr()).toContain('other users could read files with secrets in the home folder');
-    expect(assay.stderr()).toContain('admin-token (mode 644)');
+    await untilLogged(assay, 'other users could read files with secrets in the home folder');
+    await untilLogged(assay, 'admin-token (mode 644)');
     expect(namesAt((await adminClient(assay, token).get('/tokens')).json(), 'tokens')).toEqual(['admin']);
     expect(assay.stdout()).toContain(fileIn(home));
   });
@@ -106,7 +107,7 @@ describe('a start that cannot write the file', () => {
     const home = tempDir();
     mkdirSync(fileIn(home));
     const assay = await startGateway({ servers: {}, home });
-    expect(assay.stderr()).toContain('no token for the REST API could be made');
+    await untilLogged(assay, 'no token for the REST API could be made');
     const listed = await runAssay(['token', 'list', '--json', '--home', home]);
     expect(listAt(parseJson(listed.stdout), 'tokens')).toMatchObject([{ name: 'admin', state: 'revoked' }]);
   });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort, startAssay } from '../support/assay.ts';
-import { kill, sleep, until } from '../support/endings.ts';
+import { kill, sleep, until, untilLogged } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
@@ -112,7 +112,7 @@ describe('assay stdio --attach', () => {
     const pipe = attach(home, config);
     await pipe.initialize();
     expect(await pipe.call('plain_label')).toBe('plain');
-    expect(pipe.stderr()).toContain('no `assay serve` of this home is running');
+    await untilLogged(pipe, 'no `assay serve` of this home is running');
   });
 
   it('is not led astray by the word of a dead serve whose number another process has', async () => {

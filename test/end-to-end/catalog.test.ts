@@ -6,6 +6,7 @@ import { at, listAt, namesAt, textAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
+import { untilLogged } from '../support/endings.ts';
 
 const COUNT = 2_500;
 
@@ -89,7 +90,7 @@ describe('the catalog', () => {
       textAt(await session.ask('resources/read', { uri }), 'result', 'contents', 0, 'text');
     expect(await read('plain://shared')).toBe('zed has plain://shared');
     expect(await read('plain://abe/readme')).toBe('abe has plain://abe/readme');
-    expect(assay.stderr()).toContain('plain://shared');
+    await untilLogged(assay, 'plain://shared');
   });
 
   it('finds the server of a resource by its templates', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serverIn, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { isAlive, kill, sleep, until } from '../support/endings.ts';
+import { isAlive, kill, sleep, until, untilLogged } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
@@ -135,7 +135,7 @@ describe('a stdio server that ends at its starts', () => {
     const server = serverIn(await assay.health(), 'crasher');
     expect(at(server, 'state')).toBe('restarting');
     expect(String(at(server, 'cause'))).toMatch(/code 3/);
-    expect(assay.stderr()).toContain('start 1 fails');
+    await untilLogged(assay, 'start 1 fails');
     const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/crasher`);
     const startMs = Date.now();
     const answer = await session.ask('tools/call', { name: 'echo', arguments: {} });

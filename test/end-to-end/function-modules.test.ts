@@ -6,7 +6,7 @@ import { adminClient, verdictOf } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { startGateway } from '../support/gateway.ts';
-import { until } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { claimsIn, toolIn } from '../support/hints.ts';
 import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { serveFunctions, type Functions } from '../support/served-functions.ts';
@@ -76,7 +76,7 @@ describe('a module that is edited', () => {
     await until('its fault is logged', () =>
       served.assay.stderr().includes('no such luck') ? true : undefined,
     );
-    expect(served.assay.stderr()).toMatch(/say\.mjs:10/);
+    await untilLogged(served.assay, /say\.mjs:10/);
     expect([(await one.call('say')).text, (await under).text, one.changes()]).toEqual(['old', 'old', 0]);
     const [module] = await modulesIn(served);
     expect(textAt(module, 'faults', 0)).toMatch(
@@ -167,7 +167,7 @@ describe('modules of the config file', () => {
       [served.path('twin.mjs'), [], ['one: another tool with this name comes first']],
     ]);
     for (const place of ['functions[4]', 'functions[5]', 'functions[6]'])
-      expect(served.assay.stderr()).toContain(place);
+      await untilLogged(served.assay, place);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serverIn, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { isAlive, sleep, until } from '../support/endings.ts';
+import { isAlive, sleep, until, untilLogged } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { fixture, openEventLog, tempDir } from '../support/paths.ts';
@@ -148,7 +148,7 @@ describe('an edit of the config file', () => {
     const fault = await until('the fault is shown', async () => at(await assay.health(), 'configFault'));
     expect(String(fault)).toContain(config);
     expect(at(await assay.health(), 'status')).toBe('degraded');
-    expect(assay.stderr()).toContain('The previous configuration stays in effect.');
+    await untilLogged(assay, 'The previous configuration stays in effect.');
     expect(await session.call('one_pid')).toBe(pid);
     rmSync(config, { recursive: true, force: true });
     writeFileSync(config, before);
@@ -164,7 +164,7 @@ describe('an edit of the config file', () => {
       at(serverIn(await assay.health(), 'two'), 'state') === 'refused' ? true : undefined,
     );
     expect(String(at(serverIn(await assay.health(), 'two'), 'cause'))).toContain('mcpServers.two.url');
-    expect(assay.stderr()).toContain('mcpServers.two.url');
+    await untilLogged(assay, 'mcpServers.two.url');
   });
 
   it('ends the process of a server that is taken out, and its calls under way with the reason', async () => {

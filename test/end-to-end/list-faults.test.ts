@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serverIn, startAssay, type Assay } from '../support/assay.ts';
-import { until } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
@@ -82,7 +82,7 @@ describe('a server', () => {
       listFaults: [{ list: 'tools', cause, causeCode: 'LIST_REFUSED' }],
     });
     expect(at(health, 'status')).toBe('degraded');
-    expect(assay.stderr()).toContain(cause);
+    await untilLogged(assay, cause);
     expect(assay.stdout()).toContain(cause);
     expect(await names(session, 'prompts')).toEqual(['odd_greet']);
     expect(await names(session, 'tools')).toEqual([]);

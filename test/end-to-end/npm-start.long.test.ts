@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanEnv, watch } from '../support/assay.ts';
-import { endLater, isAlive, kill, killLater, until } from '../support/endings.ts';
+import { endLater, isAlive, kill, killLater, until, untilLogged } from '../support/endings.ts';
 import { fixture, MAIN, ROOT, tempDir, writeConfig } from '../support/paths.ts';
 import { childrenOf } from '../support/processes.ts';
 
@@ -104,7 +104,8 @@ it('npm start without bubblewrap says what to install, and serves the file serve
     () => watched.stdout().includes('To use it') || undefined,
     30_000,
   );
-  expect(watched.stderr()).toMatch(
+  await untilLogged(
+    watched,
     /^"filesystem" runs without the sandbox of examples\/mcp\.json: .+\. (Install bubblewrap|Run Assay on)/m,
   );
   expect(watched.stdout()).toMatch(/filesystem +ready/);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import { runAssay } from '../support/commands.ts';
 import { connectClient } from '../support/clients.ts';
-import { until } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { short, toolIn } from '../support/hints.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
@@ -186,6 +186,6 @@ describe('a bad tool of the config file', () => {
     const world = await openFollowed({ one: entry });
     world.save({ one: entry, two: { ...entry, timeoutMs: 'long' }, three: entry });
     await become(world, ['one', 'three']);
-    expect(world.assay.stderr()).toContain('two');
+    await untilLogged(world.assay, 'two');
   });
 });

@@ -9,6 +9,7 @@ import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/paths.ts';
 import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
+import { untilLogged } from '../support/endings.ts';
 
 /** Values that every setting of `startup` would take. */
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
@@ -218,7 +219,7 @@ it('a setting that an earlier version stored is ignored, shown everywhere, and c
   const { assay, limited } = await openInstance(undefined, { home });
   const warning =
     'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with PATCH /preferences {\\"mcp.access\\": null}.';
-  expect(assay.stderr()).toContain(warning);
+  await untilLogged(assay, warning);
   // The endpoint is open, as nobody said otherwise at the start.
   const ping = await send(assay.url, {
     method: 'POST',

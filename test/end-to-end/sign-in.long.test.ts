@@ -5,7 +5,7 @@ import { serverIn } from '../support/assay.ts';
 import { runAssay } from '../support/commands.ts';
 import { startGateway } from '../support/gateway.ts';
 import { browse } from '../support/browser.ts';
-import { until } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { at, parseJson, type JsonObject } from '../support/json.ts';
@@ -126,7 +126,7 @@ describe('`assay auth`', () => {
     expect(started.hasEnded()).toBe(false);
     started.paste(answer.href);
     expect(await started.ended).toBe(1);
-    expect(started.stderr()).toContain('its "state" differs');
+    await untilLogged(started, 'its "state" differs');
   });
 
   it('does not take the answer of another issuer', async () => {
@@ -136,7 +136,7 @@ describe('`assay auth`', () => {
     answer.searchParams.set('iss', 'https://evil.example');
     await send(answer.href, { method: 'GET' });
     expect(await started.ended).toBe(1);
-    expect(started.stderr()).toContain('https://evil.example');
+    await untilLogged(started, 'https://evil.example');
     expect(place.issuer.countOf('granted authorization_code')).toBe(0);
   });
 
@@ -164,7 +164,7 @@ describe('`assay auth`', () => {
     }).toString();
     await send(back.href, { method: 'GET' });
     expect(await started.ended).toBe(1);
-    expect(started.stderr()).toContain('the issuer refused: "access_denied"');
+    await untilLogged(started, 'the issuer refused: "access_denied"');
   });
 
   it('lists what was signed in without a secret, and forgets it where the issuer hears of it', async () => {
@@ -286,6 +286,6 @@ describe('what is kept of a sign-in', () => {
     const weak = await startSignIn('remote', { ...place, env: { ASSAY_ENCRYPTION_KEY: 'a phrase' } });
     await send(await browse(weak.address), { method: 'GET' });
     expect(await weak.ended).toBe(3);
-    expect(weak.stderr()).toContain('openssl rand -base64 32');
+    await untilLogged(weak, 'openssl rand -base64 32');
   });
 });

@@ -3,6 +3,7 @@ import { at, parseJson, type Json } from '../support/json.ts';
 import { MODERN, META } from '../support/modern.ts';
 import { fixture, writeText } from '../support/paths.ts';
 import { spawnStdio } from '../support/stdio.ts';
+import { untilLogged } from '../support/endings.ts';
 
 const SERVERS = {
   plain: fixture('plain'),
@@ -43,7 +44,7 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
     pipe.closeStdin();
     expect(await pipe.ended).not.toBe(0);
     expect(pipe.lines()).toEqual([]);
-    expect(pipe.stderr()).toContain('ASSAY_LOG_LEVEL');
+    await untilLogged(pipe, 'ASSAY_LOG_LEVEL');
   });
 
   it('when it is told to end by a signal', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startAssay, type Assay } from '../support/assay.ts';
-import { until } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
@@ -191,7 +191,7 @@ describe('without one', () => {
       env: { NODE_OPTIONS: `${env.NODE_OPTIONS} ${otel}`, SPANS_FILE: join(tempDir(), 'spans.jsonl') },
     });
     await assay.settled();
-    expect(assay.stderr()).toContain('LOADED');
+    await untilLogged(assay, 'LOADED');
   });
 });
 

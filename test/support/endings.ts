@@ -79,3 +79,14 @@ export async function until<T>(
     await sleep(20);
   }
 }
+
+/** Waits until stderr has this text: some lines of the log are written a moment after what they are about. */
+export async function untilLogged(of: { stderr(): string }, wanted: string | RegExp): Promise<void> {
+  await until(
+    () => `the log has ${String(wanted)}; it is:\n${of.stderr()}`,
+    () =>
+      (typeof wanted === 'string' ? of.stderr().includes(wanted) : wanted.test(of.stderr()))
+        ? true
+        : undefined,
+  );
+}
