@@ -13,16 +13,20 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
   'compiled',
 );
 
+/** Whether the command line names a file of the long tests, which then runs without `--mode long` too. */
+const namesLong = process.argv.some((argument) => argument.includes('.long.test'));
+
 /**
- * `--mode long` is `npm run test:long`: what takes a browser or an installed package (`*.long.test.ts`), and the campaigns
- * (`*.campaign.test.ts`) at full length. `npm test` runs a short form of the campaigns, and everything else.
+ * `--mode long` is `npm run test:long`: `*.long.test.ts`, which take a browser, an installed package, a sandbox, many
+ * kills or long waits, and the campaigns (`*.campaign.test.ts`) at full length. `npm test` runs a short form of the
+ * campaigns, and everything else.
  */
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const isLong = mode === 'long';
   return {
     test: {
       include: [isLong ? 'test/**/*.{campaign,long}.test.ts' : 'test/**/*.test.ts'],
-      exclude: isLong ? [] : ['test/**/*.long.test.ts'],
+      exclude: isLong || namesLong ? [] : ['test/**/*.long.test.ts'],
       // Files share a few processes, each of which loads the program, and starts one for commands, once.
       isolate: false,
       environment: 'node',

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startAssay, type AssayOptions } from '../support/assay.ts';
-import { IS_LONG } from '../support/campaign.ts';
 import { isAlive, kill, killLater, until } from '../support/endings.ts';
 import type { JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -81,12 +80,8 @@ async function expectGone(pids: readonly number[], limitMs = 10_000): Promise<vo
   );
 }
 
-/** The short form kills only `assay serve`, and by one signal. */
-const KILLED = IS_LONG ? ENDPOINT_NAMES : ENDPOINT_NAMES.slice(0, 1);
-const SIGNALS = IS_LONG ? (['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const) : (['SIGKILL'] as const);
-
-describe.concurrent.each(KILLED)('%s', (endpoint) => {
-  it.each(SIGNALS)('that %s ended leaves no process', async (signal) => {
+describe.concurrent.each(ENDPOINT_NAMES)('%s', (endpoint) => {
+  it.each(['SIGKILL', 'SIGABRT', 'SIGSEGV'] as const)('that %s ended leaves no process', async (signal) => {
     const eventLog = openEventLog();
     const { pid, pids, reaper } = await opened(endpoint, {
       servers: allKinds(eventLog),

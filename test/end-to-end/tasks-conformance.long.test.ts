@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startHttp, type HttpFixture } from '../fixtures/http.ts';
 import { cleanEnv, watch, type Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
-import { IS_LONG } from '../support/campaign.ts';
 import { endLater } from '../support/endings.ts';
 import { ROOT, tempDir } from '../support/paths.ts';
 
@@ -43,11 +42,10 @@ describe('the official conformance scenarios for tasks', () => {
   });
 
   it.each(SCENARIOS)(
-    IS_LONG ? '%s passes directly and through Assay' : '%s passes through Assay',
+    '%s passes directly and through Assay',
     async (scenario, checks) => {
       const all = `Passed: ${checks}/${checks}, 0 failed, 0 warnings`;
-      const urls = IS_LONG ? [server.url, assay.url] : [assay.url];
-      for (const url of urls) expect(await run(scenario, url)).toBe(all);
+      for (const url of [server.url, assay.url]) expect(await run(scenario, url)).toBe(all);
     },
     90_000,
   );
