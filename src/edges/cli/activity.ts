@@ -52,7 +52,7 @@ function callRow(call: CallView): readonly string[] {
   const colour = outcome === 'ok' ? style.green : style.red;
   return [
     ...[id, at, whoOf(call), name, decision?.kind ?? ''],
-    // Codes are not one word in lower case, so they stay without a colour.
+    // Only lower-case outcomes get a colour; refusal codes do not.
     /^[a-z]+$/.test(outcome) ? colour(outcome) : outcome,
     String(Math.round(durationMs)),
   ];
@@ -92,7 +92,7 @@ function changeRow({ id, atMs, subject, action, target }: StoredAuditEvent): rea
   return [String(id), timeOf(isoOf(atMs)), subject, action, target.name];
 }
 
-/** `assay activity show ID`: everything that is recorded of a call. */
+/** `assay activity show ID`: everything recorded about a call. */
 export function showCall(runtime: Runtime, id: number, options: JsonOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const found = await callById(store, id);
@@ -151,7 +151,7 @@ export function exportCalls(runtime: Runtime, options: ExportCallsOptions): Prom
   });
 }
 
-/** `assay activity verify`: whether the hash chains are whole. */
+/** `assay activity verify`: whether the hash chains are intact. */
 export async function verifyActivity(runtime: Runtime, options: JsonOptions): Promise<number> {
   let faults = 0;
   const exit = await withStore(runtime, options, async (store) => {

@@ -48,7 +48,7 @@ export async function addServer(
 
 const URL_START = /^https?:\/\//i;
 
-/** The entry as `mcp.json` has it. ARGUMENTS_INVALID if the arguments do not fit together. */
+/** The entry in the format of `mcp.json`. ARGUMENTS_INVALID if the arguments contradict each other. */
 function entryOf(
   [first = '', ...args]: readonly string[],
   { env, header }: AddOptions,
@@ -99,7 +99,7 @@ function tell(status: ServerStatus): void {
   printError(proseOf(`next:${remedy} Then run \`assay tools ${name}\`.`, { isTerminal }));
 }
 
-/** `assay remove NAME`: takes the server out of the config file and names the toolsets that have tools of it. */
+/** `assay remove NAME`: removes the server from the config file and names the toolsets that contain its tools. */
 export async function removeServer(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   const removed = await runtime.removeServer(name, options);
   if (!removed.ok) return printRefusal(removed.error);

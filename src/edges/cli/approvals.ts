@@ -34,7 +34,7 @@ export interface DenyOptions extends ApprovalOptions {
 
 const MAX_LISTED = 1_000;
 
-/** `assay approvals`: the calls that wait, with what a person needs to decide on them. */
+/** `assay approvals`: the waiting calls, with what a person needs to know to decide. */
 export function list(runtime: Runtime, options: ListApprovalsOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const state = options.all === true ? undefined : 'pending';

@@ -12,7 +12,7 @@ export function isInteractive(): boolean {
 function askHidden(question: string): Promise<string | undefined> {
   // Without `output`, readline echoes nothing; `terminal: true` turns off the system echo.
   const lines = createInterface({ input: process.stdin, terminal: true });
-  // Only now: an answer typed before echo is off would be visible.
+  // Asked only now: an answer typed before echo is off would be visible.
   process.stderr.write(`${question} `);
   return new Promise((resolve) => {
     let answer: string | undefined;

@@ -8,8 +8,8 @@ import type { ClientConfigPorts } from './runtime.ts';
 type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients' | 'programName'>;
 
 /**
- * `assay` without arguments: where to begin, if there is no config file yet. Undefined if there is one: then the help
- * is the answer.
+ * `assay` without arguments: says how to begin if there is no config file yet. Undefined if there is one: the help is
+ * then printed.
  */
 export async function begin(runtime: Ports, options: AppOptions): Promise<number | undefined> {
   if (await runtime.hasConfig(options)) return undefined;
@@ -20,7 +20,7 @@ export async function begin(runtime: Ports, options: AppOptions): Promise<number
   return EXIT.done;
 }
 
-/** What to run where a command needed a config file and there is none. On stderr; nothing if there is one. */
+/** Prints to stderr what to run if a command needed a config file and there is none. */
 export async function offerToBegin(runtime: Ports, options: AppOptions): Promise<void> {
   if (await runtime.hasConfig(options)) return;
   for (const line of await offers(runtime, options)) printError(line);

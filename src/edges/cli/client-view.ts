@@ -7,16 +7,16 @@ import { seenByClient, type SeenByClient } from '../../gateway/services/seen-by-
 import { quoted } from './output.ts';
 import type { ClientConfigPorts, KnownClient, OpenOnboarding } from './runtime.ts';
 
-/** Which tools a client is given, as the command line says it. */
+/** The tools to give a client, as options of the command line. */
 export interface WantedView extends ViewOptions {
-  /** Whatever is equipped, also if the client has a toolset of its own. */
+  /** The equipped toolset, even if the client has a toolset of its own. */
   readonly equipped?: boolean;
 }
 
 export interface ChosenView {
-  /** What goes into the client's entry. */
+  /** The options to write into the client's entry. */
   readonly view: ViewOptions;
-  /** Undefined if it cannot be told. */
+  /** Undefined if that cannot be determined. */
   readonly seen: SeenByClient | undefined;
   readonly facts: Facts | undefined;
 }
@@ -28,8 +28,8 @@ interface Facts {
 }
 
 /**
- * The tools that a client is given. Without a flag it follows the equipped toolset, unless another one than its own,
- * named after it, is equipped: then it gets its own. TOOLSET_UNKNOWN
+ * Chooses the tools to give a client. Without a flag it follows the equipped toolset; but if it has its own toolset,
+ * named after it, and another one is equipped, it gets its own. Error: TOOLSET_UNKNOWN.
  */
 export async function chooseView(
   runtime: Pick<ClientConfigPorts, 'openOnboarding'>,
@@ -45,7 +45,7 @@ export async function chooseView(
   const isGiven = all === true || toolset !== undefined || search === true;
   if (isElsewhere) return ok({ view: given, seen: undefined, facts: undefined });
   const opened = await runtime.openOnboarding(options);
-  // A config that cannot be read is reported by the commands that need it.
+  // An unreadable config is reported by the commands that need it.
   if (!opened.ok)
     return toolset === undefined ? ok({ view: given, seen: undefined, facts: undefined }) : opened;
   try {
@@ -68,7 +68,7 @@ export interface ViewRequest {
   /** Id of the client. */
   readonly client: string;
   readonly wanted: WantedView;
-  /** The client is led to a gateway whose toolsets are not those of this home. */
+  /** The client connects to a gateway that does not use the toolsets of this home. */
   readonly isElsewhere: boolean;
 }
 
@@ -78,7 +78,7 @@ function ownView({ toolsets }: OpenOnboarding, client: string): ViewOptions {
   return hasOther && toolsets.find(client) !== undefined ? { toolset: client } : {};
 }
 
-/** The address of a view. Undefined if `url` is not that of an MCP endpoint, to which the others are relative. */
+/** The URL of a view, derived from that of another MCP endpoint. Undefined if `url` is not an MCP endpoint. */
 export function viewUrl(url: string, { all, toolset, search }: ViewOptions): string | undefined {
   if (all !== true && toolset === undefined && search !== true) return url;
   const base = url.replace(/\/$/, '');
@@ -87,7 +87,7 @@ export function viewUrl(url: string, { all, toolset, search }: ViewOptions): str
   return all === true ? `${base}/all` : `${base}/toolsets/${toolset ?? ''}`;
 }
 
-/** "Cursor will see 58 tools: …", and the arguments of the next command if that is not what the user wants. */
+/** "Cursor will see 58 tools: …", and how to change that. */
 export function seenLines(
   { seen, facts }: ChosenView,
   client: KnownClient,

@@ -3,7 +3,7 @@ import type { CodebaseIndexOptions, CodebaseSearchOptions, CodebaseServeOptions 
 import { type Done, withHome } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
 
-/** `assay codebase`: the code-search server, and its work at a terminal. */
+/** `assay codebase`: the code-search server, and its tools as commands. */
 export function codebaseCommand(runtime: Runtime, done: Done): Command {
   const command = withHome(new Command('codebase'))
     .description('serve code search on stdin and stdout, for clients that start it')

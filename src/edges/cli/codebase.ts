@@ -95,7 +95,7 @@ export function searchCodebase(
 const NEVER = new AbortController().signal;
 const MAX_LINES = 6;
 
-/** Its place, which terminals make a link of, and its first lines. */
+/** Prints its location, which terminals turn into a link, and its first lines. */
 function printResult(result: JsonObject): void {
   const { file_path: path, start_line: line, kind, symbol, content } = result;
   const name = [kind, symbol].filter((part) => typeof part === 'string').join(' ');
@@ -132,7 +132,7 @@ const EXITS: Readonly<Record<string, number>> = {
   INDEX_BUSY: EXIT.unavailable,
 };
 
-/** The remedies of faults name tools; at a terminal there are commands. */
+/** The remedies of faults name tools; at a terminal, they must name commands. */
 const REMEDIES: Readonly<Record<string, string>> = {
   NOT_INDEXED: 'Run `assay codebase index PATH` first.',
 };

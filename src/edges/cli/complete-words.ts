@@ -1,10 +1,10 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may come next on a command line. */
+/** The possible next words on a command line. */
 export type Expected =
   /** Words with descriptions. */
   | { readonly kind: 'words'; readonly words: readonly Word[] }
-  /** Names that the home knows. `also`: subcommands that may stand there, too. */
+  /** Names known in the home. `also`: subcommands that may follow instead. */
   | { readonly kind: NameKind; readonly also: readonly Word[] }
   | { readonly kind: 'files' };
 
@@ -21,7 +21,7 @@ export interface Completion {
   readonly options: { readonly home?: string; readonly config?: string };
 }
 
-/** What may stand in the place of the last word, which may be incomplete or empty. */
+/** Completes the last word, which may be incomplete or empty. */
 export function completionOf(program: Command, words: readonly string[]): Completion {
   const state = stateOf(program, words.slice(0, -1));
   return { expected: expectedAt(state, words.at(-1) ?? ''), options: state.options };
@@ -78,7 +78,7 @@ function expectedAt({ command, given, awaiting, isPlain }: CompletionState, last
   return wordsOf(argument) ?? (also.length > 0 ? { kind: 'words', words: also } : { kind: 'files' });
 }
 
-/** What an argument names: by its name, or by command and name where that alone does not say it. */
+/** What an argument names, by its name, or by command and name if the name alone is ambiguous. */
 const NAMES: Readonly<Record<string, NameKind>> = {
   server: 'servers',
   toolset: 'toolsets',

@@ -14,12 +14,12 @@ export function printCompletion(shell: string): number {
   return EXIT.done;
 }
 
-/** The protocol of the scripts, as that of cobra: one candidate per line, then a directive. */
+/** The scripts use the protocol of cobra: one candidate per line, then a directive. */
 const NO_FILES = ':4';
 const FILES = ':0';
 const MAX_CANDIDATES = 1_000;
 
-/** `assay complete -- WORDS`: what may stand in the place of the last word. */
+/** `assay complete -- WORDS`: completions of the last word. */
 export async function completeWords(
   runtime: Runtime,
   program: Command,

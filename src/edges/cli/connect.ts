@@ -16,13 +16,15 @@ export interface ConnectOptions extends AppOptions, WantedView {
   readonly undo?: boolean;
   readonly force?: boolean;
   readonly json?: boolean;
-  /** Part of `assay setup`, which gives the tips as questions. */
+  /** Whether it runs as part of `assay setup`, which asks questions instead of printing tips. */
   readonly isStep?: boolean;
 }
 
 const USUAL_ADDRESS = 'http://127.0.0.1:4444/mcp';
 
-/** `assay connect`: what was written, where, and what the client will see on stdout; warnings and tips on stderr. */
+/**
+ * `assay connect`: prints to stdout what was written where and what the client will see; warnings and tips to stderr.
+ */
 export async function connect(
   runtime: ClientConfigPorts,
   client: string,
@@ -53,7 +55,7 @@ const NO_ENDPOINT: Refusal = {
   reason: '--http needs an address that ends in /mcp when --all, --toolset or --search is given',
 };
 
-/** Whether an address leads to this machine, and so probably to a `serve` of this home. */
+/** Whether an address is on this machine, and so probably of a `serve` of this home. */
 function isHere(url: string): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(URL.parse(url)?.hostname ?? '');
 }
@@ -87,7 +89,9 @@ interface TipFacts extends Pick<ClientConfigPorts, 'programName'> {
   readonly servers: readonly string[];
 }
 
-/** The other servers of the client's file: those that Assay has too, which the client starts twice, and the rest. */
+/**
+ * Tips about other servers in the client's file: those that Assay has too, which would be started twice, and the rest.
+ */
 function tips(
   { client, others }: ConnectReport,
   { project }: ConnectOptions,
@@ -127,7 +131,7 @@ function reportText(report: ConnectReport): string {
   }
 }
 
-/** What was undone in a file that was edited since. */
+/** What was undone in a file that has been edited since. */
 function undoneText({ names, restored, isDryRun }: ConnectReport): string {
   const verb = isDryRun ? 'would be' : 'was';
   const listed = (all: readonly string[], between: string): string =>

@@ -11,7 +11,7 @@ export interface DoctorOptions extends AppOptions {
   readonly json?: boolean;
   /** Do not start servers. */
   readonly offline?: boolean;
-  /** Exit with an error on warnings, too. */
+  /** Also exit with an error on warnings. */
   readonly strict?: boolean;
 }
 
@@ -50,7 +50,7 @@ const SIGNS: Readonly<Record<Level, string>> = {
   problem: style.red('✗ problem'),
 };
 
-/** What was found of several alike, such as that the command of each is there, is said once. */
+/** Joins equal findings about several servers, such as that their commands exist, into one. */
 function joined(findings: readonly Finding[]): readonly Finding[] {
   const alike = Map.groupBy(findings, ({ about, ...rest }) => JSON.stringify(rest));
   return [...alike.values()].flatMap((group) => {

@@ -18,7 +18,7 @@ export interface AddFunctionsOptions extends JsonOptions {
 
 const MAX_TOOLS = 100_000;
 
-/** `assay function add`: takes effect at once, also in a running Assay. */
+/** `assay function add`: takes effect at once, even in a running Assay. */
 export async function addFunctions(
   runtime: Runtime,
   file: string,

@@ -17,7 +17,7 @@ export interface ImportBundleOptions extends AppOptions {
   readonly json?: boolean;
 }
 
-/** The exported bundle in a file. Undefined if it holds something else or cannot be read. */
+/** The exported bundle in a file. Undefined if the file contains something else or cannot be read. */
 export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
   const text = await runtime.readFile(path);
   if (!text.ok) return undefined;

@@ -26,9 +26,9 @@ export interface ImportOptions extends AppOptions {
   /** Name of the toolset; defaults to the client's. */
   readonly toolset?: string;
   readonly json?: boolean;
-  /** Take the imported entries out of the client's own file. */
+  /** Remove the imported entries from the client's own file. */
   readonly move?: boolean;
-  /** Part of `assay setup`, which goes on by itself. */
+  /** Whether it runs as part of `assay setup`, which continues by itself. */
   readonly isStep?: boolean;
   /** Receives the names of the servers that could not be started. */
   readonly onDown?: (names: readonly string[]) => void;
@@ -58,7 +58,7 @@ export async function importFrom(
   const equipped = isEquipping
     ? await equipImported(runtime, { name, servers, isSilent: json }, options)
     : ok(undefined);
-  // The entries stay with the client unless everything else is done.
+  // The entries leave the client only after everything else has succeeded.
   const isMoving = move && !dryRun && equipped.ok;
   const except = equipped.ok ? downIn(equipped.value) : [];
   options.onDown?.(except);
@@ -107,7 +107,7 @@ interface MovedContext extends Pick<ClientConfigPorts, 'programName'>, Pick<Know
   readonly project?: string | undefined;
 }
 
-/** Says what left the client's files, and how it comes back. Also for `assay setup`. */
+/** Says what was removed from the client's files, and how to restore it. Also for `assay setup`. */
 export function movedLines(
   { client, files }: MoveReport,
   { id, project, programName }: MovedContext,

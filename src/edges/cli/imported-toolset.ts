@@ -16,11 +16,11 @@ export interface EquipRequest {
   readonly name: string;
   /** The imported servers. */
   readonly servers: readonly string[];
-  /** Prints no progress. */
+  /** Whether to print no progress. */
   readonly isSilent: boolean;
 }
 
-/** What became of imported servers: their state, and the toolset made of them. */
+/** The result of importing servers: their states, and the toolset made from them. */
 export interface Equipped {
   readonly servers: readonly ServerStatus[];
   readonly toolset: ImportedToolset;
@@ -28,7 +28,9 @@ export interface Equipped {
   readonly tools: number;
 }
 
-/** Saves imported servers as a toolset and starts them, so that their tools are known. One that fails is in it, too. */
+/**
+ * Saves imported servers as a toolset and starts them, so that their tools are known. A server that fails is included.
+ */
 export async function equipImported(
   runtime: Pick<ClientConfigPorts, 'openOnboarding'>,
   request: EquipRequest,

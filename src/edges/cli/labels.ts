@@ -10,7 +10,10 @@ export interface LabelOptions extends JsonOptions {
   readonly clear?: string;
 }
 
-/** `assay policy labels`: who has seen untrusted content or private data, since when, and by which tool. */
+/**
+ * `assay policy labels`: the subjects that have seen untrusted content or private data, since when, and through which
+ * tool.
+ */
 export function showLabels(runtime: Runtime, options: LabelOptions): Promise<number> {
   return withOpened(runtime.openServices(options), async ({ labels }) => {
     const { clear: subject, json } = options;

@@ -32,7 +32,7 @@ interface Linted {
   readonly findings: readonly LintFinding[];
 }
 
-/** `assay lint [SERVER]`: checks tools' hints. A server whose tools cannot be listed is a failure, too. */
+/** `assay lint [SERVER]`: checks tools' hints. A server whose tools cannot be listed is also a failure. */
 export async function lintTools(
   runtime: Runtime,
   server: string | undefined,
@@ -87,7 +87,7 @@ function levelsOf(rules: readonly string[]): Result<Partial<LintLevels>, Refusal
   return ok(levels);
 }
 
-/** Under the tool's own name, as its server's author knows it. */
+/** Uses the tool's own name, which its server's author knows. */
 function lintedTool({ server, namespacedName, lint }: ListedTool): Linted {
   return { server, tool: namespacedName.slice(server.length + 1), findings: lint };
 }

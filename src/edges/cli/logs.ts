@@ -9,7 +9,7 @@ export interface LogsOptions extends JsonOptions {
   readonly lines: number;
 }
 
-/** `assay logs [SERVER]`: the last lines of the log of `assay serve`, and with `--follow` those that come. */
+/** `assay logs [SERVER]`: the last lines of the log of `assay serve`, and with `--follow` new ones. */
 export function showLogs(
   runtime: Runtime,
   server: string | undefined,

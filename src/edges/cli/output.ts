@@ -44,7 +44,7 @@ function columnsOf(line: string): number {
   return widthOf(stripVTControlCharacters(line));
 }
 
-/** Writes text of others or for programs to stdout: unchanged to a file or pipe, escaped for a terminal. */
+/** Writes foreign text or text for programs to stdout: unchanged to a file or pipe, escaped for a terminal. */
 export function printText(text: string): void {
   console.log(process.stdout.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text);
 }
@@ -71,7 +71,7 @@ function safe(text: string): string {
     .join('');
 }
 
-/** Colours only for a terminal or with FORCE_COLOR. CI machines read plain text from a pipe, too. */
+/** Colours only for a terminal or with FORCE_COLOR; CI systems read plain text from a pipe. */
 const isWanted = process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined;
 
 export const style: Ansis = isWanted ? new Ansis() : new Ansis(0);
@@ -92,7 +92,7 @@ export function printRefusal(refusal: Refusal): number {
   return facesOf(refusal).exit;
 }
 
-/** Such as "read-only (inferred: GET request)". */
+/** For example "read-only (inferred: GET request)". */
 export function hintsPhrase({ hints }: Pick<ToolView, 'hints'>): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = hints;
   const deciding = readOnlyHint.effective ? readOnlyHint : destructiveHint;

@@ -11,7 +11,7 @@ export interface TestPolicyOptions extends JsonOptions {
   readonly toolset?: string;
 }
 
-/** `assay policy test NAME [JSON]`: how a call is decided on, and why. Calls nothing. */
+/** `assay policy test NAME [JSON]`: how a call would be decided, and why. Calls nothing. */
 export async function testPolicy(
   runtime: Runtime,
   { name, args }: { readonly name: string; readonly args: string },
@@ -29,7 +29,10 @@ export async function testPolicy(
   });
 }
 
-/** So that a command line of `assay call` can be tried as it is. Decisions do not depend on arguments. */
+/**
+ * Arguments are accepted so that a command line of `assay call` can be tested unchanged. Decisions do not depend on
+ * them.
+ */
 function argumentsFault(text: string): string | undefined {
   try {
     return isJsonObject(JSON.parse(text)) ? undefined : 'they must be one JSON object';

@@ -34,7 +34,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   return exit;
 }
 
-/** All commands. `done` receives the exit code of the one that is run, `argv` is the command line. */
+/** All commands. `done` receives the exit code of the one that runs; `argv` is the command line. */
 export function programOf(runtime: Runtime, done: Done, argv: readonly string[] = []): Command {
   const program = new Command('assay')
     .description('The MCP gateway that tells the truth about tools.')
@@ -117,7 +117,7 @@ function tokenCommand(runtime: Runtime, done: Done): Command {
   return token;
 }
 
-/** `assay auth`: signing in at remote servers. */
+/** `assay auth`: sign-ins at remote servers. */
 function authCommand(runtime: Runtime, done: Done): Command {
   return withConfig(new Command('auth'))
     .argument('[server]', 'name of a server in the config')

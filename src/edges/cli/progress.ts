@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 const SHOWN_AFTER_MS = 1_000;
 const REDRAW_INTERVAL_MS = 1_000;
 
-/** What a long command is doing now, as one line on stderr at a terminal. */
+/** The progress of a long command, as one line on stderr at a terminal. */
 export interface Progress {
   /** Replaces the line from the next redraw on: `starting files`. */
   readonly say: (what: string) => void;
@@ -49,5 +49,5 @@ export async function withProgress<T>(
   }
 }
 
-/** Back to the start of the line, which is erased. */
+/** Returns to the start of the line and erases it. */
 const CLEAR = '\r\u001B[2K';

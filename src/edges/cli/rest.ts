@@ -24,7 +24,7 @@ interface AddRestInput {
   readonly options: AddRestOptions;
 }
 
-/** `assay rest add`: takes effect at once, also in a running Assay. */
+/** `assay rest add`: takes effect at once, even in a running Assay. */
 export async function addRestTool(runtime: Runtime, { name, url, options }: AddRestInput): Promise<number> {
   const { method, title, description, bearer } = options;
   const headers = pairsIn('--header', options.header ?? [], ':');

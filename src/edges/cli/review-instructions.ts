@@ -147,7 +147,7 @@ function difference(
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Splits text into parts of at most `columns`. Possibly wide characters (Hangul, Chinese, emoji) count as two. */
+/** Splits text into parts of at most `columns`. Characters that may be wide (Hangul, Chinese, emoji) count as two. */
 function wrapped(text: string, columns: number): readonly string[] {
   const parts: string[] = [];
   let part = '';

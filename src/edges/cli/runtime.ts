@@ -56,14 +56,14 @@ import type { CodebaseFault, CodebaseProgram } from './codebase-program.ts';
 import type { SandboxPort } from './sandbox.ts';
 
 /**
- * The tools of all servers, for a short-lived command: those of the running `serve` of this home, else of the catalog
- * that is kept there and of the servers that the command needs.
+ * The tools of all servers, for a short-lived command: from the running `serve` of this home, else from the stored
+ * catalog and the servers that the command needs.
  */
 export interface OpenTools {
   readonly report: (asked: ReportRequest) => Promise<Result<CatalogReport, Refusal>>;
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
   readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
-  /** How a call of this tool is decided on. REF_UNKNOWN */
+  /** How a call of this tool would be decided. Error: REF_UNKNOWN. */
   readonly explain: (name: string, caller: AssumedCaller) => Promise<Result<DecisionView, Refusal>>;
   /** Starts a server of the config. Resolves when it is ready or has failed; undefined if there is none. */
   readonly started: (server: string) => Promise<ServerStatus | undefined>;
@@ -71,16 +71,16 @@ export interface OpenTools {
 }
 
 export interface OpenToolsOptions {
-  /** Whether it is no failure that there are no servers. */
+  /** Whether having no servers is acceptable. */
   readonly mayBeEmpty?: boolean;
 }
 
 export interface ReportRequest {
   /** Absent: all servers. */
   readonly server?: string | undefined;
-  /** Levels of lint rules other than those of the settings. */
+  /** Levels of lint rules that override the settings. */
   readonly levels?: Partial<LintLevels>;
-  /** Whether to ask servers whose tools are known from before, too. */
+  /** Whether to also ask servers whose tools are already known. */
   readonly isFresh: boolean;
 }
 
@@ -119,7 +119,7 @@ export interface OpenServe {
 /** The log that `serve` keeps in the home. */
 export interface OpenLog {
   readonly path: string;
-  /** As far as it is kept. */
+  /** All lines that are kept. */
   readonly lines: readonly LogLine[];
   /** Calls back with each line that follows, until a signal arrives. */
   readonly follow: (onLine: (line: LogLine) => void) => Promise<void>;
@@ -130,7 +130,7 @@ export interface LogLine {
   /** The server that it is about. */
   readonly server: string | undefined;
   readonly json: string;
-  /** For a person. */
+  /** The line for people. */
   readonly text: string;
 }
 
@@ -145,7 +145,7 @@ export interface OpenStore {
 /** The toolsets in the home's store, for a short-lived command. */
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
-  /** The tools of all configured servers. Starts those that these refs need and whose tools are not known. */
+  /** The tools of all configured servers. Starts the servers that these refs need and whose tools are not known. */
   readonly tools: (needed: NeededTools) => Promise<Result<ToolIndex, Refusal>>;
   /** The servers, and whether toolsets serve tools with a changed definition. Empty before `tools` was called. */
   readonly circumstances: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
@@ -201,7 +201,7 @@ export interface KnownClient {
   readonly label: string;
 }
 
-/** What the commands for other clients need. */
+/** The interface that the commands for other clients need. */
 export interface ClientConfigPorts {
   /** What a user types to run this program: it is not in PATH when npx runs it. */
   readonly programName: 'assay' | 'npx assay-mcp';
@@ -209,7 +209,7 @@ export interface ClientConfigPorts {
   readonly clients: readonly KnownClient[];
   /** Writes a server into Assay's config file. */
   addServer(request: AddRequest, options: AppOptions): Promise<Result<AddedServer, Refusal>>;
-  /** Takes a server out of Assay's config file. */
+  /** Removes a server from Assay's config file. */
   removeServer(name: string, options: AppOptions): Promise<Result<{ readonly path: string }, Refusal>>;
   importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
   connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
@@ -262,7 +262,7 @@ export interface Runtime extends ClientConfigPorts, SandboxPort {
   hasBrowser(): boolean;
   /** Checks everything a start needs. Changes nothing. */
   examine(options: DiagnosticsOptions): Promise<Diagnosis>;
-  /** Loads the code-search server, a program of its own. */
+  /** Loads the code-search server, which is a separate program. */
   openCodebase(options: AppOptions): Promise<Result<CodebaseProgram, CodebaseFault>>;
   readonly openVerifier: OpenVerifier;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */

@@ -3,7 +3,7 @@ import { gapRemedy, gapText, RIGHTS_TEXTS, type SandboxSupport } from '../../cor
 import { print, printJson, proseOf } from './output.ts';
 
 export interface SandboxPort {
-  /** Tries out whether this machine can confine servers. */
+  /** Tests whether this machine can confine servers. */
   sandboxSupport(): Promise<SandboxSupport>;
 }
 

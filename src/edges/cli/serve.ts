@@ -52,7 +52,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   return EXIT.done;
 }
 
-/** The link goes only to a terminal: what is kept of other output may be read by others within its ten minutes. */
+/** The link is printed only at a terminal: other output may be stored and read by others while the link is valid. */
 async function printPages({ url, signInLink }: OpenServe): Promise<void> {
   const link = process.stderr.isTTY ? await signInLink() : undefined;
   print(`  pages     ${url}/admin`);
@@ -60,7 +60,7 @@ async function printPages({ url, signInLink }: OpenServe): Promise<void> {
   else print('            `assay token link` prints a link that signs you in\n');
 }
 
-/** Says what to install if servers are to have a sandbox that this machine cannot enforce. */
+/** Says what to install if servers are configured with a sandbox that this machine cannot enforce. */
 async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Promise<void> {
   const commands = servers.flatMap(({ spec: { name, transport } }) => {
     const { sandbox, sandboxAccepts = [] } = sourceKind(transport).command(transport) ?? {};
@@ -82,7 +82,7 @@ async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Prom
     );
 }
 
-/** Shows where the REST API's token is, never the token. */
+/** Shows where the REST API's token is stored, never the token. */
 function tokenLine(path: string | undefined): string {
   return path === undefined
     ? 'with a token that has the scope admin or read; create one with `assay token create NAME --scope admin`'

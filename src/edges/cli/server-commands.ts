@@ -43,7 +43,7 @@ function completionCommand(done: Done): Command {
     });
 }
 
-/** What the scripts call at each tab. */
+/** The command that the completion scripts call at each tab. */
 export function completeCommand(runtime: Runtime, done: Done): Command {
   return new Command('complete')
     .argument('[words...]')

@@ -41,7 +41,7 @@ function shownState({ state, listFaults = [] }: ServerStatus): string {
   }
 }
 
-/** Characters of the names shown of one server, so that it takes one line. */
+/** Maximum length of the tool names shown for one server, so that it takes one line. */
 const MAX_NAMES_LENGTH = 32;
 
 function firstNames(names: readonly string[]): string {

@@ -14,7 +14,7 @@ export async function showSettings(
 ): Promise<number> {
   const read = await runtime.readSettings(options);
   if (!read.ok) return printRefusal(read.error);
-  const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
+  const keys = Object.keys(SETTINGS) as SettingKey[]; // The keys of the table itself.
   const shown = keys.map((key) => shownOf(key, read.value));
   if (options.json === true) printJson({ settings: shown });
   else {

@@ -12,11 +12,11 @@ import { print, printRefusal, printError, proseOf, style } from './output.ts';
 import type { ClientConfigPorts } from './runtime.ts';
 
 export interface SetupOptions extends AppOptions {
-  /** Ids of the clients; all that have servers if absent. */
+  /** Ids of the clients. Absent: all that have servers. */
   readonly client?: readonly string[];
   /** Answers all questions with yes. */
   readonly yes?: boolean;
-  /** False with `--no-move`: the imported entries stay in the client's file, too. */
+  /** False with `--no-move`: the imported entries also stay in the client's file. */
   readonly move?: boolean;
 }
 

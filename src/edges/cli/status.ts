@@ -11,7 +11,7 @@ import { print, printError, printJson, proseOf, style, tableOf } from './output.
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
-/** `assay status`: the running gateway with its servers and clients; without one, what is configured. */
+/** `assay status`: the running gateway with its servers and clients, or the configured servers if none is running. */
 export function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openTools({ ...options, mayBeEmpty: true }), async ({ status }) => {
     const read = await status();

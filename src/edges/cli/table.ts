@@ -11,9 +11,9 @@ export interface TableLayout {
 }
 
 /**
- * Lines of a table that is no wider than the terminal. Columns are aligned by visible width; where all do not fit, the
- * widest ones are narrowed, and their cells wrap at words, else after a separator within a name. A cell is printable
- * text, with at most one colour around all of it.
+ * Lines of a table that is no wider than the terminal. Columns are aligned by visible width. If they do not all fit,
+ * the widest ones are narrowed, and their cells wrap at words or, within a long name, after a separator. A cell is
+ * printable text, with at most one colour around all of it.
  */
 export function layoutTable(
   head: readonly string[],
@@ -30,7 +30,7 @@ export function layoutTable(
   return [styled(layoutRow(head, widths)), ...rows.map((row) => layoutRow(row, widths))].join('\n');
 }
 
-/** Narrows the widest columns to one width, so that all fit. The last of them gets what is left over. */
+/** Narrows the widest columns to the same width, so that all fit. The last of them gets the remainder. */
 function fitted(natural: readonly number[], room: number): readonly number[] {
   const sum = (most: number): number => natural.reduce((all, width) => all + Math.min(width, most), 0);
   if (sum(Infinity) <= room) return natural;
@@ -78,7 +78,7 @@ function uncoloured(cell: string): Uncoloured {
   return { text, colour: (part) => begin + part + end };
 }
 
-/** Lines of at most `width` columns: broken at spaces, and within words that are longer than that. */
+/** Breaks a text into lines of at most `width` columns, at spaces, and within words that are too long. */
 export function wrapped(text: string, width: number): readonly string[] {
   if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
@@ -96,11 +96,11 @@ export function wrapped(text: string, width: number): readonly string[] {
 
 interface Piece {
   readonly text: string;
-  /** Whether it continues the piece before it. */
+  /** Whether it continues the previous piece. */
   readonly isRest: boolean;
 }
 
-/** The rest of a name starts a line of its own. */
+/** A name may be broken after these characters. */
 const SEPARATOR = /[_\-./,:;@=&?]/;
 
 function pieces(word: string, width: number): readonly Piece[] {
@@ -108,7 +108,7 @@ function pieces(word: string, width: number): readonly Piece[] {
   const found: string[] = [];
   let piece = '';
   let pieceWidth = 0;
-  /** The length of the piece behind its last separator. */
+  /** The length of the piece up to and including its last separator. */
   let breakAt = 0;
   for (const { segment } of GRAPHEMES.segment(word)) {
     const segmentWidth = widthOf(segment);
@@ -129,7 +129,7 @@ function pieces(word: string, width: number): readonly Piece[] {
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Columns of a terminal that a text takes: two for characters of East Asian scripts and emoji. */
+/** Number of terminal columns of a text: characters of East Asian scripts and emoji take two. */
 export function widthOf(text: string): number {
   return /^[\u0020-\u007e]*$/.test(text) ? text.length : (lazyStringWidth ??= loadStringWidth())(text);
 }
@@ -149,7 +149,7 @@ export function clipped(text: string, width: number): string {
 
 let lazyStringWidth: typeof stringWidth | undefined;
 
-/** Loaded for the first text that needs it: that takes 20 ms, and most tables are ASCII. */
+/** Loaded on demand: that takes 20 ms, and most tables are ASCII. */
 function loadStringWidth(): typeof stringWidth {
   const { default: load } = createRequire(import.meta.url)('string-width') as {
     readonly default: typeof stringWidth;

@@ -10,11 +10,11 @@ import { type JsonOptions, withOpened } from './with-opened.ts';
 
 interface PreferenceArguments {
   readonly token: string;
-  /** A preference and its value, or nothing. */
+  /** A preference and its new value, or empty. */
   readonly change: readonly string[];
 }
 
-/** `assay token preferences NAME [KEY VALUE]`: what counts for calls with a token; changes one of them. */
+/** `assay token preferences NAME [KEY VALUE]`: shows the preferences for calls with a token, or changes one. */
 export async function tokenPreferences(
   runtime: Runtime,
   { token, change }: PreferenceArguments,
@@ -39,7 +39,7 @@ export async function tokenPreferences(
   });
 }
 
-/** `default` returns to the value of the instance. The text is what is wrong. */
+/** `default` returns to the value of the instance. A returned string says what is wrong. */
 function changesIn(change: readonly string[]): Readonly<Record<string, SettingValue | null>> | string {
   const [key, text] = change;
   if (key === undefined) return {};

@@ -68,7 +68,7 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
   });
 }
 
-/** `assay token revoke`: takes effect at once, also in a running Assay. */
+/** `assay token revoke`: takes effect at once, even in a running Assay. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
     const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL_USER.subject });

@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 export interface ToolsOptions extends JsonOptions {
-  /** Ask servers whose tools are known from before, too. */
+  /** Also ask servers whose tools are already known. */
   readonly refresh?: boolean;
 }
 
@@ -96,13 +96,13 @@ function shortDescription({ description }: ListedTool, max: number): string {
   return clipped(text, max);
 }
 
-/** For a terminal: the tools below their servers. Names stay whole, so that they can be copied. */
+/** For a terminal: the tools grouped by server. Names are not broken, so that they can be copied. */
 export function pageOf(tools: readonly ListedTool[], columns = 80): string {
   const servers = [...new Set(tools.map(({ server }) => server))];
   return servers.map((server) => sectionOf(server, { tools, columns })).join('\n\n');
 }
 
-/** Where less than this is left for descriptions, each takes a line of its own. */
+/** If less than this is left for descriptions, each gets its own line. */
 const MIN_DESCRIPTION_WIDTH = 40;
 
 function sectionOf(

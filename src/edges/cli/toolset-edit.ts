@@ -127,7 +127,7 @@ function memberNamed(ref: string): ToolsetTool {
   return server === undefined ? { namespacedName: ref } : wholeServer(server);
 }
 
-/** Whether a tool is in the toolset only with its server, which may not have it. */
+/** Whether a tool is only in the toolset through its whole server, which may not have it. */
 function isUnheardOf({ tools }: Toolset, ref: string): boolean {
   return (
     tools.every(({ namespacedName }) => namespacedName !== ref) &&

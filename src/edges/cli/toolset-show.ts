@@ -75,7 +75,7 @@ export function showToolset(runtime: Runtime, name: string, options: JsonOptions
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const isEquipped = toolsets.equipped?.name === name;
-    // Needs no server: what was listed last is enough.
+    // The last listing is enough, so no server is started.
     const index = toolset.tools.some(isWhole) ? await tools({ refs: [], isFresh: false }) : undefined;
     const fresh =
       index?.ok === true
@@ -105,7 +105,7 @@ function pageOf(toolset: Toolset, isEquipped: boolean, fresh: readonly string[])
 
 type Member = readonly [name: string, refId: string];
 
-/** In most toolsets no tool is pinned to a definition. */
+/** Omits the column of definitions if no tool is pinned, as in most toolsets. */
 function membersTable(members: readonly Member[]): string {
   if (members.some(([, refId]) => refId !== '')) return tableOf(['TOOL', 'PINNED TO'], members);
   return tableOf(

@@ -95,9 +95,9 @@ async function verifyServer(runtime: Runtime, name: string, options: VerifyOptio
 
 interface Verified {
   readonly target: VerifyTarget;
-  /** Keeps the report of a whole run; resolves with an exit code if that fails. */
   /** Arguments of recorded calls, by tool. */
   readonly recorded?: VerifyRequest['recorded'] | undefined;
+  /** Stores the report of a complete run; resolves with an exit code if that fails. */
   readonly keep?: (report: VerifyReport) => Promise<number | undefined>;
 }
 
@@ -136,7 +136,7 @@ async function verifyTarget(
   );
   if (!verified.ok) return printFault(verified.error);
   printReport(verified.value, { formats: program.formats, version: runtime.version }, options);
-  // What was interrupted says nothing of the tools that were left.
+  // An interrupted run says nothing about the remaining tools, so it is not kept.
   const unkept = stopping.signal.aborted ? undefined : await keep?.(verified.value);
   return unkept ?? EXITS[outcomeOf(verified.value)];
 }
@@ -220,7 +220,7 @@ function printTable(report: VerifyReport): void {
   printTotals(report);
 }
 
-/** Short enough for six columns in 80. */
+/** Short enough for six columns in a width of 80. */
 function cell(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'contradicted':

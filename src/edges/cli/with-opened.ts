@@ -36,7 +36,7 @@ export function withToolsets(
   return withOpened(runtime.openToolsets(options), work);
 }
 
-/** The tools that refs name. Starts the servers of those that are not known. */
+/** The tools that refs name. Starts the servers of tools that are not known yet. */
 export async function toolsNamed(
   { tools, circumstances }: OpenToolsets,
   refs: readonly string[],

@@ -11,8 +11,8 @@ export function clientOf({ socket }: IncomingMessage, subject: string): string {
 export type ClientLimits = Pick<Settings, 'limits.requestsPerClient' | 'limits.subscriptionsPerClient'>;
 
 /**
- * The requests that one client has under way. Each counts until its response is fully sent or the connection is lost.
- * This also limits requests whose responses the client does not read.
+ * The requests in progress of one client. Each counts until its response is fully sent or the connection is lost. This
+ * also limits requests whose responses the client does not read.
  */
 export class ClientLoad {
   readonly limit: number;
@@ -47,9 +47,9 @@ export class ClientLoad {
 /** Above this number of clients, those without a request are forgotten. */
 const MANY = 1_024;
 
-/** The loads of clients without a session, and who they are. */
+/** The loads of clients without a session, and their identities. */
 export class ClientLoads {
-  /** For operators. */
+  /** Shown to operators. */
   readonly recent: RecentClients = new RecentClients();
   readonly #limits: ClientLimits;
   readonly #loads = new Map<string, ClientLoad>();

@@ -3,7 +3,9 @@ import type { OpenSubscription } from './http-request.ts';
 import { identityIn, type RecentClient } from './recent-clients.ts';
 import type { Session } from './session.ts';
 
-/** The clients that have a session or an open stream, and the modern ones of the last minutes, for operators. */
+/**
+ * For operators: the clients that have a session or an open stream, and the modern ones seen in the last few minutes.
+ */
 export function connectedClients(
   sessions: Iterable<Session>,
   subscriptions: Iterable<OpenSubscription>,

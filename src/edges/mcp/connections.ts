@@ -23,7 +23,7 @@ interface Connection {
   /** Exchanges whose responses are not closed yet, in request order. */
   readonly exchanges: Exchange[];
   hasServed: boolean;
-  /** When it last changed between idle and busy, in changes counted over all connections. */
+  /** When it last changed between idle and busy, as a sequence number over all connections. */
   changedAt: number;
   /** The connections of the subject last admitted on this one, if any. */
   owner: Owner | undefined;
@@ -145,7 +145,7 @@ export class Connections {
     connection.changedAt = ++this.#changes;
   }
 
-  /** A client may be silent while it waits for us. A client that has not sent a request yet has its own time limit. */
+  /** A client may be silent while it waits for us. A separate time limit applies until its first request. */
   #onTimeout(socket: Socket): void {
     const connection = this.#open.get(socket);
     const isKept = connection === undefined || (connection.hasServed && connection.exchanges.length === 0);
@@ -198,7 +198,7 @@ export class Connections {
     return this.#close(this.#leastNeeded(connections) ?? oldest);
   }
 
-  /** The connection that is needed least. Undefined if all are in use. */
+  /** The connection needed least. Undefined if all are in use. */
   #leastNeeded(connections: Iterable<Connection>): Connection | undefined {
     const longest: Partial<Record<Need, Connection>> = {};
     let unproven = 0;

@@ -25,7 +25,8 @@ interface Open {
 }
 
 /**
- * Server requests forwarded to one legacy client, under our own ids. Each is answered once, even if the client leaves.
+ * Server requests forwarded to one legacy client, under our own ids. Each is answered exactly once, even if the client
+ * leaves.
  */
 export class ForwardedRequests {
   readonly #options: ForwardedRequestsOptions;

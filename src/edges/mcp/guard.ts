@@ -15,7 +15,7 @@ export interface GuardOptions {
   /** Whether clients without a token are admitted; on loopback only. */
   readonly isOpen: boolean;
   readonly gate: Gate;
-  /** Admits browsers that have signed in, too. Undefined for MCP endpoints, which take no cookies. */
+  /** Also admits browsers that have signed in. Undefined for MCP endpoints, which accept no cookies. */
   readonly sessions?: Pick<PageSessions, 'admit'> | undefined;
 }
 
@@ -40,14 +40,15 @@ export function guard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
   const isLocal = isLoopback(host);
   return (request) => {
     const { authorization } = request.headers;
-    const fault = placeFault(request, isLocal);
+    const fault = originFault(request, isLocal);
     if (fault !== undefined) return err(fault);
     if (isLocal && isOpen && isForeign(authorization)) return LET_IN;
     if (sessions !== undefined) {
       const session = sessionOf(request);
       const forbidden = session === undefined ? undefined : cookieFaultOf(request);
       if (forbidden !== undefined && !isRead(request)) return forbidden;
-      // As a cross-site read, to which the browser adds no cookie: so a link on another page still opens the pages.
+      // A forbidden origin is treated like a cross-site read, without the cookie: so a link on another page still opens
+      // the admin pages.
       if (session !== undefined && forbidden === undefined) return sessions.admit(session);
     }
     const admitted = gate.admit(authorization, request.socket.remoteAddress ?? '', Date.now());
@@ -61,7 +62,7 @@ export function guard({ host, isOpen, gate, sessions }: GuardOptions): Guard {
  * Host and Origin are checked against DNS rebinding (2026-07-28, basic/transports/streamable-http#security--endpoint):
  * on loopback both must be loopback; elsewhere, where a token is needed anyway, a page's origin must be our own host.
  */
-export function placeFault({ headers, rawHeaders }: IncomingMessage, isLocal: boolean): Refusal | undefined {
+export function originFault({ headers, rawHeaders }: IncomingMessage, isLocal: boolean): Refusal | undefined {
   const repeated = repeatedHeader(rawHeaders);
   if (repeated !== undefined)
     return { code: 'HEADER_INVALID', header: repeated, reason: 'it is there more than once' };
@@ -81,7 +82,7 @@ const HOST_AND_PORT = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 /**
  * Headers that decisions rely on and that have a single value. If one is repeated, Node takes the first, the last or
  * both, depending on the header, and a proxy may take another. Mcp-Method, Mcp-Name and Mcp-Param-* are compared with
- * the body, which two lines never match.
+ * the body, which repeated lines never match.
  */
 export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'host',
@@ -150,8 +151,8 @@ function isOwnOrigin(origin: string, host: string): boolean {
 }
 
 /**
- * Whether the credentials were not meant for Assay. An open server gets such headers from clients still configured for
- * another server, and from proxies with their own password. An invalid Assay token is not foreign.
+ * Whether the credentials were not meant for Assay. A server that needs no token gets such headers from clients still
+ * configured for another server, and from proxies with their own password. An invalid Assay token is not foreign.
  */
 function isForeign(authorization: string | undefined): boolean {
   return authorization === undefined || !looksLikeToken(bearerOf(authorization) ?? '');

@@ -83,7 +83,7 @@ function outcomeOf(answered: Answer, message: RequestMessage, era: Era): Outcome
   }
 }
 
-/** The result of a tool that says why it was not called. Of a call as a task, the client expects the task. */
+/** A tool result that says why the tool was not called. Undefined for a call as a task: its client expects a task. */
 function refusedCall(
   what: Refusal,
   { idText, method, params }: RequestMessage,
@@ -129,7 +129,7 @@ function requestLogLevel(message: RequestMessage): string | undefined {
 /**
  * The HTTP status of a server's response for a modern client: the one that the server itself would have sent. Servers
  * of either era report an unknown method with the same code (2026-07-28,
- * basic/transports/streamable-http#protocol-version-header). The modern error codes count only from modern servers
+ * basic/transports/streamable-http#protocol-version-header). Modern error codes are recognized only from modern servers
  * (basic/index#error-codes).
  */
 function relayedStatus({ message, era }: Reply): number {

@@ -32,7 +32,7 @@ function isBrowser({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && prefersHtml(headers.accept);
 }
 
-/** People open the endpoint to see whether Assay runs. */
+/** A page for people who open the endpoint in a browser to see whether Assay runs. */
 function sendPage(
   response: ServerResponse,
   status: number,
@@ -53,7 +53,7 @@ function sendPage(
 /** How long in ms to keep reading an oversized body, so that the client gets to read the refusal. */
 const OVERHEAR_MS = 3_000;
 
-/** What fails in an answer, at once or later, is logged, and its client gets INTERNAL. */
+/** Wraps a handler: if it fails, synchronously or later, the error is logged and the client gets INTERNAL. */
 export function listenerOf(
   log: Log,
   answer: (...exchange: Exchange) => Promise<void>,

@@ -34,7 +34,7 @@ export interface Post {
 /** A stream that notifies a modern client of changes. */
 export interface OpenSubscription {
   readonly view: View;
-  /** The client's own JSON about itself. */
+  /** The client's JSON text with its name and version. */
   readonly clientInfo: string | undefined;
   readonly holder: Holder;
   readonly end: () => void;
@@ -76,7 +76,7 @@ export interface RequestSlots {
   take(response: ServerResponse, wanted: number): number;
 }
 
-/** Whether the client may have another request under way. If not, the refusal has been sent. */
+/** Whether the client may have another request in progress. If not, the refusal has been sent. */
 export function isAdmitted(
   post: Post,
   slots: RequestSlots,
@@ -100,12 +100,12 @@ export function openAnswer(
     maxUnreadBytes: settings['limits.unreadBytes'],
     streams,
   });
-  // `once` would cost more, for an event that comes once.
+  // `once` costs more, and the event occurs only once anyway.
   response.on('close', () => answer.abandon());
   return answer;
 }
 
-/** Where the outcome of a request goes, and what comes before it. */
+/** Receives the outcome of a request, and messages before it. */
 export type RequestAnswer = Pick<HttpAnswer, 'notify' | 'respond' | 'withdraw'>;
 
 /** Processes one request and sends its outcome. */

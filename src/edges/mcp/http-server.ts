@@ -23,7 +23,7 @@ import {
   readTarget,
   viewAt,
 } from './request-path.ts';
-import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
+import { guard, isLoopback, originFault, type Guard } from './guard.ts';
 import { sendHealth, sendMetrics } from './health.ts';
 import { answerPost, receiveBody } from './http-post.ts';
 import { answerMetadata, listenerOf, refuseMethod, sendRefusal } from './http-refusal.ts';
@@ -198,9 +198,10 @@ class McpServer {
 
   async #answerOtherPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { host, log, others, resource } = this.#options;
-    const isPlaced = placeFault(request, isLoopback(host)) === undefined;
-    if (isPlaced && resource === undefined && answerNoSignIn(request, response, path)) return;
-    if (isPlaced && resource !== undefined && answerMetadata(request, response, { path, resource })) return;
+    const isOwnOrigin = originFault(request, isLoopback(host)) === undefined;
+    if (isOwnOrigin && resource === undefined && answerNoSignIn(request, response, path)) return;
+    if (isOwnOrigin && resource !== undefined && answerMetadata(request, response, { path, resource }))
+      return;
     const given = this.#closedGuard(request);
     const admitted = given instanceof Promise ? await given : given;
     if (request.socket.destroyed) return;
@@ -238,7 +239,10 @@ class McpServer {
     this.#sessions.sweep(performance.now());
   }
 
-  /** Ends what a token opened once it is invalid: at once if it was revoked here, else when that becomes known. */
+  /**
+   * Ends connections and sessions of tokens that are no longer valid: at once if revoked here, else when that becomes
+   * known.
+   */
   #endOthers(nowMs: number): void {
     const { gate } = this.#options;
     const isHolder = (holder: Holder): boolean => gate.isHolder(holder, 'mcp', nowMs);

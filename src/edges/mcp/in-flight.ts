@@ -10,7 +10,7 @@ export class InFlight {
     return this.#open.size;
   }
 
-  /** Undefined if a request with this id is already under way, which the protocol forbids. */
+  /** Undefined if a request with this id is already in progress, which the protocol forbids. */
   begin(idText: string): Cancellation | undefined {
     const key = keyOf(idText);
     if (this.#open.has(key)) return undefined;
@@ -39,7 +39,7 @@ function keyOf(idText: string): string {
   try {
     return JSON.stringify(JSON.parse(idText));
   } catch {
-    return idText; // not a valid id of any request
+    return idText; // Not a valid request id.
   }
 }
 
@@ -76,8 +76,7 @@ export class OpenRequests {
   }
 
   /**
-   * Refuses new requests from now on. Open ones have `limitMs`, or until the signal, to finish; then they are
-   * cancelled.
+   * Refuses new requests from now on. Open ones may finish for `limitMs` or until the signal; then they are cancelled.
    */
   async drain(limitMs: number, signal?: AbortSignal): Promise<void> {
     this.#isStopping = true;

@@ -62,7 +62,7 @@ export function answerModern(post: Post, message: RequestMessage): Promise<void>
   });
 }
 
-/** Connections on which a client was logged; asking for each request would cost more. */
+/** Connections whose client was logged. Checking this per request would cost more. */
 const LOGGED = new WeakSet<Socket>();
 
 function logClient(traffic: TrafficLog, post: Post, message: RequestMessage): void {

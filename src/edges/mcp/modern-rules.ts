@@ -11,7 +11,7 @@ const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
-/** Identifies a client to which no session is bound: by its token and its name. */
+/** Identifies a client without a session: by its token and its name. */
 export function clientKeyOf(message: RequestMessage, subject: string): string {
   const info = memberOf(metaOf(message), CLIENT_KEY)?.object;
   const name = textOf(message.bytes, memberOf(info, 'name')) ?? '';
@@ -84,7 +84,7 @@ function nameFault(
   const decoded = typeof header === 'string' ? headers.decodeHeader(header) : undefined;
   if (header !== undefined && decoded === undefined)
     return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is not encoded as the transport asks' };
-  // Node joins repeated headers with a comma; a proxy may have routed by the first alone.
+  // Node joins repeated headers with a comma; a proxy may have routed by the first one only.
   if (header?.includes(',') === true && request.headersDistinct[headers.NAME]?.length !== 1)
     return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is there twice' };
   return mismatch('Mcp-Name', decoded, name);
@@ -115,7 +115,7 @@ function versionOf(message: RequestMessage): string | undefined {
   return textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
 }
 
-/** The client's own JSON about itself, if it says something. */
+/** The client's JSON text with its name and version, if it sends one. */
 export function clientInfoOf(message: RequestMessage): string | undefined {
   const member = memberOf(metaOf(message), CLIENT_KEY);
   return member && rawOf(message.bytes, member);

@@ -17,7 +17,7 @@ const NO_SIGN_IN =
   'Assay has no OAuth sign-in here, as auth.issuer is not set. Give the client a token instead: run `assay token create NAME`, and set the header "Authorization: Bearer <token>" in its entry for this server.';
 
 /**
- * Tells clients that there is no sign-in, and what to do. For gateways without an issuer. Returns false, without a
+ * Tells clients of a gateway without an issuer that there is no sign-in, and what to do. Returns false, without a
  * response, for other paths.
  */
 export function answerNoSignIn(request: IncomingMessage, response: ServerResponse, path: string): boolean {

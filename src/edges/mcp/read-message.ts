@@ -47,8 +47,8 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
 }
 
 /**
- * Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first, or the body is larger; that is
- * reported.
+ * Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first, or the body is larger, which
+ * is reported.
  */
 export function readBody(
   request: IncomingMessage,
@@ -79,7 +79,7 @@ export function readBody(
   });
 }
 
-/** Why Assay cannot parse a message itself, if it cannot. */
+/** Why Assay cannot parse a message itself. Undefined if it can. */
 export function ownFault(message: RequestMessage): Refusal | undefined {
   if (message.bytes.length > LARGE_MESSAGE)
     return {

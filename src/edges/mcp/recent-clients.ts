@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import { isJsonObject } from '../../core/json-object.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 
-/** As the client calls itself. */
+/** The name and version that the client gives itself. */
 export interface ClientIdentity {
   readonly name: string;
   readonly version?: string;
 }
 
-/** A modern client that made a request lately. It has neither a session nor, unless it asks for one, a stream. */
+/** A modern client that made a request recently. It has no session, and a stream only if it requests one. */
 export interface RecentClient {
   readonly view: View;
   readonly identity: ClientIdentity;
@@ -16,17 +16,17 @@ export interface RecentClient {
   lastUsedMs: number;
 }
 
-/** Without a request for this long, a client counts as gone. */
+/** After this many ms without a request, a client counts as gone. */
 const FORGOTTEN_AFTER_MS = 600_000;
 const MAX_CLIENTS = 500;
 
 /** The modern clients of the last ten minutes, for operators. */
 export class RecentClients {
   readonly #byKey = new Map<string, RecentClient>();
-  /** What the last request of a connection said: reading each envelope would cost more. */
+  /** The client of each connection, cached: reading each envelope would cost more. */
   readonly #bySocket = new WeakMap<Socket, RecentClient>();
 
-  /** Notes a request. `clientInfo` is read only from the first one of a connection to an endpoint. */
+  /** Records a request. `clientInfo` is read only from the first one of a connection to an endpoint. */
   seen(
     socket: Socket,
     { view, subject }: Pick<RecentClient, 'view' | 'subject'>,
@@ -71,7 +71,7 @@ export class RecentClients {
 
 const MAX_NAME_LENGTH = 80;
 
-/** From the client's own JSON about itself. */
+/** Reads the client's JSON text with its name and version. */
 export function identityIn(clientInfo: string | undefined): ClientIdentity {
   const info: unknown = clientInfo === undefined ? undefined : JSON.parse(clientInfo);
   const { name, version } = isJsonObject(info) ? info : {};

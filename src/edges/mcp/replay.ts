@@ -14,7 +14,7 @@ export interface KeptEvent {
   inAll: Link<KeptEvent> | undefined;
 }
 
-/** The total limit is that of this many sessions; more sessions share it. */
+/** The total limit is that of this many sessions. If there are more, they share it. */
 const SESSIONS_WORTH = 16;
 
 /** The events kept for one subject, across its sessions. */

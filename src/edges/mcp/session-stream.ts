@@ -6,7 +6,7 @@ import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
 
 /** The reconnection delay in ms requested of the client. */
 const RETRY_MS = 1_000;
-/** How long in ms a fully sent stream is kept, in case its end was lost on the way. */
+/** How long in ms a fully sent stream is kept, in case its end was lost in transit. */
 const KEEP_TAKEN_MS = 30_000;
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -81,7 +81,7 @@ export class SessionStream implements MessageSink {
     this.#say(pieces);
   }
 
-  /** Disconnects a client that has not read the responses before. One may exceed the limit, and is large then. */
+  /** Disconnects a client that has not read the responses before. A single large one may exceed the limit. */
   respondIfRead(pieces: readonly Buffer[]): void {
     this.#connection?.dropUnread();
     this.#say(pieces);

@@ -27,7 +27,7 @@ export class SessionStreams {
   readonly #replay: Replay;
   readonly #streams = new Map<number, SessionStream>();
   #begun = 0;
-  /** Tells event ids of this session from those of others. */
+  /** Distinguishes event ids of this session from those of others. */
   #mark: string | undefined;
   #standing: SessionStream | undefined;
   /** Kept for the next connection of the standing stream, by topic. */

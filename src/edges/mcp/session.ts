@@ -29,7 +29,7 @@ export class Session implements Caller, ClientSession {
   readonly id: string = crypto.randomUUID();
   readonly era = 'legacy';
   readonly view: View;
-  /** The view of its endpoint, which clients may see differently. */
+  /** The view of its endpoint. Clients may see different parts of it. */
   readonly endpoint: View;
   readonly subject: string;
   /** A request with another token does not find the session. */
@@ -41,7 +41,7 @@ export class Session implements Caller, ClientSession {
   readonly inFlight: InFlight = new InFlight();
   readonly streams: SessionStreams;
   readonly subscriptions: ClientSubscriptions;
-  /** Maximum number of requests under way. */
+  /** Maximum number of requests in progress. */
   readonly limit: number;
   readonly #load: ClientLoad;
   logLevel: string | undefined;
@@ -101,7 +101,7 @@ export class Session implements Caller, ClientSession {
   }
 
   /**
-   * Takes slots for requests. In this era disconnecting does not cancel a request, so it runs on and keeps its slot.
+   * Takes slots for requests. In this era, disconnecting does not cancel a request, so it continues and keeps its slot.
    */
   take(response: ServerResponse, wanted: number): number {
     return this.#load.take(response, Math.min(wanted, this.limit - this.inFlight.size));
@@ -140,7 +140,7 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
   readonly #space: ReplaySpace;
-  /** Called once for each session, after it ended for whatever reason. */
+  /** Called once for each session after it has ended for any reason. */
   onEnd: ((session: Session) => void) | undefined;
 
   constructor(limits: SessionLimits) {

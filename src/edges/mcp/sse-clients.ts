@@ -37,7 +37,7 @@ const VERSION = '2024-11-05';
 /** Time in ms that a client has for `initialize` after it has opened its stream. */
 const HANDSHAKE_MS = 30_000;
 
-/** A client with its stream, which has a session from `initialize` on. */
+/** A client with its stream. It has a session from `initialize` on. */
 interface SseClient extends Pick<SseExchange, 'response' | 'view' | 'identity'> {
   session: Session | undefined;
 }
@@ -181,7 +181,7 @@ function sessionIdIn({ url = '' }: IncomingMessage): string {
   return query < 0 ? '' : (new URLSearchParams(url.slice(query)).get('sessionId') ?? '');
 }
 
-/** Answers go out on the session's stream, whichever POST asked. */
+/** Answers are sent on the session's stream, not to the POST. */
 function answerOn(session: Session): RequestAnswer {
   return {
     notify: (bytes) => session.send(bytes),

@@ -106,7 +106,7 @@ export class StdioOutput {
   }
 }
 
-/** Makes the client known to servers that are told of it, and to the log. */
+/** Announces the client to the servers opened on its behalf, and to the log. */
 export function introduce(
   { sole, view }: { readonly sole: SoleClient; readonly view: View },
   profile: ClientProfile,

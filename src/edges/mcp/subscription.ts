@@ -35,7 +35,7 @@ export class Subscription {
   readonly #idText: string;
   readonly #filter: Filter;
   readonly #subscriptions: ClientSubscriptions;
-  /** Cancelled when the wait for servers ends. One per resource, as each has one listener. */
+  /** Cancelled when the wait for servers ends. One per resource, because each has its own listener. */
   readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
   #send: (bytes: Buffer) => void;

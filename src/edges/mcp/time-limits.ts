@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 
-/** Limits in ms for how often Node checks for slow requests. Shorter time limits are checked more often. */
+/** Bounds in ms for the interval at which Node checks for slow requests. Shorter time limits are checked more often. */
 const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
 
 /** Node does not start if `headersTimeout` exceeds `requestTimeout`. */

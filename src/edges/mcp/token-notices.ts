@@ -2,13 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 
-/** A client that keeps trying is mentioned once per period. */
+/** A client that keeps trying is logged once per period. */
 const PERIOD_MS = 60_000;
-/** Maximum number of clients remembered. Beyond it, all others share one mention per period. */
+/** Maximum number of clients remembered. Beyond it, all others share one log line per period. */
 const MAX_CLIENTS = 100;
 const MAX_CHARACTERS = 80;
 
-/** Logs clients that were refused for want of a token, so that the operator sees why a client shows no tools. */
+/**
+ * Logs clients that were refused because they sent no valid token, so that the operator sees why a client shows no
+ * tools.
+ */
 export class TokenNotices {
   readonly #log: Log;
   readonly #mentionedMs = new Map<string, number>();

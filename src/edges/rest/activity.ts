@@ -45,7 +45,7 @@ const EXAMPLE = {
   after: { tools: ['linear.list_issues'] },
 };
 
-/** Limits the number in a cursor; event ids are never longer. */
+/** Limits the length of the number in a cursor; event ids are never longer. */
 const ID = /^\d{1,15}$/;
 
 export function activityRoutes({ store }: AdminDeps): readonly Route[] {

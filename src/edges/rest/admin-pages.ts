@@ -10,18 +10,18 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The build compresses these beside the plain file; the first that the browser takes is sent. */
+/** The build adds these compressed versions of each file; the first that the browser accepts is sent. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 
-/** File names carry a hash of their content, so a browser never asks again. */
+/** File names contain a hash of their content, so browsers may cache them forever. */
 const ASSET = /^\/admin\/(assets\/[\w-]+\.(?:js|css|svg))$/;
 
 /**
- * A file of the admin pages. Every other path below `/admin` is a page, which the program of the pages routes by
- * itself. Undefined if there is no such file.
+ * A file of the admin pages. Every other path below `/admin` is a page, routed in the browser. Undefined if there is no
+ * such file.
  */
 export async function adminPage(
   path: string,

@@ -53,7 +53,7 @@ async function readBodyOf(
   return read.ok ? ok({ ...read.value, warnings }) : read;
 }
 
-/** The ETag stays that of the resource. */
+/** Adds warnings to the body. The ETag remains that of the resource. */
 function warned(reply: Reply, { warnings }: WarnedBody): Reply {
   if (warnings.length === 0 || reply.kind !== 'one' || !isJsonObject(reply.body)) return reply;
   return { ...reply, body: { ...reply.body, warnings }, of: reply.of ?? reply.body };

@@ -60,7 +60,7 @@ const DENY_INPUT = z
   .object({ reason: z.string().min(1).max(MAX_REASON_LENGTH).optional() })
   .openapi('DenyInput');
 
-/** Limits what a cursor may say: a time in ms and an id. */
+/** The valid content of a cursor: a time in ms and an id. */
 const CURSOR = /^(\d{1,15}) ([\w-]{1,64})$/;
 
 const FAULTS = ['APPROVAL_UNKNOWN', 'APPROVAL_CLOSED'] as const;

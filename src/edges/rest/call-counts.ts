@@ -55,7 +55,7 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
     },
     async ({ query: { hours } }) => {
       const slotMs = (hours * HOUR_MS) / SLOT_COUNT;
-      // The last slot includes what was recorded in this millisecond.
+      // The last slot includes calls recorded in this millisecond.
       const sinceMs = nowMs() + 1 - hours * HOUR_MS;
       const span = { sinceMs, slotMs, slotCount: SLOT_COUNT };
       const counted = await store.callCounts(span);

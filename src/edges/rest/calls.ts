@@ -109,7 +109,7 @@ const EXAMPLE = {
 
 const ID = /^\d{1,15}$/;
 
-/** The record of calls. Arguments are shown to the scope `admin` only. */
+/** The record of calls. Arguments are shown only to the `admin` scope. */
 export function callRoutes({ store, nowMs }: AdminDeps): readonly Route[] {
   return [listRoute(store), exportRoute(store), countsRoute(store, nowMs), oneRoute(store)];
 }
@@ -190,7 +190,7 @@ function exportRoute(store: CallStore): Route {
   );
 }
 
-/** Ends with an error if the store fails, so that a part is not taken for the whole. */
+/** Ends with an error if the store fails, so that an incomplete export is not taken for a complete one. */
 async function* linesOf(
   store: CallStore,
   filters: ReturnType<typeof filtersOf>,

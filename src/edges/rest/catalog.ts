@@ -37,7 +37,7 @@ const REPORT = z
   })
   .openapi('CatalogReport');
 
-/** What `assay tools`, `lint` and `status` print of a running gateway. */
+/** The data that `assay tools`, `lint` and `status` print about a running gateway. */
 export function catalogRoutes(deps: AdminDeps): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
 }

@@ -121,7 +121,7 @@ function keptBy(
   return kept && ok(kept);
 }
 
-/** A whole server leaves out what the ref names; if it names nothing, what it has left out so far. */
+/** For a whole server: the exceptions in the ref replace the earlier ones; without any, the earlier ones stay. */
 function withExcept(tool: ToolsetTool, { except }: MemberRef): ToolsetTool {
   return isWhole(tool) && except !== undefined ? { ...tool, except: [...new Set(except)] } : tool;
 }

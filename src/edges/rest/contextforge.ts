@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { isJsonObject } from '../../core/json-object.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
-/** Fields of all of ContextForge's models that have no effect here. */
+/** Fields common to all of ContextForge's models that have no effect here. */
 const COMMON: readonly string[] = [
   ...['id', 'slug', 'team', 'teamId', 'ownerEmail', 'visibility', 'version'],
   ...['createdAt', 'createdBy', 'createdFromIp', 'createdVia', 'createdUserAgent'],
@@ -89,7 +89,7 @@ export function withAuthHeaders<T extends WithAuth & { readonly headers?: unknow
     auth.value === undefined
       ? {}
       : { headers: { ...(isJsonObject(fields.headers) && fields.headers), ...auth.value } };
-  return ok({ ...rest, ...headers } as Omit<T, keyof WithAuth>); // the other members, unchanged
+  return ok({ ...rest, ...headers } as Omit<T, keyof WithAuth>); // The other members are unchanged.
 }
 
 function authHeadersOf(fields: WithAuth): Result<Texts | undefined, AuthFault> {

@@ -51,7 +51,7 @@ const QUERY = z.object({
   toolset: z.string().optional().openapi({ description: 'Name of the toolset through which it is called.' }),
 });
 
-/** How calls of a tool are decided on; calls nothing. */
+/** Explains how calls of a tool are decided. Calls nothing. */
 export function decisionRoutes({ tools }: AdminDeps): readonly Route[] {
   return [
     route(

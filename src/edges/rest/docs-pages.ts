@@ -46,7 +46,7 @@ const DOCS = webPage('Assay REST API', {
 <noscript>Without scripts, read <a href="/openapi.json">the document itself</a>.</noscript>`,
 });
 
-/** Swagger UI's default validator is an external service. */
+/** Disables Swagger UI's validator, which is an external service by default. */
 const START = `'use strict';
 SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
 `;

@@ -5,7 +5,7 @@ export interface EventSources {
   readonly store: Pick<RecordStore, 'auditEvents'>;
   /** Calls back when there may be new audit events. Returns a function to unsubscribe. */
   readonly onAudit: (listener: () => void) => () => void;
-  /** Calls back when an approval was asked for or answered. Returns a function to unsubscribe. */
+  /** Calls back when an approval was requested or answered. Returns a function to unsubscribe. */
   readonly onApprovals: (listener: () => void) => () => void;
   /** Calls back when the list of tools has changed. Returns a function to unsubscribe. */
   readonly onTools: (listener: () => void) => () => void;
@@ -20,7 +20,7 @@ export interface EventSources {
 /** Audit events read per query. */
 const BATCH = 20;
 const LOOK_INTERVAL_MS = 2_000;
-/** Least time between two notices of calls. */
+/** Minimum time in ms between two notices of calls. */
 const CALLS_INTERVAL_MS = 500;
 /** Number of polls without news before a keep-alive comment is sent. */
 const MAX_SILENT_LOOKS = 7;
@@ -85,7 +85,7 @@ async function eventsBehind(
   return events.ok ? events.value : [];
 }
 
-/** What is only told to have changed. */
+/** Parts of which only the fact of a change is announced. */
 const NOTICES = ['tools', 'approvals'] as const;
 
 /** Pending news. */

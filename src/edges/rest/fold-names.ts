@@ -12,7 +12,7 @@ export interface Folded {
 
 type Schema = z.core.$ZodType;
 
-/** How errors call the members, and where they are in the body. */
+/** How errors name the members, and where they are in the body. */
 export interface Sent {
   readonly noun: 'field' | 'parameter';
   /** JSON pointer. */
@@ -21,7 +21,7 @@ export interface Sent {
 
 interface FoldState extends Pick<Sent, 'noun'> {
   readonly fieldErrors: FieldError[];
-  /** JSON pointers into the body as sent, by those into the folded body. */
+  /** Maps JSON pointers into the folded body to those into the body as sent. */
   readonly sent: Map<string, string>;
 }
 

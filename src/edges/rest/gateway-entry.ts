@@ -34,7 +34,7 @@ const SANDBOX_VALUES = ['off', ...SANDBOX_MODES] as const;
 
 const TEXTS = z.array(z.string()).nullable().optional();
 
-/** What an entry says of its sandbox. */
+/** The fields of an entry about its sandbox. */
 export const SANDBOX_FIELDS: Readonly<Record<'sandbox' | 'roots' | 'network' | 'sandboxAccepts', z.ZodType>> =
   {
     sandbox: z.enum(SANDBOX_VALUES).nullable().optional().openapi({

@@ -6,7 +6,7 @@ import type { AdminDeps } from './admin-deps.ts';
 import { GATEWAY } from './gateway-entry.ts';
 import { route, type Route } from './route.ts';
 
-/** What concerns the running server behind a gateway, in the process that answers. */
+/** Routes about the running server of a gateway, in the process that answers. */
 export function gatewayRuntimeRoutes(deps: AdminDeps): readonly Route[] {
   return [logsRoute(deps), restartRoute(deps)];
 }
@@ -34,7 +34,7 @@ function logsRoute({ gateways, recentLines }: AdminDeps): Route {
       summary: 'The last lines that a gateway wrote to stderr, and that Assay logged about it',
       about:
         'At most 200 lines of 1,000 characters, oldest first, since the process that answers was started. Secrets that Assay knows are masked.',
-      // Servers write to stderr what they like, also data of their calls.
+      // Servers may write anything to stderr, including data of their calls.
       scope: 'admin',
       query: z.object({ after: z.coerce.number().int().min(0).optional() }),
       answer: {

@@ -60,7 +60,7 @@ const GATEWAY_CHANGE = z
 
 const GATEWAY_INPUT = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
 
-/** Tools of a preview. */
+/** Maximum number of tools in a preview. */
 const MAX_SHOWN = 500;
 /** An uploaded document is longer than other bodies. */
 const LIMITS: BodyLimits = { bytes: 5 * 1024 * 1024, depth: 64 };

@@ -26,7 +26,7 @@ const EXAMPLE = {
   lastCallAt: '2026-11-22T09:41:00.000Z',
 };
 
-/** Who has seen untrusted content or private data. */
+/** Routes about subjects that have seen untrusted content or private data. */
 export function labelRoutes({ labels }: AdminDeps): readonly Route[] {
   return [
     route(

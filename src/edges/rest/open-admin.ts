@@ -167,7 +167,7 @@ async function answerDocs(
   return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
 }
 
-/** The pages hold no data: who may see that is decided by each request that they make. */
+/** Serves the pages without authentication: they contain no data, and each request that they make is checked. */
 async function answerPages(
   c: RequestContext,
   routes: readonly Route[],
@@ -198,7 +198,7 @@ function refused(c: RequestContext, failure: Failure): Response {
   return problemResponse(failure, { path, authorization: c.req.header('authorization'), protection });
 }
 
-/** Why the caller may not see even what needs no token. */
+/** Refuses callers that may not even use what needs no token. */
 function mayRead({ env: { admitted } }: RequestContext): Result<never, Refusal> | undefined {
   return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
 }
@@ -208,7 +208,7 @@ function unmatched(c: RequestContext, routes: readonly Route[]): Result<Response
   const path = pathOf(c);
   const { admitted } = c.env;
   const fitting = routes.filter(({ spec }) => patternOf(spec.path).test(path));
-  // An MCP client at a wrong path should learn that, rather than be asked for a token.
+  // An MCP client at a wrong path should learn that, instead of being asked for a token.
   if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
   if (fitting.length === 0) {
     const known = ['/mcp', '/health', '/metrics', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];

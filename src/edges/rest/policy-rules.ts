@@ -39,7 +39,7 @@ const ANSWER = {
   example: { rules: [EXAMPLE], configFileRules: [] },
 };
 
-/** The rules by which calls are decided. */
+/** Routes of the rules by which calls are decided. */
 export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
   return [
     route(

@@ -50,7 +50,7 @@ const PREFERENCE = z
 
 const PREFERENCES = z.object({ preferences: z.array(PREFERENCE) }).openapi('Preferences');
 
-const KEYS = Object.keys(SETTINGS) as readonly SettingKey[]; // the keys of the table itself
+const KEYS = Object.keys(SETTINGS) as readonly SettingKey[]; // The keys of the table itself.
 
 const CHANGES = z
   .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))

@@ -2,13 +2,16 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { BodyLimits } from './route.ts';
 
-/** Size and depth limits of a body. Clients might not be able to parse deeper responses. */
+/**
+ * Size and depth limits of a body. The depth is limited because clients might not be able to parse deeper responses.
+ */
 const LIMITS: BodyLimits = { bytes: 1024 * 1024, depth: 64 };
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Parses a JSON body. MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID if it is nested too deeply.
+ * Parses a JSON body. Errors: MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID if it is nested too
+ * deeply.
  */
 export async function readJson(
   request: Request,
@@ -73,12 +76,12 @@ function parsed(bytes: Uint8Array, maxDepth: number): Result<unknown, Refusal> {
     } as const;
     return isDeep(value, maxDepth) ? err({ code: 'BODY_INVALID', fieldErrors: [fieldError] }) : ok(value);
   } catch (error) {
-    return wrong(error instanceof SyntaxError ? placeOf(error) : 'it is not UTF-8');
+    return wrong(error instanceof SyntaxError ? positionOf(error) : 'it is not UTF-8');
   }
 }
 
 /** The parser's message quotes the body, which may contain a secret; its position does not. */
-function placeOf({ message }: SyntaxError): string {
+function positionOf({ message }: SyntaxError): string {
   const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
   return line === undefined || column === undefined
     ? 'it ends too early, or holds what is no JSON'

@@ -74,7 +74,7 @@ const TOOL_CREATE = z
   })
   .openapi('ToolCreate');
 
-/** Routes for tools that operators make of HTTP requests. */
+/** Routes for tools that operators make from HTTP requests. */
 export function restToolRoutes(deps: AdminDeps): readonly Route[] {
   return [createRoute(deps), deleteRoute(deps)];
 }
@@ -164,9 +164,9 @@ export function withHeaders<T extends Parameters<typeof withAuthHeaders>[0]>(
   return read.ok ? read : err(fieldError(pointerTo(read.error.field), read.error.reason));
 }
 
-/** The entry's fields. Undefined if the request is not to change. */
+/** The entry's fields. Undefined if the body does not change the request. */
 export function requestIn(body: RequestFields): GatewayEntry | undefined {
-  const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // its own keys
+  const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // Its own keys.
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   );
@@ -181,7 +181,7 @@ function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
 
 type RequestCall = RestCall<unknown, RequestFields>;
 
-/** Refuses two different methods, as either could be meant. */
+/** Refuses two different methods: either could be meant. */
 export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
   const { method, requestType } = body;
   if (method === undefined || requestType === undefined || method === requestType) return undefined;
@@ -193,12 +193,12 @@ export function toolFault(call: RequestCall, failure: Failure): Result<Reply, Fa
   if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
     return err({ refusal: failure, pointer: call.pointerTo('annotations') });
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);
-  const placeOf = (field: string): string => {
+  const fieldOf = (field: string): string => {
     if (field === '') return 'name';
     return field === 'method' && call.body.method === undefined ? 'requestType' : field;
   };
   const fieldErrors = failure.faults.map(({ field, reason }) => ({
-    at: call.pointerTo(...placeOf(field).split('.')),
+    at: call.pointerTo(...fieldOf(field).split('.')),
     kind: 'invalid' as const,
     reason: reason.replace(/\.$/, ''),
   }));

@@ -1,14 +1,16 @@
 import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
 
 export interface RootOptions {
-  /** Of the request, already checked: `http://127.0.0.1:4444`. */
+  /** Origin of the request, already checked: `http://127.0.0.1:4444`. */
   readonly origin: string;
   readonly accept: string | undefined;
   /** Whether MCP clients must send a token. */
   readonly needsToken: boolean;
 }
 
-/** `GET /`: a page for people, links for programs. Neither needs a token, so they say nothing of what is served. */
+/**
+ * `GET /`: a page for people, links for programs. Neither needs a token, so they reveal nothing about what is served.
+ */
 export function rootResponse(options: RootOptions): Response {
   const isPage = prefersHtml(options.accept);
   const text = isPage ? pageOf(options) : JSON.stringify(linksOf(options));

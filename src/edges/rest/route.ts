@@ -26,7 +26,7 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   readonly query?: Q;
   readonly body?: BodySpec<B>;
   readonly answer: AnswerSpec;
-  /** In addition to those that query and body imply. */
+  /** Possible refusals, in addition to those that query and body imply. */
   readonly refusals?: readonly RefusalCode[];
 }
 
@@ -37,7 +37,7 @@ export interface BodySpec<B extends z.ZodType> {
   readonly examples: Readonly<Record<string, unknown>>;
   /** Fields of other gateways' clients that are accepted without effect, in camelCase. */
   readonly ignores?: ReadonlySet<string>;
-  /** What GET shows now, so that a copy of it can be sent back. Takes path parameters by name. */
+  /** What GET shows now, to recognize an unchanged copy in the body. Takes path parameters by name. */
   readonly current?: (param: (name: string) => string) => CurrentView | Promise<CurrentView>;
   /** Overrides the default limits. */
   readonly limits?: BodyLimits;
@@ -56,7 +56,7 @@ export interface AnswerSpec {
   readonly about: string;
   readonly schema?: z.ZodType;
   readonly example?: unknown;
-  /** Set if it is not JSON. */
+  /** Media type, if not JSON. */
   readonly type?: string;
 }
 
@@ -100,7 +100,7 @@ export interface Route {
 
 export type Answered = Result<Reply, Failure> | Promise<Result<Reply, Failure>>;
 
-/** `answer` gets query and body as parsed by the schemas; invalid ones are refused before. */
+/** `answer` gets query and body as parsed by the schemas; invalid ones are refused first. */
 export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   spec: RouteSpec<Q, B>,
   answer: (call: RestCall<z.output<Q>, z.output<B>>) => Answered,
@@ -117,13 +117,13 @@ export function listReply(name: string, { items, nextCursor }: Page<unknown>): R
   return { kind: 'list', body: { [name]: items, ...(nextCursor !== undefined && { nextCursor }) } };
 }
 
-/** Of a resource that was just made or changed: fields of the body that had no effect. */
+/** Fields of the body that had no effect, in the reply about a resource that was just created or changed. */
 export const WARNINGS: z.ZodType = z
   .array(z.object({ pointer: z.string(), detail: z.string(), code: z.enum(['ignored', 'read_only']) }))
   .optional()
   .openapi({ description: 'Fields of the body that had no effect; absent if there are none.' });
 
-/** The schema of such a list. */
+/** The schema of a `listReply`. */
 export function listSchema(name: string, item: z.ZodType): z.ZodType {
   const nextCursor = z.string().optional().openapi({
     description: 'Asks for what comes after this page, as `cursor`; absent on the last page.',

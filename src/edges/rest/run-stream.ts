@@ -6,19 +6,19 @@ export interface SentEvent {
   readonly data: unknown;
 }
 
-/** The events of a run or a verification on their way to its reader. */
+/** The event stream of a run or a verification. */
 export interface RunStream {
   readonly body: ReadableStream<Uint8Array>;
   send(event: SentEvent): void;
-  /** Sends a message that may be left out if the reader is slow. */
+  /** Sends a message that may be dropped if the reader is slow. */
   note(event: SentEvent): void;
   /** Sends the last event. */
   end(event: SentEvent): void;
 }
 
-/** Unread bytes from which on messages are left out. */
+/** With more unread bytes than this, messages are dropped. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-/** Keeps proxies from taking a quiet run for a dead connection. */
+/** Interval of keep-alive comments, so that proxies do not close the connection of a quiet run. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** `onGone`: the reader has closed the connection. */

@@ -23,7 +23,7 @@ const RUN_INPUT = z
 const EXAMPLE =
   'event: progress\ndata: {"progress":1,"total":2}\n\nevent: result\ndata: {"content":[{"type":"text","text":"done"}]}\n\n';
 
-/** Calls of tools for operators, as the page Run makes them. */
+/** Runs tools for operators, as the Run page does. */
 export function runRoutes(deps: AdminDeps): readonly Route[] {
   return [
     route(
@@ -66,7 +66,7 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-/** The run ends with its reader, with its credential, and with the process. */
+/** The run ends when its reader disconnects, its credential ends or the process stops. */
 function startRun(
   { catalog, log, ...held }: AdminDeps,
   { name, args, identity, signal }: Run,

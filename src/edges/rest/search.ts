@@ -6,7 +6,7 @@ import { searchOf } from '../../gateway/services/tools/tool-search.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
-/** What helps to choose tools: a ranked search, and what each costs a model to read. */
+/** Routes that help to choose tools: a ranked search, and the number of tokens each tool costs a model. */
 export function searchRoutes(deps: AdminDeps): readonly Route[] {
   return [searchRoute(deps), costsRoute(deps)];
 }
@@ -60,7 +60,7 @@ function costsRoute({ catalog, countTokens }: AdminDeps): Route {
     async () => {
       const tokens: Record<string, number> = {};
       for (const [at, entry] of indexOf(catalog.all.listing('tools')).entries.entries()) {
-        // Costs are cached; the first count of ten thousand tools takes seconds, during which calls go on.
+        // Costs are cached. The first count of ten thousand tools takes seconds, so it yields to calls in between.
         if (at % TURN === TURN - 1) await new Promise((resolve) => setImmediate(resolve));
         tokens[nameIn(entry)] = costOf(entry.definition, countTokens);
       }
@@ -69,5 +69,5 @@ function costsRoute({ catalog, countTokens }: AdminDeps): Route {
   );
 }
 
-/** Tools counted before other work has its turn. */
+/** Number of tools counted between two yields to other work. */
 const TURN = 50;

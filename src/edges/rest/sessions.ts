@@ -17,7 +17,7 @@ const SESSION = z
   })
   .openapi('Session');
 
-/** The browsers that are signed in at the admin pages. */
+/** Routes about browsers that are signed in to the admin pages. */
 export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route[] {
   return [
     route(

@@ -12,7 +12,7 @@ import { readJson } from './read-json.ts';
 
 export interface SignInRequest {
   readonly request: Request;
-  /** Of the sender, for counting failures. */
+  /** Address of the sender, for counting failures. */
   readonly address: string;
   readonly admitted: Result<Identity, Refusal>;
 }
@@ -36,7 +36,7 @@ export async function signIn({ request, address }: SignInRequest, sessions: Page
   return ok(sessionResponse(identity, setCookie(text, cookies, SESSION_MS / 1_000)));
 }
 
-/** `POST /admin/sign-out`: ends this session, or all that rest on the same token or on sign-in links. */
+/** `POST /admin/sign-out`: ends this session, or all that were opened with the same token or with sign-in links. */
 export async function signOut({ request, admitted }: SignInRequest, sessions: PageSessions): Answered {
   const cookies = cookieRequestOf(request);
   const fault = cookieFault(cookies);
@@ -53,7 +53,7 @@ export async function signOut({ request, admitted }: SignInRequest, sessions: Pa
   return ok(new Response(null, { status: 204, headers }));
 }
 
-/** `GET /admin/session`: who is signed in. */
+/** `GET /admin/session`: the signed-in user. */
 export function currentSession({ admitted }: SignInRequest): Result<Response, Failure> {
   return admitted.ok ? ok(sessionResponse(admitted.value)) : admitted;
 }

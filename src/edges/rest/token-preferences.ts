@@ -31,7 +31,7 @@ const ANSWER = {
   example: { preferences: [{ key: 'policy.confirm', value: 'never', origin: 'token' }] },
 };
 
-/** Preferences of one token, in place of those of the instance. */
+/** Routes of one token's preferences, which override those of the instance. */
 export function tokenPreferenceRoutes({ tokenPreferences }: AdminDeps): readonly Route[] {
   return [
     route(
@@ -77,7 +77,7 @@ export function tokenPreferenceRoutes({ tokenPreferences }: AdminDeps): readonly
   ];
 }
 
-/** A name could belong to another token tomorrow. */
+/** Only ids are accepted: a name could belong to another token later. */
 function isTokenId(id: string): boolean {
   return id === 'local' || /^[0-9a-f]{12}$/.test(id);
 }

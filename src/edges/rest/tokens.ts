@@ -158,7 +158,7 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       // Revoke in this process first: a slow, full or unavailable store must not keep a leaked token alive.
       let isHere = gate.revoke(id, now);
       if (!isHere) {
-        await gate.refresh(); // another process may just have made it
+        await gate.refresh(); // Another process may just have created it.
         isHere = gate.revoke(id, now);
       }
       const revoked = await revokeToken(id, { store, nowMs: now, by: call.identity.subject });

@@ -212,7 +212,7 @@ async function notesReply(deps: AdminDeps, id: string): Promise<Result<Reply, Fa
 
 type NotedTool = Pick<ToolView, 'namespacedName' | 'description'>;
 
-/** `fresh` replaces the toolset of its name: its state while it is being changed. */
+/** `fresh` replaces the stored toolset with its name: it is the state during a change. */
 function notesBody({ toolsets }: AdminDeps, tool: NotedTool, fresh?: Toolset): z.input<typeof NOTES> {
   const all = toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
   const having = all.filter((toolset) => hasTool(toolset, tool.namespacedName));
@@ -225,7 +225,7 @@ function notesBody({ toolsets }: AdminDeps, tool: NotedTool, fresh?: Toolset): z
   };
 }
 
-/** As in the lists that clients get. */
+/** The description as in the lists that clients get. */
 function describedIn(toolset: Toolset, { namespacedName, description = '' }: NotedTool): string {
   const texts = [description, notesText(notesOf(toolset, namespacedName)) ?? ''];
   return texts.filter((text) => text !== '').join('\n\n');

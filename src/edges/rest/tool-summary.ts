@@ -36,7 +36,7 @@ export const TOOL_PAGE: z.ZodObject = z.object({
   nextCursor: z.string().optional(),
 });
 
-/** What a list of tools shows: of 10,000 tools, a twentieth of the bytes. */
+/** The part of a tool that lists show: for 10,000 tools, a twentieth of the bytes. */
 export function summaryOf(tool: ToolView): ToolSummary {
   const { id, name, namespacedName, serverName, title, description, state, drift } = tool;
   const hints = Object.fromEntries(

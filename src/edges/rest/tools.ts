@@ -97,7 +97,7 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       answer: { about: 'A page of tools.', schema: TOOL_PAGE },
     },
     async ({ query, page }) => {
-      const after = page.cursor === undefined ? undefined : placeIn(page.cursor);
+      const after = page.cursor === undefined ? undefined : locationIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
       const { next, ...body } = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
       const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
@@ -107,7 +107,7 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
   );
 }
 
-function placeIn(cursor: string): ToolLocation | undefined {
+function locationIn(cursor: string): ToolLocation | undefined {
   const [, index, id] = /^(\d{1,9}) (\w+)$/.exec(readCursor(cursor) ?? '') ?? [];
   return index === undefined || id === undefined ? undefined : { index: Number(index), id };
 }
@@ -191,7 +191,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       if (!patch.ok) return patch;
       const body = withHeaders(call, call.body);
       if (!body.ok) return body;
-      // Of a tool that Assay makes itself, the description is part of its request.
+      // For a REST tool, the description is part of the request.
       const request = requestIn(own ? body.value : { ...body.value, description: undefined });
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);

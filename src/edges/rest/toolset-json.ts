@@ -93,7 +93,7 @@ export const EXAMPLE: ShownToolset = {
   ],
 };
 
-/** A ref of a tool, or of all tools of a server but some. */
+/** A ref to a tool, or to all tools of a server except some. */
 export interface MemberRef extends ToolRef {
   readonly except?: readonly string[] | undefined;
 }

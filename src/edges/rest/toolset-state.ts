@@ -9,7 +9,7 @@ import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/s
 import type { AdminDeps } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
-/** What is not served or new in a toolset now, which depends on its servers. */
+/** Routes about the current state of a toolset, which depends on its servers: tools that are new or not served. */
 export function toolsetStateRoutes(deps: AdminDeps): readonly Route[] {
   return [unservedRoute(deps), newToolsRoute(deps), acceptRoute(deps)];
 }
@@ -20,7 +20,7 @@ const UNSERVED = z.object({
   ),
 });
 
-/** Kept apart from the toolset, whose ETag must not change when a server starts or stops. */
+/** Separate from the toolset, whose ETag must not change when a server starts or stops. */
 function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
   return route(
     {

@@ -24,8 +24,8 @@ interface Accepted {
 }
 
 /**
- * Takes out the members that have no effect: those that clients of other gateways send, and those that GET shows and a
- * copy of it sends back. A copy has the `id` of `current`; in it, members that are unchanged mean no change.
+ * Removes the members that have no effect: those that clients of other gateways send, and those that GET shows and a
+ * copy of it sends back. A copy has the `id` of `current`; its unchanged members mean no change.
  */
 export function withoutUnused(
   given: unknown,
@@ -70,6 +70,6 @@ function isSameJson(one: unknown, other: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   return (
-    value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0) // null was checked
+    value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0) // Null was checked.
   );
 }

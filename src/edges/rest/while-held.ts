@@ -1,7 +1,7 @@
 import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
 
-/** How often the credential of long work is checked, in ms. */
+/** Interval in ms at which the credential of long work is checked. */
 const HOLDER_INTERVAL_MS = 2_000;
 
 interface Held {
@@ -11,7 +11,10 @@ interface Held {
   readonly cancel: () => void;
 }
 
-/** Cancels work when its client disconnects, its credential or the process ends. Returns what to call when it is done. */
+/**
+ * Cancels work when its client disconnects, or its credential or the process ends. Returns a function to call when the
+ * work is done.
+ */
 export function whileHeld(
   { gate, ending, nowMs }: Pick<AdminDeps, 'gate' | 'ending' | 'nowMs'>,
   { identity, signal, cancel }: Held,

@@ -1,4 +1,4 @@
-/** A change that somebody made. */
+/** A change in the audit log. */
 export interface AuditEntry {
   readonly id: number;
   readonly at: string;

@@ -1,6 +1,6 @@
 export type ApprovalScope = 'once' | 'session' | 'always';
 
-/** A call that waits for a person, or how it was answered. Texts of servers and clients are as they were sent. */
+/** A call that waits for approval, or the answer to it. Texts from servers and clients are as sent. */
 export interface Approval {
   readonly id: string;
   readonly state: 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
@@ -18,7 +18,7 @@ export interface Approval {
   readonly reasons: readonly { readonly code: string; readonly text: string }[];
   readonly warnings: readonly string[];
   readonly hints: readonly { readonly hint: string; readonly value: boolean; readonly reason: string }[];
-  /** What may be chosen. */
+  /** The scopes to choose from. */
   readonly scopes: readonly ApprovalScope[];
   readonly createdAt: string;
   readonly expiresAt?: string;

@@ -1,6 +1,6 @@
 export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'omitted';
 
-/** What an import does, or would do, with one thing of a bundle. */
+/** What an import does, or would do, with one item of a bundle. */
 export interface ImportItem {
   readonly kind: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** A call as recorded, or a gap in the record. Texts of servers and clients are as they were sent. */
+/** A call as recorded, or a gap in the record. Texts from servers and clients are as sent. */
 export interface RecordedCall {
   readonly id: number;
   /** dropped: `count` calls since `since` could not be recorded. */

@@ -11,17 +11,17 @@ export interface Gateway {
   /** Absent: off. */
   readonly sandbox?: 'twin' | 'strict';
   readonly roots?: readonly string[];
-  /** Hosts. Absent: all at public addresses. */
+  /** Hosts that it may reach. Absent: all at public addresses. */
   readonly network?: readonly string[];
   readonly sandboxAccepts?: readonly ('separate_state' | 'node_permission')[];
-  /** Its tools that were seen to keep state in memory. */
+  /** Its tools that a verification saw keep state in memory. */
   readonly stateful?: readonly string[];
   /** Names alone. */
   readonly env?: readonly string[];
   readonly url?: string;
   /** Names alone. */
   readonly headers?: readonly string[];
-  /** The document that its tools are made of. */
+  /** The document that its tools are made from. */
   readonly openapi?: string;
   readonly baseUrl?: string;
   readonly timeoutMs?: number;
@@ -31,7 +31,7 @@ export interface Gateway {
   readonly state: string;
   /** A sentence. */
   readonly cause?: string;
-  /** Such as PROCESS_EXITED. */
+  /** For example PROCESS_EXITED. */
   readonly causeCode?: string;
   readonly era?: string;
   readonly revision?: string;
@@ -47,14 +47,14 @@ export interface GatewayList {
   readonly gateways: readonly Gateway[];
 }
 
-/** What a refresh found changed, by the server's own names. */
+/** Tools that a refresh found changed, by the server's own names. */
 export interface RefreshView {
   readonly toolsAdded: readonly string[];
   readonly toolsUpdated: readonly string[];
   readonly toolsRemoved: readonly string[];
 }
 
-/** A line of a server, or one that Assay logged about it. */
+/** A line that a server wrote, or that Assay logged about it. */
 export interface GatewayLogLine {
   readonly id: number;
   readonly at: string;
@@ -67,13 +67,13 @@ export interface GatewayLogs {
   readonly lines: readonly GatewayLogLine[];
 }
 
-/** What a server tells models about itself. */
+/** The instructions of a server for models. */
 export interface Instructions {
   readonly gatewayId: string;
   readonly serverName: string;
   /** The accepted text, which models get. */
   readonly text: string;
-  /** What the server says now. */
+  /** The server's current text. */
   readonly drift?: { readonly since: string; readonly text: string };
 }
 
@@ -81,7 +81,7 @@ export interface InstructionsList {
   readonly instructions: readonly Instructions[];
 }
 
-/** What an OpenAPI document would add. */
+/** The tools that an OpenAPI document would add. */
 export interface DocumentPreview {
   readonly total: number;
   /** The first ones. */

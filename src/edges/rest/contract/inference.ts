@@ -1,2 +1,2 @@
-// Shown while a request is typed, so the pages have the rule itself.
+// The pages show the inferred hints while a request is typed, so they use the rule itself.
 export { inferFromMethod } from '../../../core/hints/infer.ts';

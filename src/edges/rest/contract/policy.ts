@@ -16,18 +16,18 @@ export interface PolicyRuleView {
 export interface PolicyRuleList {
   /** Stored; PUT replaces them. */
   readonly rules: readonly PolicyRuleView[];
-  /** Changed in the config file only. */
+  /** Can be changed only in the config file. */
   readonly configFileRules: readonly PolicyRuleView[];
 }
 
-/** How a call would be decided on. The part that the pages use. */
+/** How a call would be decided: the part that the pages use. */
 export interface PolicyDecision {
   readonly tool: string;
   readonly namespacedName: string;
   readonly decision: 'allow' | 'ask' | 'refuse';
-  /** After `ask`: whether each call is asked for, or the first one of a session. */
+  /** For `ask`: whether every call needs approval, or only the first of a session. */
   readonly per?: 'call' | 'session';
-  /** Whether the call would be carried out now. */
+  /** Whether the call would be sent now. */
   readonly isCarriedOut: boolean;
   /** The first one decides. */
   readonly reasons: readonly { readonly code: string; readonly text: string }[];

@@ -9,14 +9,14 @@ export type PreferenceKind =
 
 export interface Preference {
   readonly key: string;
-  /** For the next start, unless `takesEffect` is `now`. */
+  /** The value from the next start on, unless `takesEffect` is `now`. */
   readonly value: PreferenceValue;
   readonly running: PreferenceValue;
   readonly default: PreferenceValue;
   readonly origin: 'environment' | 'config_file' | 'store' | 'default';
   /** Whether the environment or the config file sets it. */
   readonly isFixed: boolean;
-  /** The variable, or the member of the config file. */
+  /** The environment variable, or the member of the config file. */
   readonly fixedBy?: string;
   readonly takesEffect: 'now' | 'next start';
   readonly env: string;
@@ -30,7 +30,7 @@ export interface PreferenceList {
   readonly preferences: readonly Preference[];
 }
 
-/** The part of a preference that a token may have for itself. */
+/** A preference that a single token may override. */
 export interface TokenPreference {
   readonly key: string;
   readonly value: PreferenceValue;

@@ -5,9 +5,9 @@ import type { ProblemView } from './problem.ts';
 export interface RunEvents {
   readonly progress: { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown };
   readonly log: { readonly level?: unknown; readonly logger?: unknown; readonly data?: unknown };
-  /** The call waits for a person. */
+  /** The call waits for approval. */
   readonly approval: Approval;
-  /** So many progress and log messages were left out, because the reader was slow. */
+  /** This many progress and log messages were dropped because the reader was slow. */
   readonly dropped: { readonly count: number };
   /** The result as its server sent it. */
   readonly result: Readonly<Record<string, unknown>>;

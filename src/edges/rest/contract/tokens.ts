@@ -10,7 +10,7 @@ export interface Token {
   readonly revokedAt: string | null;
 }
 
-/** `token` is shown this once. */
+/** `token` is available only here. */
 export interface NewToken extends Token {
   readonly token: string;
 }

@@ -23,17 +23,17 @@ export interface ToolHint {
   readonly claims: readonly HintClaim[];
 }
 
-/** The part of a tool that the pages use. Texts of servers are as they were sent. */
+/** The part of a tool that the pages use. Texts from servers are as sent. */
 export interface Tool {
   readonly id: string;
-  /** As clients call it. */
+  /** The public name. */
   readonly name: string;
   readonly namespacedName: string;
   readonly serverName: string;
   readonly title?: string;
   readonly description?: string;
   readonly confirm?: 'always' | 'first' | 'never' | 'suspended';
-  /** What clients get. */
+  /** The annotations that clients get. */
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly state: 'enabled' | 'disabled' | 'withheld';
   readonly withheld?: { readonly reason: string };
@@ -42,13 +42,13 @@ export interface Tool {
   readonly drift?: { readonly isDangerous: boolean };
   readonly verification?: ToolVerification;
   readonly inputSchema?: unknown;
-  /** What holds for its calls, whatever its code does. Only where one tool is read. */
+  /** What is enforced for its calls, whatever its code does. Set only if a single tool is requested. */
   readonly guarantee?: { readonly kind: GuaranteeKind; readonly text: string };
 }
 
 export type GuaranteeKind = 'none' | 'read' | 'read_network' | 'node_permission' | 'write_roots' | 'refused';
 
-/** What a list shows. */
+/** The part of a tool that lists show. */
 export interface ToolSummary extends Pick<
   Tool,
   'id' | 'name' | 'namespacedName' | 'serverName' | 'title' | 'state' | 'drift'

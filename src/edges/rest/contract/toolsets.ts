@@ -1,7 +1,7 @@
 /** A tool of a toolset, or all of a server: `linear.*`. */
 export interface ToolsetMember {
   readonly namespacedName: string;
-  /** The tool is held to this definition. */
+  /** The tool is pinned to this definition. */
   readonly refId?: string;
   /** Of a whole server: the server's own names of tools that are left out. */
   readonly except?: readonly string[];
@@ -13,11 +13,11 @@ export interface ToolsetNote {
   readonly author: string;
   readonly by: 'model' | 'operator';
   readonly writtenAt: string;
-  /** An operator has to accept it. */
+  /** Whether an operator must accept it first. */
   readonly isHeld?: true;
 }
 
-/** Texts of models and operators are as they were written. */
+/** Texts from models and operators are as sent. */
 export interface Toolset {
   readonly name: string;
   readonly description?: string;
@@ -45,7 +45,7 @@ export interface NewTools {
   readonly new: readonly { readonly namespacedName: string }[];
 }
 
-/** Tokens that a model reads, by namespaced name. */
+/** Number of tokens that a model reads for each tool, by namespaced name. */
 export interface ToolCosts {
   readonly tokens: Readonly<Record<string, number>>;
 }
@@ -71,13 +71,13 @@ export interface ClientSnippetList {
 
 export interface ToolNote extends Omit<ToolsetNote, 'isHeld'> {
   readonly toolset: string;
-  /** An operator has to accept it. */
+  /** Whether an operator must accept it first. */
   readonly isHeld: boolean;
 }
 
 export interface ToolNotes {
   /** In the order in which models read them, toolset by toolset. */
   readonly notes: readonly ToolNote[];
-  /** What models read about the tool in each toolset that has it. */
+  /** The description that models read in each toolset that has the tool. */
   readonly descriptions: readonly { readonly toolset: string; readonly description: string }[];
 }

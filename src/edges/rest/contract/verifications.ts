@@ -3,7 +3,7 @@ import type { ProblemView } from './problem.ts';
 
 /** Server-sent events of a verification, by name. The last one is `result` or `refused`. */
 export interface VerificationEvents {
-  /** This tool is done. */
+  /** A tool was verified. */
   readonly progress: { readonly done: number; readonly total: number; readonly tool: string };
   readonly result: VerificationResult;
   readonly refused: Pick<ProblemView, 'title' | 'status' | 'detail' | 'code'>;
@@ -24,9 +24,9 @@ export interface VerificationResult {
   }[];
 }
 
-/** What verifications observed of a tool. */
+/** What verifications observed about a tool. */
 export interface ToolVerification {
-  /** Whether it is about the current definition. Otherwise it decides nothing. */
+  /** Whether it is about the current definition. Otherwise it has no effect on decisions. */
   readonly isCurrent: boolean;
   readonly at: string;
   readonly by: string;
@@ -41,7 +41,7 @@ export interface ObservedHint {
   readonly at: string;
   readonly calls?: number;
   readonly shapes?: number;
-  /** Why nothing can be said. */
+  /** Why there is no verdict. */
   readonly reason?: string;
   readonly evidence?: readonly ObservedEffect[];
 }

@@ -84,7 +84,7 @@ export class ToolService {
     await this.#listed();
     const all = this.#entries;
     const wanted = all.filter((entry) => this.#isWanted(entry, filter));
-    const start = after === undefined ? 0 : placeBehind(all, after);
+    const start = after === undefined ? 0 : indexAfter(all, after);
     const behind = new Set(start === 0 ? wanted : all.slice(start));
     const rest = start === 0 ? wanted : wanted.filter((entry) => behind.has(entry));
     const shown = rest.slice(0, limit);
@@ -293,7 +293,7 @@ interface Changed {
 
 type Change = (record: ToolRecord, entry: Entry) => Result<Changed, Refusal>;
 
-function placeBehind(all: readonly Entry[], { id, index }: ToolLocation): number {
+function indexAfter(all: readonly Entry[], { id, index }: ToolLocation): number {
   const found = all.findIndex((entry) => idOf(entry) === id);
   return found < 0 ? index : found + 1;
 }
