@@ -1,5 +1,5 @@
-// Loaded first in a server under Node's permission model: removes what that leaves open. With `?network` in its URL the
-// network stays open.
+// Loaded first in a server under Node's permission model: removes what that leaves open. With `?network` in its URL,
+// the network stays open.
 import { syncBuiltinESMExports } from 'node:module';
 import { closeGaps, closeNetwork } from './permission-gaps.ts';
 

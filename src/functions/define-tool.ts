@@ -3,7 +3,7 @@
  * alone or in an array or object.
  */
 export function defineTool<Input extends InputSchema = JsonSchema>(options: ToolOptions<Input>): Tool {
-  const tool = { ...options } as unknown as Tool; // the runner parses the arguments before it calls `run`
+  const tool = { ...options } as unknown as Tool; // The runner parses the arguments before it calls `run`.
   Object.defineProperty(tool, TOOL_MARK, { value: true });
   return Object.freeze(tool);
 }

@@ -11,7 +11,7 @@ export interface ReadTool {
   readonly facts: FunctionFacts;
   readonly input: ReadSchema;
   readonly output: ReadSchema | undefined;
-  /** The tool itself; `this` of its `run`. */
+  /** The tool itself, which is also `this` in its `run`. */
   readonly fields: Fields;
 }
 

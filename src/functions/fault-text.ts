@@ -21,7 +21,7 @@ export function faultText(thrown: unknown, context: FaultContext): string {
 }
 
 /** The position in the module's files that this was called from. */
-export function placeHere(context: FaultContext): string | undefined {
+export function positionHere(context: FaultContext): string | undefined {
   return framesOf(new Error().stack ?? '', context)[0]?.position;
 }
 
@@ -44,7 +44,7 @@ function described(thrown: unknown, context: FaultContext, depth: number): strin
   const stack = shown(() => thrown.stack) ?? '';
   const frames = framesOf(stack, context);
   const lines = [
-    `${headOf(thrown, context)}${placeOfSyntax(stack, context)}`,
+    `${headOf(thrown, context)}${positionOfSyntaxError(stack, context)}`,
     ...frames.map(({ caller, position }) =>
       caller === '' ? `    at ${position}` : `    at ${caller} (${position})`,
     ),
@@ -122,7 +122,7 @@ function framesOf(stack: string, context: FaultContext): readonly Frame[] {
 }
 
 /** Syntax errors precede the stack with `file:///…:3`, the line, and a mark below it. */
-function placeOfSyntax(stack: string, context: FaultContext): string {
+function positionOfSyntaxError(stack: string, context: FaultContext): string {
   const [first = '', ...rest] = stack.split('\n', 5);
   const [, file = '', line = ''] = /^(file:\/\/.*|\/.*):(\d+)$/.exec(first) ?? [];
   const inside = insideOf(file, context);

@@ -35,7 +35,7 @@ export function openHost(hear: (message: ToRunner, host: Host) => void): void {
   };
   const lines = new LineSplitter(LINE_LIMIT_BYTES, {
     line: (line) => {
-      const message = parse(line.toString()) as ToRunner; // only Assay holds the other end
+      const message = parse(line.toString()) as ToRunner; // Only Assay has the other end.
       if (message.kind === 'load') mark = encodedOf(`\n${message.mark}`);
       // Do not keep the mark as a string: a heap snapshot would show it.
       hear(message.kind === 'load' ? { ...message, mark: '' } : message, host);

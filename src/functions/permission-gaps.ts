@@ -8,8 +8,8 @@ import trace from 'node:trace_events';
 import v8 from 'node:v8';
 
 /**
- * Removes what Node's permission model leaves open: access to other processes, and to files by other ways than `node:fs`.
- * `subject` begins the error of what is removed.
+ * Removes what Node's permission model leaves open: access to other processes, and to files by other ways than
+ * `node:fs`. `subject` begins the errors of removed functions.
  */
 export function closeGaps(subject: string): void {
   const deny = denierFor(subject);
@@ -56,7 +56,7 @@ function confineSocketFiles(): void {
       const path = absolute(String(args[index]));
       if (!mayWrite(path)) throw new SocketDenied(path);
       args[index] = path;
-      return call(native, this, args) as unknown; // Reflect.apply says any
+      return call(native, this, args) as unknown; // Reflect.apply returns any.
     });
   }
 }
@@ -76,7 +76,7 @@ class SocketDenied extends Error {
 /** Makes the network unreachable. Before Node 25, Node's own permissions do not cover it. */
 export function closeNetwork(): void {
   const unreachable = (): number => -os.constants.errno.ENETUNREACH;
-  // net's internal handles, for which Node has no types. All that connects or listens goes through one of these.
+  // net's internal handles, for which Node has no types. All connections and listeners use one of these.
   const { _createServerHandle: serverHandle } = net as unknown as { _createServerHandle: Handles };
   const [tcp, udpSocket, resolver] = [
     serverHandle('127.0.0.1', 0, 4),
@@ -108,7 +108,7 @@ export function closeNetwork(): void {
 
 type Handles = (address: string, port: number, family: 4) => { close(): void };
 
-/** Like the error of the system where there is no network. */
+/** Like the system's error without a network. */
 class LookupDenied extends Error {
   readonly code = 'EAI_AGAIN';
   readonly syscall = 'getaddrinfo';

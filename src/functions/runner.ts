@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 import type { LoadMessage, ToRunner } from '../core/sources/function-messages.ts';
 import type { ReadTools } from './exported-tools.ts';
-import { faultText, placeHere, shown, type FaultContext } from './fault-text.ts';
+import { faultText, positionHere, shown, type FaultContext } from './fault-text.ts';
 import { openHost, type Host } from './host.ts';
 import { loadModule } from './load-module.ts';
 import { errorText } from './result-text.ts';
@@ -57,7 +57,7 @@ function answer(message: Exclude<ToRunner, LoadMessage>, host: Host): void {
 
 function leave(code: unknown, host: Host, context: FaultContext): never {
   const value = code ?? process.exitCode ?? 0;
-  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: placeHere(context) });
+  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: positionHere(context) });
   host.exit(typeof value === 'number' ? value : 0);
 }
 

@@ -22,7 +22,7 @@ export function bearerChallenge(wwwAuthenticate: string | undefined): BearerChal
 
 const PARAMETER = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
-/** The first of two parameters with the same name counts; the second may belong to another scheme. */
+/** Of two parameters with the same name, the first counts; the second may belong to another scheme. */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of text.matchAll(PARAMETER))

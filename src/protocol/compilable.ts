@@ -152,7 +152,7 @@ function typeFault({ type, nullable }: JsonObject, at: At): SchemaFault | undefi
 interface Keyword {
   /** Allowed JSON types of the value; any if absent. */
   readonly types?: readonly string[];
-  /** What else is wrong with a value of an allowed type. */
+  /** Any other fault of a value of an allowed type. */
   readonly fault?: (value: unknown, schema: JsonObject) => string | undefined;
 }
 

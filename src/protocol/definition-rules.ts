@@ -24,7 +24,7 @@ export interface Member {
   readonly required?: true;
   /** Set if clients of the other era ignore this member. */
   readonly only?: Era;
-  /** A part of it would promise something else than the whole, so if a part is invalid, all of it is left out. */
+  /** Leaving out a part would change the meaning of the rest, so if a part is invalid, all of it is left out. */
   readonly indivisible?: true;
 }
 

@@ -163,7 +163,7 @@ function classify(scanned: Scanned): Message | NoMessage {
   if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
   const methodMember = memberOf(root, 'method');
   if (methodMember === undefined) return response(scanned, idMember, echo);
-  // A reader that takes this for a response would take it for the answer to its own request.
+  // A reader could take this for a response to its own request.
   if (OUTCOMES.some((key) => memberOf(root, key) !== undefined)) return none(echo, NO_KIND, true);
   const method = textOf(bytes, methodMember);
   if (method === undefined) return none(echo, '"method" must be a string');

@@ -13,7 +13,7 @@ export interface ScanOptions {
   readonly strict: boolean;
   /**
    * Whether a planned key may appear only once and only in its own case, so that all readers, even ones that ignore
-   * case, take the same members.
+   * case, use the same members.
    */
   readonly refusesTwice?: boolean;
   /** Defaults to MAX_DEPTH. */

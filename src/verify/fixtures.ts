@@ -15,7 +15,7 @@ export interface ToolFixture {
   readonly skip: string | undefined;
 }
 
-/** Where something in a file is wrong, and what to do. */
+/** The position of a fault in a file, and what to do about it. */
 export interface FileFault {
   readonly code: 'FIXTURES_INVALID' | 'BASELINE_INVALID';
   /** `tools.read_file.calls[0]` */

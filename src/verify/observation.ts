@@ -1,17 +1,17 @@
 import type { Result } from '../core/result.ts';
 import type { Launcher } from '../platform/launcher.ts';
 
-/** Ways to watch a server. An observation says only what its mechanisms could see. */
+/** Ways to watch a server. An observation contains only what its mechanisms could see. */
 export type Mechanism =
-  /** Changes of files, as the state before and after. */
+  /** Changes of files, from the states before and after. */
   | 'overlay'
-  /** System calls, also failed ones: files, programs, connections. */
+  /** System calls, including failed ones: files, programs, connections. */
   | 'syscall_trace'
-  /** io_uring, which evades the trace, is closed. */
+  /** io_uring, which would evade the trace, is blocked. */
   | 'no_io_uring'
-  /** No network but a loopback interface of its own; what was asked for is recorded. */
+  /** No network except its own loopback interface; requests are recorded. */
   | 'empty_network'
-  /** Made-up secrets in the home folder, the reading of which is recorded. Needs `syscall_trace`. */
+  /** Fake secrets in the home folder; reading them is recorded. Needs `syscall_trace`. */
   | 'canaries';
 
 export interface MissingMechanism {
@@ -22,7 +22,7 @@ export interface MissingMechanism {
   readonly install: string;
 }
 
-/** What is at a path. Times and owners are not compared. */
+/** The entry at a path. Times and owners are not compared. */
 export type StateEntry =
   | {
       readonly type: 'file';
@@ -39,14 +39,17 @@ export type StateEntry =
   /** A socket, FIFO or device. */
   | { readonly type: 'other'; readonly mode: number };
 
-/** Classes of changes that well-behaved servers make, too. They are reported like others; whoever judges decides. */
+/**
+ * Classes of changes that well-behaved servers also make. They are reported like others; the judge decides what they
+ * mean.
+ */
 export type NoiseClass = 'cache' | 'log' | 'lock' | 'temporary' | 'git_index';
 
-/** A difference of state between two marks. What was created and deleted in between shows in events only. */
+/** A difference of state between two marks. Something created and deleted in between is visible only in events. */
 export interface StateChange {
   /** Absolute, as the server sees it. */
   readonly path: string;
-  /** `replaced`: something of another type is there now, such as a link in place of a file. */
+  /** `replaced`: an entry of another type is there now, such as a link instead of a file. */
   readonly kind: 'created' | 'modified' | 'deleted' | 'replaced';
   readonly before?: StateEntry;
   readonly after?: StateEntry;
@@ -56,7 +59,7 @@ export interface StateChange {
 interface TracedCall {
   /** Epoch time in ms, with fractions. */
   readonly atMs: number;
-  /** Of the process or thread. */
+  /** Id of the process or thread. */
   readonly pid: number;
   /** Name of the system call, such as `openat`. */
   readonly call: string;
@@ -68,8 +71,9 @@ interface TracedCall {
 export type TracedEvent =
   | (TracedCall & {
       /**
-       * `write`: opened only to write, created anew or truncated. `open_to_write`: opened to read and write, which databases do
-       * to read, too; whether it was written shows in the changes. `attributes`: mode, owner, times, extended attributes.
+       * `write`: opened only to write, created anew or truncated. `open_to_write`: opened to read and write, which
+       * databases do even for reading; `changes` show whether it was written. `attributes`: mode, owner, times,
+       * extended attributes.
        */
       readonly kind:
         | 'write'
@@ -95,7 +99,7 @@ export type TracedEvent =
       readonly kind: 'connect' | 'send' | 'listen';
       readonly address: NetworkAddress;
     })
-  /** A canary or a well-known place of secrets was opened. */
+  /** A canary or a well-known location of secrets was opened. */
   | (TracedCall & { readonly kind: 'read_secret'; readonly path: string; readonly isCanary: boolean })
   /** Something that well-behaved servers do not try: `mount`, `ptrace`, `bpf` … */
   | (TracedCall & { readonly kind: 'privileged' });
@@ -105,7 +109,7 @@ export type NetworkAddress =
       readonly family: 'inet' | 'inet6';
       readonly host: string;
       readonly port: number;
-      /** Loopback, unspecified or own address: what listens there may still lead outside. */
+      /** Loopback, unspecified or own address. A listener there may still forward traffic outside. */
       readonly isLocal: boolean;
     }
   /** A path, or `@name` for an abstract socket. */
@@ -125,7 +129,7 @@ export type NetworkRequest =
   /** `url`: without its query. */
   | { readonly atMs: number; readonly kind: 'http'; readonly url: string };
 
-/** What happened between two marks. */
+/** Everything observed between two marks. */
 export interface Observation {
   /** Epoch times in ms. */
   readonly sinceMs: number;
@@ -136,7 +140,7 @@ export interface Observation {
   /** In order of time. */
   readonly events: readonly TracedEvent[];
   readonly network: readonly NetworkRequest[];
-  /** What exceeded a limit and is therefore incomplete. Nothing may be called consistent then. */
+  /** The parts that exceeded a limit and are incomplete. No hint may then be called consistent. */
   readonly incomplete: readonly ('changes' | 'events')[];
 }
 
@@ -147,18 +151,18 @@ export interface Observation {
 export interface Sandbox extends Launcher {
   readonly mechanisms: readonly Mechanism[];
   readonly missing: readonly MissingMechanism[];
-  /** What happened since the last call, or since the start. Sets the next mark. */
+  /** Returns everything observed since the last call, or since the start, and sets the next mark. */
   observe(): Promise<Observation>;
   /** Ends all its processes and removes all its files. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
-  /** What will be launched. Its files become readable; folders among its arguments are shown as `roots`. */
+  /** The program to launch. Its files become readable; folders among its arguments are shown like `roots`. */
   readonly program?: { readonly command: string; readonly args: readonly string[] };
   /**
-   * Folder in which the server starts; shown with its content. Changes to it never reach the real one. If it contains the
-   * home folder, the private home folder stands in for it.
+   * Folder in which the server starts; shown with its content. Changes to it never reach the real one. If it contains
+   * the home folder, the private home folder replaces that.
    */
   readonly cwd: string;
   /** Further folders or files with their content. `from`: where the content comes from, if not from `path`. */

@@ -32,9 +32,9 @@ export interface VerifyRequest {
   readonly fixtures: string | undefined;
   /** Path of the baseline file. */
   readonly baseline: string | undefined;
-  /** Only these tools; all if empty. */
+  /** The tools to verify; empty: all. */
   readonly tools: readonly string[];
-  /** Arguments of real calls, by tool: tried first, and besides `limits.sets`. */
+  /** Arguments of real calls, by tool. They are tried first, in addition to `limits.sets`. */
   readonly recorded: ReadonlyMap<string, readonly JsonObject[]>;
   readonly limits: VerifyLimits;
   readonly signal: AbortSignal;
@@ -42,13 +42,13 @@ export interface VerifyRequest {
 }
 
 export interface VerifyLimits {
-  /** For the whole run, in ms. */
+  /** Time limit for the whole run, in ms. */
   readonly timeMs: number;
-  /** For one call, in ms. */
+  /** Time limit for one call, in ms. */
   readonly callMs: number;
-  /** Different arguments per tool. */
+  /** Number of different sets of arguments per tool. */
   readonly sets: number;
-  /** Equal calls with each of them. */
+  /** Number of identical calls with each set. */
   readonly repeats: number;
 }
 
@@ -73,7 +73,7 @@ export interface VerifyProgram {
   readonly formats: Formats;
 }
 
-/** Texts of a report for other programs. `version`: of Assay. `uri`: the file that SARIF names. */
+/** Report formats for other programs. `version`: that of Assay. `uri`: the file that SARIF results refer to. */
 interface Formats {
   readonly sarif: (report: VerifyReport, version: string, uri?: string) => string;
   readonly junit: (report: VerifyReport) => string;
@@ -103,7 +103,7 @@ export function openVerifier(openSandbox: OpenSandbox): VerifyProgram {
 interface Prepared {
   readonly examined: Examined;
   readonly setting: Setting;
-  /** Of the server's program. */
+  /** Digest of the server's program. */
   readonly digest: string;
   readonly fixtures: Fixtures;
   readonly baseline: readonly AcceptedFinding[];
@@ -157,7 +157,7 @@ async function readAs<T>(
   return value.ok ? value : err({ ...value.error, file });
 }
 
-/** A seed folder is named relative to the fixtures file. */
+/** The path of a seed folder is relative to the fixtures file. */
 async function seedOf(request: VerifyRequest, { seed }: Fixtures): Promise<Result<Seed, VerifyFault>> {
   if (seed === undefined || request.fixtures === undefined) return ok(await prepareSeed(undefined));
   const folder = resolve(dirname(request.fixtures), seed);
@@ -176,9 +176,11 @@ interface SettingParts extends Pick<Setting, 'openSandbox' | 'seed'> {
 
 function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
   const { openSandbox, seed, fixtures } = parts;
-  const placed = (text: string): string => text.replaceAll('{seed}', SEED_PATH);
-  const [command = '', ...args] = request.command.map(placed);
-  const env = Object.fromEntries(Object.entries(request.env).map(([name, value]) => [name, placed(value)]));
+  const withSeedPath = (text: string): string => text.replaceAll('{seed}', SEED_PATH);
+  const [command = '', ...args] = request.command.map(withSeedPath);
+  const env = Object.fromEntries(
+    Object.entries(request.env).map(([name, value]) => [name, withSeedPath(value)]),
+  );
   const skips = [...fixtures.tools].filter(([, { skip }]) => skip !== undefined);
   return {
     openSandbox,
@@ -196,7 +198,7 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
   };
 }
 
-/** Where the seed data is in every sandbox, so that evidence of two runs names the same paths. */
+/** Path of the seed data in every sandbox, so that evidence of two runs names the same paths. */
 const SEED_PATH = join(tmpdir(), 'assay-verify');
 const PACE = { controlMs: 100, settleMs: 60, lateMs: 700 } as const;
 const MAX_PARALLEL = 8;

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
-/** The seed data on this machine, which no sandbox changes. */
+/** The seed data on this machine. Sandboxes never change it. */
 export interface Seed {
   readonly folder: string;
-  /** Paths in it, relative to it. */
+  /** Paths of its files, relative to the folder. */
   readonly files: readonly string[];
   readonly folders: readonly string[];
   readonly remove: () => Promise<void>;
 }
 
-/** Seed data of files that common tools read; content of kinds that a change can be told apart in. */
+/** Files of the kinds that common tools read, with content in which changes can be told apart. */
 const TEXTS: Readonly<Record<string, string>> = {
   'notes.txt': 'A note about the garden.\nA note about the house.\n',
   'data.json': `${JSON.stringify(

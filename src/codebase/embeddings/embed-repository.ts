@@ -46,7 +46,7 @@ export async function embedRepository(
   try {
     return await embedMissing({
       ...run,
-      ...placeOf(run, provider, database),
+      ...storageOf(run, provider, database),
       force: run.force ?? false,
       signal: run.signal,
       onProgress: run.onProgress ?? ((): void => undefined),
@@ -61,7 +61,7 @@ export async function embedRepository(
   }
 }
 
-function placeOf(
+function storageOf(
   { db }: EmbeddingRun,
   provider: EmbeddingProvider,
   database: VectorDatabase | undefined,

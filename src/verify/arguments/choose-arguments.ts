@@ -4,7 +4,7 @@ import { generateValue, type Origin } from './generate-value.ts';
 import type { Scene } from './heuristics.ts';
 import { shapeOf } from './shape.ts';
 
-/** The arguments of one call, and how they came about. */
+/** The arguments of one call, and their origin. */
 export interface ArgumentSet {
   readonly args: JsonObject;
   readonly origin: Origin;
@@ -23,8 +23,9 @@ export interface ArgumentRequest {
 }
 
 /**
- * Different arguments for a tool, the most trustworthy first: of real calls, from the fixtures file, else examples of the
- * schema, then generated ones with all properties, with the required ones only, and with each other value of a flag or enumeration.
+ * Different arguments for a tool, most trustworthy first: from real calls and the fixtures file; else examples of the
+ * schema, then generated ones with all properties, with only the required ones, and with each other value of a flag or
+ * enumeration.
  */
 export function chooseArguments(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
   const { recorded, fixtures, inputSchema, limit } = request;
@@ -83,7 +84,7 @@ function generatedSets(request: ArgumentRequest, scene: Scene): readonly Argumen
     add(1, true);
     add(2, false);
   } catch {
-    // A schema that cannot be generated from: what was generated before remains.
+    // Values cannot be generated from this schema; the arguments generated so far remain.
   }
   return sets;
 }
@@ -127,7 +128,7 @@ export function valuesIn(result: JsonObject): ReadonlyMap<string, readonly unkno
   return found;
 }
 
-/** Adds the strings and numbers within a value, by the name of the member that holds them. */
+/** Adds the strings and numbers within a value, by the name of the member that contains them. */
 function collect(whole: unknown, found: Map<string, unknown[]>): void {
   const walk = (value: unknown, name: string, depth: number): void => {
     if (depth < 0) return;
@@ -146,7 +147,7 @@ function push(found: Map<string, unknown[]>, key: string, value: unknown): void 
   found.set(key, values);
 }
 
-/** Whether a tool only needs to be called to return values that other tools take: "list_users", "search". */
+/** Whether simply calling a tool returns values that other tools take: "list_users", "search". */
 export function isListLike(name: string, schema: JsonObject): boolean {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return (

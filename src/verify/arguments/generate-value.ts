@@ -2,13 +2,13 @@ import { generateSync } from 'json-schema-faker';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { type Scene, stringByName, wordsOf } from './heuristics.ts';
 
-/** How a value came about, the most trustworthy first. */
+/** The origins of values, most trustworthy first. */
 export const ORIGINS = ['recorded', 'fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
 export interface Generated {
   readonly value: unknown;
-  /** The least trustworthy origin of all its parts. */
+  /** The least trustworthy origin among its parts. */
   readonly origin: Origin;
 }
 
@@ -28,7 +28,7 @@ interface Generation {
 /** Deeper parts of a schema are left to the generator. */
 const MAX_DEPTH = 6;
 
-/** A value for a schema. Throws if the schema cannot be generated from. */
+/** A value for a schema. Throws if no value can be generated from the schema. */
 export function generateValue(schema: unknown, name: string, given: Generation): Generated {
   const { depth } = given;
   const deeper = { ...given, depth: depth + 1 };
@@ -60,7 +60,7 @@ function generateObject(schema: JsonObject, properties: JsonObject, given: Gener
   };
 }
 
-/** A constant, an example, the default, or one of an enumeration: what the author of the schema wrote. */
+/** A value that the author of the schema wrote: a constant, an example, the default, or one of an enumeration. */
 function statedValue(schema: JsonObject, variant: number): { readonly value: unknown } | undefined {
   if (Object.hasOwn(schema, 'const')) return { value: schema['const'] };
   for (const list of [schema['examples'], schema['enum']]) {

@@ -31,7 +31,7 @@ export class ChildTransport implements Transport {
     return this.#end;
   }
 
-  /** SHA-256 of the canonical JSON of each listed definition, as it was on the wire. */
+  /** SHA-256 of the canonical JSON of each listed definition, as sent on the wire. */
   get digests(): ReadonlyMap<string, string> {
     return this.#digests;
   }
@@ -69,6 +69,6 @@ export class ChildTransport implements Transport {
     for (const tool of Array.isArray(tools) ? tools : [])
       if (isMembers(tool) && typeof tool['name'] === 'string')
         this.#digests.set(tool['name'], sha256(canonicalJson(tool)));
-    this.onmessage?.(JSON.parse(text) as JSONRPCMessage); // an object, whose members the client checks
+    this.onmessage?.(JSON.parse(text) as JSONRPCMessage); // An object; the client checks its members.
   }
 }

@@ -15,7 +15,7 @@ import type {
 import type { Seed } from '../seed.ts';
 import { type ListedTool, type WorldFault, World } from './world.ts';
 
-/** How worlds of one server are opened. */
+/** How the sandboxes of one server are opened. */
 export interface Setting {
   readonly openSandbox: OpenSandbox;
   readonly sandbox: SandboxOptions;
@@ -29,14 +29,14 @@ export interface Setting {
   readonly signal: AbortSignal;
 }
 
-/** What is known of a server before its tools are put to the test. */
+/** What is known about a server before its tools are tested. */
 export interface Examined {
   readonly name: string;
   readonly version: string;
   readonly tools: readonly ListedTool[];
   readonly scene: Scene;
   readonly background: Background;
-  /** How long after its first list it is still busy with its start. */
+  /** Time in ms after its first list during which it is still starting. */
   readonly startMs: number;
   readonly mechanisms: readonly Mechanism[];
   readonly missing: readonly MissingMechanism[];
@@ -44,7 +44,7 @@ export interface Examined {
 
 /** A first start may compile, migrate or wait for a slow machine. */
 const START_LIMIT_MS = 30_000;
-/** How long nothing happens once a start is over. */
+/** A start is over after this many ms without activity. */
 const QUIET_MS = 1_500;
 const MAX_SETTLE_MS = 10_000;
 const SETTLE_STEP_MS = 250;
@@ -74,7 +74,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
     return ok({
       ...world.serverVersion,
       tools,
-      scene: { ...placeOf(setting), seen: await seenValues(world, tools, setting) },
+      scene: { ...seedSceneOf(setting), seen: await seenValues(world, tools, setting) },
       background: backgroundOf(starting, idle, { seed: setting.seedPath }),
       startMs,
       mechanisms,
@@ -87,7 +87,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   }
 }
 
-/** Watches the start until it is over. That of a server that is always busy has no end, and counts as none. */
+/** Watches the start until it is over. A server that is always busy counts as having none. */
 async function settled(
   world: World,
   { seedPath, signal }: Setting,
@@ -105,7 +105,7 @@ async function settled(
   return { starting, startMs };
 }
 
-function placeOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {
+function seedSceneOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {
   const paths = (names: readonly string[]): readonly string[] => names.map((name) => join(seedPath, name));
   return { folder: seedPath, files: paths(seed.files), folders: paths(seed.folders) };
 }

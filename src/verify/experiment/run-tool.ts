@@ -8,19 +8,19 @@ import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/tri
 import type { Observation } from '../observation.ts';
 import type { WorldFault, World } from './world.ts';
 
-/** How long things take and how often they are done. */
+/** Times in ms, and numbers of calls. */
 export interface Pace {
-  /** Idle time before the first call, to see what happens without one. */
+  /** Idle time before the first call, to see effects without a call. */
   readonly controlMs: number;
-  /** How long after its first list the server is busy with its start. As long nothing must happen before the first call. */
+  /** How long the server keeps starting after its first list. Nothing may happen for as long before the first call. */
   readonly startMs: number;
   /** Time after each call. */
   readonly settleMs: number;
   /** Time after the last call. */
   readonly lateMs: number;
-  /** Limit for one call. */
+  /** Time limit for one call. */
   readonly callLimitMs: number;
-  /** Equal calls with each set of arguments, at least 2. */
+  /** Number of identical calls with each set of arguments, at least 2. */
   readonly repeats: number;
 }
 
@@ -35,7 +35,7 @@ export interface ToolRun {
   readonly signal: AbortSignal;
 }
 
-/** What a run needs of a world. */
+/** The part of a world that a run needs. */
 export type CalledWorld = Pick<World, 'call' | 'observe' | 'hasEnded' | 'close'>;
 
 export interface ToolTrials {
@@ -44,9 +44,9 @@ export interface ToolTrials {
 }
 
 /**
- * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set that fails after others had
- * effects is tried again in a fresh one. So are an apparent lack of idempotency and a change that the start of the server
- * may have made, with more time for late effects.
+ * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set is tried again in a fresh
+ * one, with more time for late effects, if it fails after others, seems not to be idempotent, or has effects that may
+ * be from the start of the server.
  */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
@@ -80,7 +80,7 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   return { trials: await withReplays(trials, run), stopped: undefined };
 }
 
-/** Whether a repeated call changed something: perhaps what the call before it did late. */
+/** Whether a repeated call changed something, which may be a late effect of the call before it. */
 function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
   return trial.calls
     .slice(1)
@@ -89,14 +89,14 @@ function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
     );
 }
 
-/** Whether something changed that the start of the server had yet to change. */
+/** Whether something changed that the start of the server was still expected to change. */
 function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boolean {
   return [...calls.map(({ observation }) => observation), late].some((observation) =>
     effectsOf(observation, { seed }).some(({ target }) => pending.has(target)),
   );
 }
 
-/** The trial again, alone and with more time after each call. The former one if the server does not start. */
+/** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
 async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
   const opened = await run.openWorld();
   if (!opened.ok) return former;
@@ -110,7 +110,7 @@ async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Prom
 }
 
 interface TrialRun extends ToolRun {
-  /** What this process has yet to change when it starts. Updated by what happens. */
+  /** What the start of this process is still expected to change. Updated with each observation. */
   readonly pending: Set<string>;
   /** Whether nothing follows in this sandbox, so that late effects are waited for. */
   readonly isLast: boolean;
@@ -138,11 +138,11 @@ async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Pr
 }
 
 const MAX_WINDOWS = 10;
-/** Others that start at the same time make a server slower than it was alone. */
+/** Servers that start at the same time slow each other down, up to this factor. */
 const MAX_SLOWNESS = 10;
 const MAX_DELAY_MS = 5_000;
 
-/** What happens without a call. Waits for the end of what the server does when it starts. */
+/** Observes effects without a call. Waits until the server has finished starting. */
 async function controlWindow(
   observe: () => Promise<Observation>,
   { pace: { controlMs, startMs }, seed, pending, signal }: TrialRun,
@@ -168,7 +168,7 @@ async function observed(world: CalledWorld, { seed, pending }: TrialRun): Promis
   return observation;
 }
 
-/** Adds the first answer of a new process, for one trial whose equal calls were answered differently. */
+/** Adds the first answer of a new process to one trial whose identical calls were answered differently. */
 async function withReplays(trials: readonly Trial[], run: ToolRun): Promise<readonly Trial[]> {
   const at = trials.findIndex((trial) => answersDiffer(trial) && !hasChanged(trial, run));
   const trial = trials[at];

@@ -5,7 +5,7 @@ export interface ToolTask {
   readonly run: () => Promise<ToolTrials>;
 }
 
-/** Runs tasks, `parallel` at a time. Calls back after each one; resolves with the results in the order of the tasks. */
+/** Runs tasks, `parallel` at a time. Calls back after each one. Resolves with the results in the order of the tasks. */
 export async function runTools(
   tasks: readonly ToolTask[],
   parallel: number,

@@ -20,12 +20,12 @@ export interface ListedTool {
 }
 
 export type WorldFault =
-  /** The server did not start or did not answer. `message`: its own words or the reason. */
+  /** The server did not start or did not answer. `message`: its own error text, or the reason. */
   | { readonly code: 'SERVER_FAILED'; readonly message: string }
   /** This machine cannot confine a server. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] };
 
-/** What a world is made of. */
+/** Options for opening a world. */
 export interface WorldPlan {
   readonly openSandbox: OpenSandbox;
   readonly sandbox: SandboxOptions;
@@ -51,7 +51,7 @@ interface WorldParts {
   readonly tools: readonly ListedTool[];
 }
 
-/** A server in a sandbox of its own, and a connected client that has listed its tools. */
+/** A server in its own sandbox, and a connected client that has listed its tools. */
 export class World {
   readonly #sandbox: Sandbox;
   readonly #client: Client;
@@ -74,7 +74,7 @@ export class World {
     signal,
   }: WorldPlan): Promise<Result<World, WorldFault>> {
     let message: string | undefined;
-    // Some legacy servers exit at a probe for the modern era, so that is tried second.
+    // Some legacy servers exit when probed for the modern era, so that is tried second.
     const limits = { timeout: startLimitMs, signal };
     for (const mode of ['legacy', 'auto'] as const) {
       if (signal.aborted) break;
@@ -112,7 +112,7 @@ export class World {
     return this.#transport.end !== undefined;
   }
 
-  /** The result also for values that other tools may take. */
+  /** Calls a tool. Also returns the result, for values that other tools may take. */
   async call(
     name: string,
     args: JsonObject,

@@ -9,13 +9,13 @@ import type {
 } from '../observation.ts';
 import { compareContent, type ContentComparison } from '../state/compare-content.ts';
 
-/** Something that happened to the world during a call. */
+/** An effect of a call on files or the network. */
 export interface Effect {
   readonly kind: EffectKind;
   readonly message: string;
   readonly target: string;
   readonly atMs: number;
-  /** A class of changes that well-behaved servers make, too. Such an effect decides nothing. */
+  /** Set for a change of a kind that well-behaved servers also make. Such an effect decides nothing. */
   readonly noise: NoiseClass | undefined;
   /** Whether nothing but timestamps in a file differ. */
   readonly isTimestamps: boolean;
@@ -23,11 +23,14 @@ export interface Effect {
   readonly isUnclear: boolean;
 }
 
-/** What happens without any call, so that it says nothing about a tool. */
+/** Effects without any call, which say nothing about a tool. */
 export interface Background {
-  /** What happens at any time. */
+  /** Targets of effects at any time. */
   readonly targets: ReadonlySet<string>;
-  /** Files that the start of the server changes. Its tools may do more with them, as with a database that is opened then. */
+  /**
+   * Files that the start of the server changes. Its tools may change them further, as with a database opened at the
+   * start.
+   */
   readonly startTargets: ReadonlySet<string>;
 }
 
@@ -37,7 +40,7 @@ export function backgroundOf(
   folder: SeedFolder,
 ): Background {
   const first = starting.flatMap((observation) => effectsOf(observation, folder));
-  // A host that could not be reached is contacted again, whenever a retry is due.
+  // A host that could not be reached is contacted again whenever a retry is due.
   const contacts = first.filter(({ kind }) => kind === 'network');
   const files = first.filter(({ kind, noise }) => kind !== 'network' && noise === undefined);
   return {
@@ -60,7 +63,7 @@ export function effectsOf(observation: Observation, folder: SeedFolder): readonl
   );
 }
 
-/** Whether nothing happened but what decides nothing. */
+/** Whether nothing happened except effects that decide nothing. */
 export function isQuiet(observation: Observation, folder: SeedFolder): boolean {
   return effectsOf(observation, folder).every(({ noise }) => noise !== undefined);
 }
@@ -81,7 +84,7 @@ function withMoves(
   return effects.filter(({ kind, message }) => kind !== 'changed' || message !== '');
 }
 
-/** The class of a new folder that holds nothing but noise. */
+/** The noise class of a new folder with nothing but noise in it. */
 function noiseWithin(
   { kind, path, after }: StateChange,
   created: readonly StateChange[],
@@ -137,8 +140,8 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
 }
 
 /**
- * The write-ahead log of an SQLite database. An empty one is created to read, and it is deleted once the database itself
- * has its content; what else its content means for the rows is not known.
+ * The write-ahead log of an SQLite database. An empty one is created for reading, and it is deleted once its content is
+ * in the database; the effect of other content on the rows is unknown.
  */
 function walEffect({ kind, path, after }: StateChange): Omit<Effect, 'atMs' | 'noise'> | undefined {
   if (!path.endsWith('-wal')) return undefined;
@@ -171,7 +174,7 @@ function timeOf({ path }: StateChange, { events, untilMs }: Observation): number
 interface Removal {
   readonly kind: 'delete' | 'rename';
   readonly path: string;
-  /** Where nothing is left, or something has been replaced. */
+  /** The path at which nothing is left, or something was replaced. */
   readonly target: string;
   readonly atMs: number;
   readonly noise?: NoiseClass | undefined;
@@ -213,12 +216,12 @@ function transient(
   return [...found.values()];
 }
 
-/** The class that the sandbox names, unless a path is in the seed data: what is in there belongs to the user. */
+/** The noise class given by the sandbox, except for paths in the seed data, which stands for the user's data. */
 function noiseOf(
   { path, noise }: { readonly path: string; readonly noise?: NoiseClass | undefined },
   { seed }: SeedFolder,
 ): NoiseClass | undefined {
-  // Files that SQLite keeps beside a database while it is open.
+  // Files that SQLite keeps next to an open database.
   if (/-(?:journal|shm)$/.test(path)) return 'lock';
   if (noise === undefined || noise === 'git_index') return noise;
   return seed !== undefined && path.startsWith(`${seed}/`) ? undefined : noise;

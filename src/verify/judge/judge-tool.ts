@@ -17,7 +17,7 @@ export interface ToolFacts {
   readonly declared: DeclaredHints;
 }
 
-/** Compares what trials of a tool did with what its hints say. */
+/** Compares the effects of a tool's trials with its hints. */
 export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   const { effects, excused } = attributed(given);
   const coverage = coverageOf(given.trials);
@@ -35,7 +35,7 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
 
 interface Attribution {
   readonly effects: readonly CallEffect[];
-  /** During calls, but also without one: they are no evidence, and leave open what the call itself did. */
+  /** Effects during calls that also occur without one. They are no evidence, and hide what the call itself did. */
   readonly excused: readonly CallEffect[];
 }
 
@@ -104,7 +104,7 @@ function isAboutWrites(hint: Hint): boolean {
   return hint === 'destructiveHint' || hint === 'idempotentHint';
 }
 
-/** Whether an effect contradicts the value of the hint that promises something, and supports the other one. */
+/** Whether an effect contradicts the safe value of the hint and supports the cautious one. */
 function isAgainst(hint: Hint, effect: CallEffect): boolean {
   if (hint === 'openWorldHint') return effect.kind === 'network';
   if (effect.kind === 'network' || effect.noise !== undefined) return false;
@@ -142,7 +142,7 @@ function obstacle(hint: Hint, { given, coverage, excused }: Judged): UnobservedR
   if (coverage.successfulCalls === 0) return given.stopped ?? 'no_successful_call';
   const repeated = given.trials.some((trial) => firstSucceeded(trial) && trial.calls.length > 1);
   if (hint === 'idempotentHint' && !repeated) return 'no_successful_call';
-  // Without the trace, names and HTTP requests are seen, but no other connection.
+  // Without the trace, DNS queries and HTTP requests are seen, but no other connections.
   const needed: Mechanism = hint === 'openWorldHint' ? 'syscall_trace' : 'overlay';
   if (!given.mechanisms.includes(needed)) return 'mechanism_missing';
   if (given.trials.some((trial) => isIncomplete(trial))) return 'incomplete';
@@ -154,7 +154,7 @@ function isIncomplete({ calls, late }: Trial): boolean {
   return observations.some(({ incomplete }) => incomplete.length > 0);
 }
 
-/** An effect of which it is not known whether it contradicts the hint. */
+/** Set if it is unknown whether an effect contradicts the hint. */
 function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | undefined {
   if (!isAboutWrites(hint)) return undefined;
   const isUnclear = [...effects, ...excused].some(
@@ -166,7 +166,7 @@ function unclear(hint: Hint, { effects, excused }: Judged): UnobservedReason | u
 
 const MAX_EVIDENCE = 20;
 
-/** The first effects, each kind on each target once. */
+/** The first effects, one of each kind per target. */
 function evidenceOf(effects: readonly CallEffect[]): readonly Evidence[] {
   const distinct = new Map<string, Evidence>();
   for (const { kind, message, target, call, atMs, isLate, trial } of effects) {

@@ -12,7 +12,7 @@ interface Judgement {
 
 const MAX_LISTED = 10;
 
-/** What is worth knowing about a tool, but contradicts none of its hints. */
+/** Findings about a tool that contradict none of its hints. */
 export function signalsOf({ trials }: Trials, { effects, declared, verdicts }: Judgement): readonly Signal[] {
   const events = trials.flatMap(({ calls, late }) => [
     ...calls.flatMap(({ observation }) => observation.events),
@@ -25,12 +25,12 @@ export function signalsOf({ trials }: Trials, { effects, declared, verdicts }: J
     ...noiseSignals(effects),
     ...(late ? [{ kind: 'late_change' } as const] : []),
     ...eventSignals(events),
-    // State in the process may be what the tool changes.
+    // The tool may change state in its process.
     ...(responses.some(({ kind }) => kind === 'in_process_state') ? [] : overDeclared(declared, verdicts)),
   ];
 }
 
-/** The first trial whose equal calls were answered differently although they changed nothing. */
+/** The first trial whose identical calls were answered differently although they changed nothing. */
 function responseSignals(trials: readonly Trial[], effects: readonly CallEffect[]): readonly Signal[] {
   const kinds = trials.flatMap((trial): readonly Signal[] => {
     const hasChanged = effects.some((effect) => effect.trial === trial && effect.kind !== 'network');
@@ -44,7 +44,7 @@ function responseSignals(trials: readonly Trial[], effects: readonly CallEffect[
   return kinds.slice(0, 1);
 }
 
-/** Whether equal calls that succeeded were answered differently. */
+/** Whether identical successful calls were answered differently. */
 export function answersDiffer(trial: Pick<Trial, 'calls'>): boolean {
   const digests = trial.calls.flatMap(({ answer }) =>
     isSuccess(answer) && answer.kind === 'result' ? [answer.digest] : [],
@@ -98,15 +98,18 @@ function eventSignals(events: readonly TracedEvent[]): readonly Signal[] {
 
 const DNS_PORT = 53;
 
-/** The sandbox has its resolver on loopback; what is asked there is a network request. */
+/** The sandbox's DNS resolver is on loopback; a query to it is a network request. */
 function isWithinMachine(address: NetworkAddress): boolean {
   return address.family === 'unix' || (address.isLocal && address.port !== DNS_PORT);
 }
 
-/** A denied write is worth telling; a path that does not exist is not. */
+/** A denied write is worth reporting; a missing path is not. */
 const DENIED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM', 'EOVERFLOW']);
 
-/** A declared cautious value that nothing has supported. A suggestion only: calls with other arguments may. */
+/**
+ * A declared cautious value that no effect has supported. Only a suggestion, because calls with other arguments may
+ * support it.
+ */
 function overDeclared(declared: DeclaredHints, verdicts: Readonly<Record<Hint, Verdict>>): readonly Signal[] {
   return HINTS.filter((hint) => {
     const value = declared[hint];

@@ -6,22 +6,22 @@ import type { Background, Effect } from './effects.ts';
 
 /** How a server answered one call. */
 export type Answer =
-  /** `digest`: of the result without its `_meta`. `text`: its beginning. */
+  /** `digest`: of the result without its `_meta`. `text`: the start of the result. */
   | { readonly kind: 'result'; readonly isError: boolean; readonly digest: string; readonly text: string }
   /** A JSON-RPC error, no answer in time, or the end of the process. */
   | { readonly kind: 'failed'; readonly reason: 'error' | 'timeout' | 'ended'; readonly text: string };
 
-/** Equal calls in one sandbox, and what each of them did. */
+/** Identical calls in one sandbox, and the effects of each. */
 export interface Trial {
   readonly args: JsonObject;
   readonly origin: Origin;
   readonly shape: string;
-  /** What happened while nothing was called. */
+  /** Effects without a call. */
   readonly control: Observation;
-  /** What the start of its process changes and had not yet changed before the first call. */
+  /** What the start of its process changes but had not yet changed before the first call. */
   readonly pending: ReadonlySet<string>;
   readonly calls: readonly TrialCall[];
-  /** What happened after the last call had settled. */
+  /** Effects after the last call had settled. */
   readonly late: Observation;
   /** The first answer of a new process in a new sandbox, if the calls above were answered differently. */
   readonly replay: Answer | undefined;
@@ -41,11 +41,11 @@ export interface Trials {
   readonly mechanisms: readonly Mechanism[];
   /** Folder of the seed data, as the server sees it. */
   readonly seed: string;
-  /** Why there is no trial, or not every planned one. */
+  /** Why there is no trial, or why some planned ones are missing. */
   readonly stopped: UnobservedReason | undefined;
 }
 
-/** One effect with the call that had it. */
+/** An effect, with the call that caused it. */
 export interface CallEffect extends Effect {
   readonly trial: Trial;
   /** Number of the call in its trial. */

@@ -47,7 +47,7 @@ function outcomeOf(verdict: Verdict, accepted: string | undefined): string {
   return verdict.kind === 'unobserved' ? `<skipped message="${xml(UNOBSERVED_TEXTS[verdict.reason])}"/>` : '';
 }
 
-/** Text for XML 1.0, without characters that it cannot hold. */
+/** Escapes text for XML 1.0, without characters that it cannot contain. */
 function xml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -36,7 +36,7 @@ export function markdownText(report: VerifyReport): string {
   ].join('\n');
 }
 
-/** Annotations by tool, for those whose declared ones differ. */
+/** Suggested annotations, for each tool whose declared ones differ. */
 function suggestions({ tools }: VerifyReport): string {
   const entries = tools.filter(differs).map((tool) => [tool.name, suggestAnnotations(tool)] as const);
   return JSON.stringify(Object.fromEntries(entries), undefined, 2).replaceAll('`', '\\u0060');

@@ -1,7 +1,7 @@
 import { HINTS } from '../../core/hints/hint.ts';
 import { contradictionsOf, type VerifyReport } from '../../core/verification/report.ts';
 
-/** SARIF 2.1.0 (OASIS): one result per contradicted hint, those of the baseline suppressed. */
+/** SARIF 2.1.0 (OASIS): one result per contradicted hint; those in the baseline are suppressed. */
 export function sarifText(report: VerifyReport, version: string, fixturesUri = 'package.json'): string {
   const results = contradictionsOf(report).map(({ tool, hint, evidence, accepted }) => ({
     ruleId: `contradicted/${hint}`,

@@ -9,7 +9,7 @@ export interface ContentComparison extends JsonComparison {
 
 const MAX_LINES = 20_000;
 
-/** Compares two contents by the structure that both have, so that a rewritten file only counts for what it lost. */
+/** Compares two contents by their common structure, so that of a rewritten file only what it lost counts. */
 export function compareContent(before: Buffer, after: Buffer): ContentComparison {
   if (isSqlite(before) && isSqlite(after)) {
     const rows = compareSqlite(before, after);

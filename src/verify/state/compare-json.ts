@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 
-/** How much of what was there is still there. */
+/** How much of the old content is kept. */
 export interface JsonComparison {
-  /** Nothing was lost: members and elements were added only, or timestamps and growing counters were updated. */
+  /** Nothing was lost: members and elements were only added, or timestamps and growing counters updated. */
   readonly isAdditive: boolean;
   /** Nothing but timestamps differ. */
   readonly isTimestamps: boolean;
 }
 
-/** Elements of an array that are compared with each other. Larger arrays are compared in order only. */
+/** Up to this many elements, arrays are compared regardless of order; larger ones only in order. */
 const MAX_UNORDERED = 500;
 
 export function compareJson(before: unknown, after: unknown): JsonComparison {
@@ -18,7 +18,7 @@ export function compareJson(before: unknown, after: unknown): JsonComparison {
   };
 }
 
-/** Whether `after` still says all that `before` said. */
+/** Whether `after` still contains everything in `before`. */
 function isKept(before: unknown, after: unknown, key: string): boolean {
   if (before === null && key !== '') return true;
   if (Array.isArray(before)) return Array.isArray(after) && elementsKept(before, after);

@@ -62,7 +62,7 @@ function sizeOf(tables: Tables): number {
   return [...tables.values()].reduce((sum, rows) => sum + rows.size, tables.size);
 }
 
-/** Without what a full-text index keeps for itself or derives. */
+/** Reads all tables except those that a full-text index maintains itself. */
 function tablesOf(content: Buffer): Tables | undefined {
   const copy = Buffer.from(content);
   for (const offset of VERSION_OFFSETS) copy[offset] = 1;
