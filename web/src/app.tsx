@@ -7,13 +7,13 @@ import { router } from './router.tsx';
 import { sessionQuery } from './state/session.ts';
 
 interface AppProps {
-  /** Of a sign-in link. */
+  /** The code of a sign-in link. */
   readonly code: string | undefined;
 }
 
 export function App({ code }: AppProps): ReactNode {
   const session = useQuery(sessionQuery);
-  // A link signs in once; after signing out the page asks for another.
+  // A link signs in only once; after signing out, the page asks for another.
   const [isTried, setTried] = useState(code === undefined);
   if (session.data === null || !isTried)
     return <SignInPage code={isTried ? undefined : code} onTried={() => setTried(true)} />;

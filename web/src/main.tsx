@@ -36,7 +36,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Who asks again does not get in, nor a different answer.
+      // Retrying a refused request would not change the answer.
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400),
     },
   },
@@ -46,7 +46,7 @@ const code = takeCode();
 const root = document.getElementById('root');
 if (root !== null) {
   router.update({ ...router.options, context: { client } });
-  // At once, what would otherwise follow one after another: who is signed in, and the program and data of the page.
+  // Loads in parallel what would otherwise follow one after another: the session, and the code and data of the page.
   if (code === undefined)
     await Promise.all([
       client.query(sessionQuery).catch(() => undefined),

@@ -96,7 +96,7 @@ export const router = createRouter({
   ]),
   basepath: '/admin',
   defaultPreload: 'intent',
-  context: { client: undefined as unknown as QueryClient }, // `main` gives it
+  context: { client: undefined as unknown as QueryClient }, // Set by `main`.
 });
 
 declare module '@tanstack/react-router' {

@@ -87,7 +87,7 @@ export function Shell(): ReactNode {
   );
 }
 
-/** What is typed stays; what is shown is read again once the connection is back. */
+/** Input is kept; data is read again once the connection is back. */
 function LostBanner(): ReactNode {
   if (useSyncExternalStore(onLive, liveState) !== 'lost') return null;
   return (

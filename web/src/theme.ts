@@ -10,7 +10,7 @@ export const theme: MantineThemeOverride = createTheme({
     Textarea: { defaultProps: { size: 'xs' } },
     Select: { defaultProps: { size: 'xs' } },
     NativeSelect: { defaultProps: { size: 'xs' } },
-    // Its <style> element would be refused by the content-security policy.
+    // The content-security policy would block its <style> element.
     Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
     Modal: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
   },

@@ -26,7 +26,8 @@ export function ApprovalsPage(): ReactNode {
   const [denying, setDenying] = useState<string>();
   const [busy, setBusy] = useState<string>();
   const [failed, setFailed] = useState<FailedAnswer>();
-  // What was selected may have been answered elsewhere; then nothing is, so that a key never meets another request.
+  // If the selected request was answered elsewhere, nothing is selected, so that a key never applies to another
+  // request.
   const selected = list.find(({ id }) => id === selectedId);
   const index = selected === undefined ? -1 : list.indexOf(selected);
   const first = list[0]?.id;
@@ -35,7 +36,7 @@ export function ApprovalsPage(): ReactNode {
   }, [first]);
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Not returned: browsers give a promise, which React would call to clean up.
+    // Not returned: some browsers return a promise, which React would call as a clean-up function.
     element.current?.scrollIntoView({ block: 'nearest' });
   }, [selectedId]);
 

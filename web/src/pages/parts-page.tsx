@@ -35,7 +35,7 @@ const ROWS: readonly ToolRow[] = Array.from({ length: MANY }, (_, at): ToolRow =
 const NOTHING: ReadonlySet<string> = new Set();
 const ITEMS = groupedTools(ROWS, 'risk', NOTHING);
 
-/** The shared parts in their states, for designers. In development alone. */
+/** The shared parts in their states, for designers. Only in development. */
 export function PartsPage(): ReactNode {
   return (
     <Page title="Parts">

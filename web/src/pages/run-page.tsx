@@ -63,7 +63,7 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
   );
   const isRunning = run.state === 'running';
   const edit = (next: string): void => {
-    // The form tells of itself, too, when it shows faults.
+    // The form also reports a change when it shows faults.
     if (next === text) return;
     setText(next);
     setInsisting(false);

@@ -15,7 +15,7 @@ import { changedInstructionsQuery, driftedQuery } from '../state/servers.ts';
 import { useIsAdmin } from '../state/session.ts';
 import '../servers.css';
 
-// What opens over the list is loaded when it is first opened.
+// Dialogs and panels are loaded when they are first opened.
 const AddServer = lazy(async () => ({ default: (await import('../parts/add-server.tsx')).AddServer }));
 const ServerPanel = lazy(async () => ({ default: (await import('../parts/server-panel.tsx')).ServerPanel }));
 
@@ -80,7 +80,7 @@ export function ServersPage(): ReactNode {
   );
 }
 
-/** What waits for a review, by the name of the server. */
+/** Number of changes that wait for a review, by server name. */
 function useReviews(): ReviewCounts {
   const drifted = useQuery(driftedQuery);
   const instructions = useQuery(changedInstructionsQuery);

@@ -21,7 +21,7 @@ export function ToolsPage(): ReactNode {
   const search: ToolSearch = useSearch({ from: '/tools' });
   const navigate = useNavigate({ from: '/tools' });
   const filter = useDeferredValue(search);
-  // After the tools: a filter by toolset is rare.
+  // Loaded after the tools: a filter by toolset is rare.
   const toolsets = useQuery({
     ...toolsetsQuery,
     enabled: isComplete(tools.data) || search.toolset !== undefined,
@@ -31,7 +31,7 @@ export function ToolsPage(): ReactNode {
   const by = filter.group ?? 'server';
   const [collapsed, toggle] = useCollapsed();
   const items = useMemo(() => groupedTools(rows, by, collapsed), [rows, by, collapsed]);
-  // Another filter begins at the top of its list.
+  // With another filter, the list starts at the top.
   const shown = JSON.stringify({ ...filter, tool: undefined });
   const servers = useMemo(() => [...new Set(tools.data?.map(({ server }) => server))], [tools.data]);
   const set = (change: Partial<Record<keyof ToolSearch, unknown>>): void =>
@@ -72,7 +72,7 @@ export function ToolsPage(): ReactNode {
   );
 }
 
-/** The collapsed groups, and what collapses or expands one. */
+/** The collapsed groups, and a function that toggles one. */
 function useCollapsed(): readonly [ReadonlySet<string>, (group: string) => void] {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const toggle = (group: string): void =>

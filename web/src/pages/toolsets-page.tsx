@@ -14,7 +14,7 @@ import { toolsetsQuery } from '../state/toolsets.ts';
 import '../servers.css';
 import '../toolsets.css';
 
-// What opens over the list is loaded when it is first opened.
+// Dialogs and panels are loaded when they are first opened.
 const NewToolset = lazy(async () => ({ default: (await import('../parts/new-toolset.tsx')).NewToolset }));
 const ToolsetPanel = lazy(async () => ({
   default: (await import('../parts/toolset-panel.tsx')).ToolsetPanel,

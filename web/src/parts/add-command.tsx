@@ -99,7 +99,7 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
   );
 }
 
-/** A sign-in link grants `admin` alone. */
+/** A sign-in link grants only `admin`. */
 export function NeedsExecute(): ReactNode {
   return (
     <div className="needs">

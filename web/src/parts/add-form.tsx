@@ -6,20 +6,20 @@ import { Failed } from './states.tsx';
 
 interface AddFormProps {
   readonly action: string;
-  /** Sends it. Resolves with the name of the server to open; undefined: nothing was added yet. */
+  /** Sends the form. Resolves with the name of the server to open, or undefined if nothing was added yet. */
   readonly add: () => Promise<string | undefined>;
   readonly onAdded: (name: string) => void;
-  /** Fields of the body that show what is wrong with them themselves. */
+  /** Fields of the body that show their own errors. */
   readonly fields: readonly string[];
   readonly isDisabled?: boolean;
   readonly progress?: string;
-  /** `fault` gives what is wrong with a field of the body. */
+  /** `fault` returns the error of a field of the body. */
   readonly children: (fault: (field: string) => string | undefined) => ReactNode;
 }
 
 const CONNECTING = 'Connecting, for at most 10 seconds…';
 
-/** What was typed stays until it was accepted. */
+/** Input is kept until it has been accepted. */
 export function AddForm({
   action,
   add,

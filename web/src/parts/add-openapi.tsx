@@ -6,14 +6,14 @@ import { AddForm, filled, pairsIn } from './add-form.tsx';
 import { DocumentFields, EMPTY_DRAFT, type DocumentDraft } from './document-fields.tsx';
 import { DocumentPreview } from './document-preview.tsx';
 
-/** Shows what a document would add first, and adds exactly that. */
+/** First shows what a document would add, then adds exactly that. */
 export function AddOpenapi({ onAdded }: AddKindProps): ReactNode {
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [shown, setShown] = useState<Preview>();
   const { pairs, fault: headersFault } = pairsIn(draft.headers, ':');
   const change = (part: Partial<DocumentDraft>): void => {
     setDraft((now) => ({ ...now, ...part }));
-    // The name alone does not change what is in the document.
+    // A change of only the name does not change the preview.
     if (Object.keys(part).some((key) => key !== 'name')) setShown(undefined);
   };
   const add = async (): Promise<string | undefined> => {

@@ -8,7 +8,7 @@ import type { AddKindProps } from './add-command.tsx';
 import { AddForm, filled } from './add-form.tsx';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-/** Of the specification, where nothing is said or inferred. */
+/** Defaults of the specification, for hints that are neither declared nor inferred. */
 const DEFAULTS: Readonly<Record<HintName, boolean>> = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -93,7 +93,7 @@ export function AddRestTool({ onAdded }: AddKindProps): ReactNode {
   );
 }
 
-/** The arguments that a URL asks for, as they are typed. */
+/** JSON text of example arguments for the placeholders of a URL. */
 function argumentsText(url: string): string {
   const names = [...new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name))];
   if (names.length === 0) return 'Write {name} in the URL where an argument belongs.';

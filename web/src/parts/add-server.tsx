@@ -11,7 +11,7 @@ interface AddServerProps {
   readonly kind: AddKind;
   readonly onKind: (kind: AddKind) => void;
   readonly onClose: () => void;
-  /** Takes the name of the server that has what was added. */
+  /** Receives the name of the server that was added or extended. */
   readonly onAdded: (name: string) => void;
 }
 

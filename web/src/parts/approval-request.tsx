@@ -25,7 +25,7 @@ const SCOPE_LABELS: Readonly<Record<ApprovalScope, string>> = {
   always: 'Always',
 };
 
-/** A call that waits: what, by whom, with which arguments, why, and how long it still does. */
+/** A waiting call: the tool, the caller, the arguments, the reasons, and the time left. */
 export function ApprovalRequest(props: ApprovalRequestProps): ReactNode {
   const { request, isSelected, error } = props;
   const isCalm = request.hints.some(({ hint, value }) => hint === 'readOnlyHint' && value);
@@ -187,12 +187,12 @@ export function clientOf(json: string): string {
     const { name, version } = JSON.parse(json) as { readonly name?: unknown; readonly version?: unknown };
     if (typeof name === 'string') return typeof version === 'string' ? `${name} ${version}` : name;
   } catch {
-    // Shown as it is.
+    // Shown unchanged.
   }
   return json;
 }
 
-/** JSON on several lines. What is no JSON, or would come out differently, stays as it is. */
+/** Formats JSON on several lines. Text that is not JSON, or that formatting would change, is returned unchanged. */
 function indented(json: string): string {
   try {
     const value: unknown = JSON.parse(json);

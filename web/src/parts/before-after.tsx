@@ -2,19 +2,19 @@ import type { ReactNode } from 'react';
 import { HostileText } from './hostile-text.tsx';
 
 interface BeforeAfterProps {
-  /** Such as `inputSchema.properties.path`; empty for the whole. */
+  /** For example `inputSchema.properties.path`; empty for the whole definition. */
   readonly path: string;
-  /** JSON texts. Undefined: there was or is no such member. */
+  /** JSON text. Undefined if the member did not exist before, or does not exist now. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** They are plain texts. */
+  /** Whether they are plain text instead of JSON. */
   readonly isText?: boolean;
 }
 
-/** One change of a definition. What differs within a text is marked. */
+/** One change of a definition. Differences within a text are marked. */
 export function BeforeAfter({ path, before, after, isText = false }: BeforeAfterProps): ReactNode {
   const [was, is] = isText ? [before, after] : [shown(before), shown(after)];
-  // Within a number or an object, half a value marked says less than all of it.
+  // In a number or an object, marking a part of the value would confuse.
   const isMarkedWithin = isText || (isTextual(before) && isTextual(after));
   const { start, end } = isMarkedWithin ? common(was ?? '', is ?? '') : NOTHING_IN_COMMON;
   return (
@@ -73,7 +73,7 @@ function shown(json: string | undefined): string | undefined {
   }
 }
 
-/** How many characters two texts share at the start and at the end, without splitting a surrogate pair. */
+/** Number of characters that two texts share at the start and at the end, without splitting a surrogate pair. */
 function common(one: string, other: string): { readonly start: number; readonly end: number } {
   const most = Math.min(one.length, other.length);
   let start = 0;

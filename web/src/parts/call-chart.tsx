@@ -5,7 +5,7 @@ const WIDTH = 960;
 const HEIGHT = 96;
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** Bars of calls, the failed ones hatched at the foot of each: colour is not the only sign. */
+/** Bars of calls, with failed ones hatched at the bottom, so that colour is not the only sign. */
 export function CallChart({ counts }: { readonly counts: CallCounts }): ReactNode {
   const { slots, since, slotMs } = counts;
   const most = Math.max(1, ...slots.map(({ calls }) => calls));
@@ -70,7 +70,7 @@ export function CallChart({ counts }: { readonly counts: CallCounts }): ReactNod
   );
 }
 
-/** What the picture shows, in words. */
+/** The content of the chart as text. */
 export function sentenceOf({ slots, slotMs }: CallCounts): string {
   const sum = (of: 'calls' | 'errors' | 'refused'): number =>
     slots.reduce((total, slot) => total + slot[of], 0);

@@ -85,7 +85,7 @@ interface FieldProps {
   readonly onCommit: (text: string) => void;
 }
 
-/** Sent by Enter or by leaving it. */
+/** A text field that is applied on Enter or blur. */
 function Field({ label, placeholder, isSearch, value, onCommit }: FieldProps): ReactNode {
   const [draft, setDraft] = useState<string>();
   const commit = (): void => {

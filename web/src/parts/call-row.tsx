@@ -11,7 +11,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   input_required: 'Needs input',
 };
 
-/** One line; who, why and with what on demand. */
+/** A call on one line; details (caller, reasons, arguments) on demand. */
 export function CallRow({ call }: { readonly call: RecordedCall }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   if (call.kind === 'dropped')

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../src/edges/rest/contract/activity.ts';
 import { HostileText } from './hostile-text.tsx';
 import { When } from './when.tsx';
 
-/** One line; before and after on demand. */
+/** A change on one line; before and after on demand. */
 export function ChangeRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { action, target, subject, at, before, after } = entry;

@@ -6,7 +6,7 @@ import { HostileText } from './hostile-text.tsx';
 
 const MAX_SHOWN = 5;
 
-/** Tools that were seen to do what their hints rule out. */
+/** Lists tools that were observed to contradict their hints. */
 export function ContradictedAlarm({ rows }: { readonly rows: readonly ToolRow[] }): ReactNode {
   const contradicted = rows.filter((row) => row.isContradicted);
   if (contradicted.length === 0) return null;

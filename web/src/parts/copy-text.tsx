@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 
-/** A text to copy. Where the browser refuses the clipboard, it can be selected. */
+/** A text with a copy button. If the browser refuses access to the clipboard, the text can be selected. */
 export function CopyText({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const [isCopied, setCopied] = useState(false);
   return (

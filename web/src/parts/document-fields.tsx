@@ -2,11 +2,11 @@ import { SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { TrustBox } from './add-form.tsx';
 
-/** What was typed about an OpenAPI document. */
+/** The form's input about an OpenAPI document. */
 export interface DocumentDraft {
   readonly name: string;
   readonly from: 'file' | 'url';
-  /** Its text. */
+  /** Text of the document. */
   readonly document: string;
   readonly openapi: string;
   readonly baseUrl: string;
@@ -30,7 +30,7 @@ export const EMPTY_DRAFT: DocumentDraft = {
 interface DocumentFieldsProps {
   readonly draft: DocumentDraft;
   readonly onChange: (part: Partial<DocumentDraft>) => void;
-  /** What is wrong with a field of the body. */
+  /** Returns the error of a field of the body. */
   readonly fault: (field: string) => string | undefined;
 }
 
@@ -110,7 +110,7 @@ interface DocumentTextProps {
   readonly fault: string | undefined;
 }
 
-/** A text to paste or edit, or to fill from a file. */
+/** A text area to paste into or edit, or to fill from a file. */
 function DocumentText({ text, onText, fault }: DocumentTextProps): ReactNode {
   const [fileFault, setFileFault] = useState<string>();
   const take = async (file: File | undefined): Promise<void> => {

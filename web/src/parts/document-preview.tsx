@@ -6,7 +6,7 @@ import { HintIcons } from './hint-icons.tsx';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
 
-/** The tools that an OpenAPI document would add, with their hints, and the operations that it would not. */
+/** The tools that an OpenAPI document would add, with their hints, and the operations that it would not add. */
 export function DocumentPreview({ preview }: { readonly preview: Preview }): ReactNode {
   const { tools, total, skipped } = preview;
   return (
@@ -64,7 +64,7 @@ function ToolLine({ tool }: { readonly tool: DocumentTool }): ReactNode {
   );
 }
 
-/** There is no evidence yet against the hints of a tool that does not exist. */
+/** There can be no evidence against the hints of a tool that does not exist yet. */
 function uncontradicted(hints: DocumentTool['hints']): ToolSummary['hints'] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hints;
   const isContradicted = false;

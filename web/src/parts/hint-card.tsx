@@ -27,14 +27,17 @@ interface HintCardProps {
   readonly onClose: () => void;
 }
 
-/** All annotations of a tool with their origin, beside its badge: without a gap, so that the pointer can enter it. */
+/**
+ * All annotations of a tool with their origins, next to its badge without a gap, so that the pointer can move into the
+ * card.
+ */
 export function HintCard({ row, badge, onClose }: HintCardProps): ReactNode {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const place = (): void => {
       const element = card.current;
       if (element === null) return;
-      // Its row was scrolled away.
+      // Its row was scrolled out of view.
       if (!badge.isConnected) return onClose();
       const at = badge.getBoundingClientRect();
       const { offsetWidth, offsetHeight } = element;

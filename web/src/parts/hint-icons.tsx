@@ -27,7 +27,7 @@ const MEANINGS: readonly Meaning[] = [
   },
 ];
 
-/** The hints that are true, each as an icon with its meaning and why on hover and focus. */
+/** The hints that are true, each as an icon; its meaning and reason are shown on hover and focus. */
 export function HintIcons({
   hints,
 }: {

@@ -1,11 +1,11 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** Control, format, private and unassigned characters, and separators, which look like nothing or reorder text. */
+/** Control, format, private and unassigned characters, and separators: they are invisible or reorder text. */
 const UNSEEN = /[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]|(?!\ufe0f)\p{Variation_Selector}/gu;
 
 /**
- * Text of a server, a client or a model: always text, and characters that nobody would see are shown by their code
- * point.
+ * Text from a server, a client or a model. It is never interpreted as markup, and invisible characters are shown as
+ * code points.
  */
 export function HostileText({ text }: { readonly text: string }): ReactNode {
   if (text.search(UNSEEN) === -1) return <bdi>{text}</bdi>;

@@ -16,7 +16,7 @@ export function changesIn({ counts }: ImportPlan): number {
   return (counts['create'] ?? 0) + (counts['update'] ?? 0);
 }
 
-/** What an import does with each thing; what stays the same is counted alone. */
+/** What an import does with each item; unchanged items are only counted. */
 export function ImportPlanTable({ plan }: { readonly plan: ImportPlan }): ReactNode {
   const tense: Tense = plan.applied ? 'done' : 'planned';
   const shown = plan.items.filter(({ action }) => action !== 'unchanged');

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react';
 
-/** Where keys are text. */
+/** Elements in which keys are text input. */
 const TYPED_IN =
   'input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable], [role="dialog"]';
 
-/** Single-key commands of a page. They rest while something is typed or a dialog is open. */
+/** Single-key commands of a page. Ignored during text input or while a dialog is open. */
 export function useKeys(commands: Readonly<Record<string, () => void>>): void {
   const latest = useRef(commands);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { gatewaysQuery } from '../state/lists.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { Empty, LoadingRows } from './states.tsx';
 
-/** What to do where the catalog is empty. */
+/** Shown if the catalog is empty: what to do next. */
 export function NoTools(): ReactNode {
   const { data, isPending } = useQuery(gatewaysQuery);
   if (isPending) return <LoadingRows />;

@@ -5,7 +5,7 @@ import { HostileText } from './hostile-text.tsx';
 
 const SHOWN_MS = 12_000;
 
-/** What was just done, with Undo. */
+/** Notices about recent changes, with Undo. */
 export function Notices(): ReactNode {
   const notices = useSyncExternalStore(onNotices, currentNotices);
   return (
@@ -19,7 +19,7 @@ export function Notices(): ReactNode {
 
 function NoticeCard({ notice }: { readonly notice: Notice }): ReactNode {
   const { id, text, undo } = notice;
-  // Nothing disappears under the pointer or the keyboard.
+  // A notice does not disappear while it is hovered or focused.
   const [isHeld, setHeld] = useState(false);
   useEffect(() => {
     if (isHeld) return undefined;

@@ -15,7 +15,7 @@ interface PreferenceRowProps {
   readonly onChange: (value: PreferenceValue | null) => void;
 }
 
-/** What a setting does, its value, who decides it and when it takes effect. */
+/** A setting: what it does, its value, what determines it and when it takes effect. */
 export function PreferenceRow({
   preference,
   mayChange,
@@ -56,15 +56,15 @@ export function PreferenceRow({
   );
 }
 
-/** Who decides the value, and whether it is in force. */
+/** What determines the value, and whether it is in force. */
 function Standing({ preference }: { readonly preference: Preference }): ReactNode {
   const { isFixed, fixedBy = '', origin, changedBy, env, key, value, running, takesEffect } = preference;
-  const place = origin === 'environment' ? 'the environment' : 'the config file';
+  const source = origin === 'environment' ? 'the environment' : 'the config file';
   return (
     <>
       {isFixed && (
         <p className="standing">
-          <Lock size={13} aria-hidden /> Fixed by <code>{fixedBy}</code> in {place}.
+          <Lock size={13} aria-hidden /> Fixed by <code>{fixedBy}</code> in {source}.
         </p>
       )}
       {!isFixed && changedBy === 'startup' && (

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 
-/** Rows beyond what is seen, so that the next ones are there before they scroll into view. */
+/** Number of rows rendered beyond the visible ones, so that they are ready before they scroll into view. */
 const OVERSCAN = 8;
-/** The window moves by so many rows at once: most scroll events render nothing. */
+/** The window moves by this many rows, so that most scroll events render nothing. */
 const STEP = 4;
 
 interface RowWindow {
@@ -10,16 +10,16 @@ interface RowWindow {
   readonly box: RefObject<HTMLDivElement | null>;
   /** Indexes of the rows to render. */
   readonly shown: readonly number[];
-  /** Scrolls only if the row is not wholly seen. */
+  /** Scrolls only if the row is not fully visible. */
   readonly reveal: (index: number) => void;
 }
 
-/** Which rows of a long list are rendered; all have the same height. */
+/** Chooses the rows of a long list to render. All rows must have the same height. */
 export function useRowWindow(count: number, rowHeightPx: number): RowWindow {
   const box = useRef<HTMLDivElement>(null);
   const [{ from, to }, setRange] = useState(() => ({
     from: 0,
-    // Until the box is measured: to measure it here would lay out the page once more.
+    // Used until the box is measured: measuring it here would force another layout.
     to: Math.ceil(window.innerHeight / rowHeightPx),
   }));
   const look = useRef<() => void>(undefined);

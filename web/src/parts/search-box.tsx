@@ -8,7 +8,7 @@ interface SearchBoxProps {
   readonly onChange: (text: string) => void;
 }
 
-/** The search of a page, which `/` focuses and Escape leaves. */
+/** The search of a page. `/` focuses it, Escape leaves it. */
 export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactNode {
   return (
     <TextInput

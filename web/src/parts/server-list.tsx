@@ -8,7 +8,7 @@ export type ReviewCounts = ReadonlyMap<string, number>;
 
 interface ServerListProps {
   readonly rows: readonly Gateway[];
-  /** Index of the row that keys act on; -1: none. */
+  /** Index of the row that keys act on; -1 if none. */
   readonly current: number;
   readonly reviews: ReviewCounts;
   readonly onOpen: (name: string) => void;
@@ -52,7 +52,7 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
           <HostileText text={name} />
         </strong>{' '}
         <span className={cause === undefined ? 'quiet small' : 'small bad'}>
-          <HostileText text={cause ?? placeOf(gateway)} />
+          <HostileText text={cause ?? addressOf(gateway)} />
         </span>
       </button>
       {reviewCount > 0 && <span className="badge review">{reviewCount} to review</span>}
@@ -69,8 +69,8 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
   );
 }
 
-/** How it is reached, on one line. */
-export function placeOf({ command, args = [], url, openapi, transport }: Gateway): string {
+/** The command line or URL of a server, on one line. */
+export function addressOf({ command, args = [], url, openapi, transport }: Gateway): string {
   if (command !== undefined) return [command, ...args].join(' ');
   return openapi ?? url ?? (transport === 'local' ? 'Tools that operators made' : (transport ?? ''));
 }

@@ -6,7 +6,7 @@ import { HostileText } from './hostile-text.tsx';
 import { Failed, LoadingRows } from './states.tsx';
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-/** Pixels from the end within which a person counts as reading the last line. */
+/** Within this many pixels of the end, the user counts as reading the last line. */
 const NEAR_END = 24;
 
 interface ServerLogsProps {
@@ -14,7 +14,7 @@ interface ServerLogsProps {
   readonly transport: string | undefined;
 }
 
-/** The last lines, followed as long as the end is in view. */
+/** The last log lines. New ones scroll into view while the end is visible. */
 export function ServerLogs({ id, transport }: ServerLogsProps): ReactNode {
   const logs = useQuery(logsQuery(id));
   const box = useRef<HTMLDivElement>(null);

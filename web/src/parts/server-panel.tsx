@@ -15,9 +15,9 @@ import { Empty } from './states.tsx';
 import { Tabs } from './tabs.tsx';
 
 interface ServerPanelProps {
-  /** Of the address. */
+  /** The name in the page's URL. */
   readonly name: string;
-  /** Undefined: there is no such server. */
+  /** Undefined if there is no such server. */
   readonly gateway: Gateway | undefined;
   readonly tab: ServerTab;
   readonly onTab: (tab: ServerTab) => void;

@@ -22,7 +22,7 @@ interface ServerReviewProps {
   readonly drifted: UseQueryResult<DriftedToolPage>;
 }
 
-/** What a server says otherwise than it did when that was accepted. */
+/** Differences between a server's definitions and instructions and the accepted ones. */
 export function ServerReview({ gateway, drifted }: ServerReviewProps): ReactNode {
   const changed = useQuery(changedInstructionsQuery);
   const hasInstructions = changed.data?.some(({ gatewayId }) => gatewayId === gateway.id) === true;
@@ -64,7 +64,7 @@ function ToolCard({ id }: { readonly id: string }): ReactNode {
   const tool = useQuery(driftQuery(id));
   const accepting = useMutation({
     mutationFn: (etag: string) => acceptDefinition(id, etag),
-    // Also where it was refused: it may have changed once more since it was shown.
+    // Even if refused: it may have changed again since it was shown.
     onSettled: () => client.invalidateQueries(),
   });
   if (tool.isPending) return <LoadingRows count={2} />;

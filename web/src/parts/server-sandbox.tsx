@@ -27,7 +27,7 @@ const MEANINGS: Readonly<Record<Mode, string>> = {
   strict: 'As twin, and the server itself can change files only in its roots.',
 };
 
-/** Of a server with a command: its sandbox, what that may reach, and what holds for each tool. */
+/** For a server with a command: its sandbox, what the sandbox may reach, and what is enforced for each tool. */
 export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSandboxProps): ReactNode {
   const mode: Mode = gateway.sandbox ?? 'off';
   return (
@@ -88,7 +88,7 @@ interface ConcessionProps extends Omit<ServerSandboxProps, 'fixed'> {
   readonly about: string;
 }
 
-/** Something that is accepted of the sandbox or not. */
+/** A limitation of the sandbox that the operator can accept. */
 function Concession({ name, label, about, gateway, isDisabled, onChange }: ConcessionProps): ReactNode {
   const accepted = gateway.sandboxAccepts ?? [];
   return (
@@ -213,7 +213,7 @@ function Lines({ label, about, placeholder, draftKey, lines, isDisabled, onSave 
 const NO_ROWS: readonly ToolRow[] = [];
 const MAX_SHOWN = 50;
 
-/** Read one by one, so only once they are asked for. */
+/** Each tool needs a request, so they are read only on demand. */
 function Guarantees({ server }: { readonly server: string }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { data = NO_ROWS } = useQuery({ ...toolsQuery, enabled: isOpen });

@@ -16,7 +16,7 @@ interface ServerSettingsProps {
 
 interface Edit {
   readonly edit: GatewayEdit;
-  /** What the page shows until the answer is there. */
+  /** What the page shows until the response arrives. */
   readonly shown: Partial<Gateway>;
 }
 
@@ -34,7 +34,7 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
   const isAdmin = useIsAdmin();
   const mayExecute = useMayExecute();
   const isFixed = gateway.origin === 'config_file';
-  // Its entry names a command, so a change of it is one of what runs here.
+  // Its entry contains a command, so changing it changes what runs on this machine.
   const isBarred = gateway.command !== undefined && !mayExecute;
   const mayEdit = isAdmin && !isFixed && !isBarred;
   const set: ChangeServer = (edit, shown, onSuccess) =>

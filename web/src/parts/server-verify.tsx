@@ -14,7 +14,9 @@ import {
 } from '../state/verification.ts';
 import { HostileText } from './hostile-text.tsx';
 
-/** Calls the tools of a server in a sandbox, and shows what they did. Only for servers that a command starts. */
+/**
+ * Calls the tools of a server in a sandbox, and shows what they did. Only for servers that are started by a command.
+ */
 export function ServerVerify({ gateway }: { readonly gateway: Gateway }): ReactNode {
   const mayExecute = useMayExecute();
   const verification = useVerification();

@@ -3,7 +3,7 @@ import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { reasonOf } from '../state/api.ts';
 
-/** As tall as the rows that come. */
+/** Placeholders with the height of the rows to come. */
 export function LoadingRows({ count = 6 }: { readonly count?: number }): ReactNode {
   return (
     <div role="status" aria-label="Loading" className="rows">

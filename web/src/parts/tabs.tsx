@@ -8,7 +8,7 @@ interface TabsProps<T extends string> {
   readonly children: ReactNode;
 }
 
-/** Arrow keys move between tabs, as the ARIA pattern of tabs says. */
+/** Arrow keys move between tabs, as in the ARIA pattern for tabs. */
 export function Tabs<T extends string>({ label, tabs, value, onChange, children }: TabsProps<T>): ReactNode {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import type { ToolSearch } from '../state/tool-search.ts';
 import { HINT_LABELS, type Risk } from '../state/tools.ts';
 import { RISK_LABELS } from './risk-badge.tsx';
 
-/** All but the text. */
+/** All filters except the text. */
 const FILTERS = ['risk', 'hint', 'lint', 'drift', 'server', 'toolset'] as const;
 
 const RULES: Readonly<Record<string, string>> = {
@@ -88,7 +88,7 @@ function choice(value: string, label: string): Choice {
   return { value, label };
 }
 
-/** What the address names is an option also before the names are loaded, and when it no longer exists. */
+/** The name in the URL is an option even before the names are loaded, and if it no longer exists. */
 function withCurrent(names: readonly string[], current: string | undefined): readonly string[] {
   return current === undefined || names.includes(current) ? names : [current, ...names];
 }

@@ -21,7 +21,7 @@ interface ToolListProps {
   readonly onOpen: (id: string) => void;
 }
 
-/** Only the rows that are seen are in the page, whatever their number. */
+/** Renders only the visible rows. */
 export function ToolList({ items, collapsed, onToggle, onOpen }: ToolListProps): ReactNode {
   const [current, setCurrent] = useState(-1);
   const [explained, setExplained] = useState<{ readonly row: ToolRow; readonly badge: HTMLElement }>();
@@ -107,7 +107,7 @@ function GroupHeading({ group: { label, count }, isCollapsed, onToggle }: GroupH
   );
 }
 
-/** The same object at each render, which does what the latest one says. */
+/** Returns the same object at each render; it calls the latest actions. */
 function useActions(now: RowActions): RowActions {
   const latest = useRef(now);
   useEffect(() => {
@@ -128,7 +128,7 @@ interface Switched {
   readonly enabled: boolean;
 }
 
-/** Shows the new state at once; where it is refused, the old one with the reason. */
+/** Shows the new state at once. If it is refused, restores the old one and shows the reason. */
 function useSwitch() {
   const client = useQueryClient();
   const show = ({ id, enabled }: Switched): void =>

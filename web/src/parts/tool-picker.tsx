@@ -14,7 +14,7 @@ import { Failed } from './states.tsx';
 interface ToolPickerProps {
   readonly rows: readonly ToolRow[];
   readonly members: readonly ToolsetMember[];
-  /** Whether it may only be looked at. */
+  /** Whether it is read-only. */
   readonly isFixed: boolean;
   readonly onChange: (members: readonly ToolsetMember[]) => void;
 }
@@ -98,7 +98,7 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
 
 const ROW_HEIGHT_PX = 36;
 
-/** Only the rows that are seen are in the page, whatever their number. */
+/** Renders only the visible rows. */
 function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode {
   const costs = useQuery(costsQuery);
   const isMember = useMemo(() => membership(members), [members]);

@@ -8,7 +8,7 @@ import { RISK_LABELS } from './risk-badge.tsx';
 export interface RowActions {
   readonly onOpen: (id: string) => void;
   readonly onSwitch: (id: string, enabled: boolean) => void;
-  /** Undefined: none is pointed at or focused any more. */
+  /** `badge` is undefined when none is hovered or focused any more. */
   readonly onBadge: (row: ToolRow, badge: HTMLElement | undefined) => void;
 }
 
@@ -17,7 +17,7 @@ interface ToolRowProps {
   readonly mayChange: boolean;
   /** Whether its annotations are shown. */
   readonly isExplained: boolean;
-  /** The same at each render, so that an unchanged row is not rendered again. */
+  /** The same object at each render, so that an unchanged row is not rendered again. */
   readonly actions: RowActions;
 }
 
@@ -49,7 +49,7 @@ export const ToolRowView = memo(function ToolRowView(props: ToolRowProps): React
       {row.state === 'withheld' ? (
         <span className="badge">Withheld</span>
       ) : (
-        // One element each: rows are made anew while a person scrolls.
+        // One element per control: rows are created again during scrolling.
         <input
           type="checkbox"
           role="switch"
@@ -64,7 +64,7 @@ export const ToolRowView = memo(function ToolRowView(props: ToolRowProps): React
   );
 });
 
-/** What an icon alone would say is also in its label. */
+/** Each icon has a label with its meaning. */
 function Badges({ row, isExplained, actions }: ToolRowProps): ReactNode {
   const explain = (badge: HTMLElement | undefined) => actions.onBadge(row, badge);
   return (

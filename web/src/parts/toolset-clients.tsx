@@ -6,7 +6,7 @@ import type { ClientSnippetView } from '../../../src/edges/rest/contract/toolset
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
 
-/** What `assay connect` would write, to copy; without a name, for whatever is equipped. */
+/** What `assay connect` would write, to copy. Without a name: for the equipped toolset. */
 export function ToolsetClients({ name }: { readonly name?: string }): ReactNode {
   const snippets = useQuery(snippetsQuery(name));
   const [id, setId] = useState('claude-code');

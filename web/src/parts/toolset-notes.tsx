@@ -4,7 +4,7 @@ import { StickyNote } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Toolset, ToolsetNote } from '../../../src/edges/rest/contract/toolsets.ts';
 import { useIsAdmin } from '../state/session.ts';
-import { acceptNote, deleteNote, type NotePlace } from '../state/toolsets.ts';
+import { acceptNote, deleteNote, type NoteTarget } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';
 import { Empty, Failed } from './states.tsx';
 import { When } from './when.tsx';
@@ -29,7 +29,7 @@ export function ToolsetNotes({ toolset }: { readonly toolset: Toolset }): ReactN
         {notes.map((note) => (
           <NoteRow
             key={note.name}
-            place={{ tool: namespacedName, toolset: name, note: note.name }}
+            target={{ tool: namespacedName, toolset: name, note: note.name }}
             note={note}
           />
         ))}
@@ -39,16 +39,16 @@ export function ToolsetNotes({ toolset }: { readonly toolset: Toolset }): ReactN
 }
 
 interface NoteRowProps {
-  readonly place: NotePlace;
+  readonly target: NoteTarget;
   readonly note: ToolsetNote;
 }
 
-function NoteRow({ place, note }: NoteRowProps): ReactNode {
+function NoteRow({ target, note }: NoteRowProps): ReactNode {
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
   const onSettled = (): Promise<void> => client.invalidateQueries({ queryKey: ['toolsets'] });
-  const accepting = useMutation({ mutationFn: () => acceptNote(place, note.note), onSettled });
-  const deleting = useMutation({ mutationFn: () => deleteNote(place), onSettled });
+  const accepting = useMutation({ mutationFn: () => acceptNote(target, note.note), onSettled });
+  const deleting = useMutation({ mutationFn: () => deleteNote(target), onSettled });
   const isHeld = note.isHeld === true;
   return (
     <div className="row note">

@@ -14,7 +14,7 @@ import { ToolsetSettings } from './toolset-settings.tsx';
 import { ToolsetTools } from './toolset-tools.tsx';
 
 interface ToolsetPanelProps {
-  /** Of the address. */
+  /** The name in the page's URL. */
   readonly name: string;
   readonly tab: ToolsetTab;
   readonly onTab: (tab: ToolsetTab) => void;

@@ -6,7 +6,7 @@ import { acceptNew, newToolsQuery, unservedQuery } from '../state/toolsets.ts';
 import { HostileText } from './hostile-text.tsx';
 import { Failed } from './states.tsx';
 
-/** By the code of the REST API. */
+/** Texts by reason code of the REST API. */
 const REASONS: Readonly<Record<string, string>> = {
   disabled: 'an operator disabled it',
   withheld: 'clients cannot read its definition',
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   tool_gone: 'its server does not have it now',
 };
 
-/** What clients do not get now and why, and what whole servers have brought since. */
+/** The tools that clients do not get now, with the reasons, and new tools of whole servers. */
 export function ToolsetState({ name }: { readonly name: string }): ReactNode {
   const unserved = useQuery(unservedQuery(name));
   return (

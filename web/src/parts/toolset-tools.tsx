@@ -11,7 +11,7 @@ import { Empty, Failed, LoadingRows } from './states.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 import { ToolsetState } from './toolset-state.tsx';
 
-/** The draft stays until it was saved, whatever happens to the connection. */
+/** The draft is kept until it is saved, whatever happens to the connection. */
 export function ToolsetTools({ seen }: { readonly seen: Tagged<Toolset> }): ReactNode {
   const client = useQueryClient();
   const isAdmin = useIsAdmin();

@@ -11,7 +11,7 @@ interface ValueControlProps {
   readonly onChange: (value: PreferenceValue) => void;
 }
 
-/** A switch, a list of choices, or a field that is sent by Enter or by leaving it. */
+/** A switch, a list of choices, or a field that is applied on Enter or blur. */
 export function ValueControl(props: ValueControlProps): ReactNode {
   const { label, describedBy, kind, value, isDisabled, onChange } = props;
   if (kind.type === 'flag')
@@ -48,7 +48,7 @@ interface FieldProps extends ValueControlProps {
 }
 
 function Field({ label, describedBy, kind, value, isDisabled, onChange }: FieldProps): ReactNode {
-  // What is typed stays, whatever is loaded meanwhile.
+  // Input is kept, whatever is loaded meanwhile.
   const [draft, setDraft] = useState<string>();
   const fault = draft === undefined || draft === String(value) ? undefined : faultIn(draft, kind);
   const commit = (): void => {

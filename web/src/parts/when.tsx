@@ -14,7 +14,7 @@ function relative(ms: number): string {
   return ms < 0 ? 'just now' : RELATIVE.format(Math.round(ms / 1_000), 'second');
 }
 
-/** The time now, again every few seconds. */
+/** The current time, updated every few seconds. */
 export function useNow(everyMs = 10_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

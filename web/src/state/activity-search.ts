@@ -9,7 +9,7 @@ const DECISIONS = ['allow', 'ask', 'refuse'] as const;
 export function readActivitySearch(given: Record<string, unknown>): ActivitySearch {
   const text = (name: string): string | undefined => {
     const value = given[name];
-    // The router reads a name such as 7 as a number.
+    // The router parses a name such as 7 as a number.
     return typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined;
   };
   const [tool, subject, outcome] = [text('tool'), text('subject'), text('outcome')];

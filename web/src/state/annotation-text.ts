@@ -8,10 +8,10 @@ export function annotationText({ annotations }: Pick<Tool, 'annotations'>): stri
 
 type Edited =
   | { readonly change: Readonly<Record<string, unknown>> }
-  /** What is wrong with the text. */
+  /** Why the text is invalid. */
   | { readonly fault: string };
 
-/** What an edit of the annotations that clients get changes. A hint that is taken away is inherited again. */
+/** The changes made by editing the annotations that clients get. A removed hint is inherited again. */
 export function editedAnnotations(tool: Tool, text: string): Edited {
   const parsed = objectIn(text);
   if ('fault' in parsed) return parsed;

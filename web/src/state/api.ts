@@ -82,14 +82,14 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What is wrong with a field of the body that was sent, by the first step of its pointer. */
+/** The error of a field of the sent body, by the first step of its pointer. */
 export function faultAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (isTakenName(error)) return field === 'name' ? error.message : undefined;
   return error.fields.find(({ pointer }) => pointer?.split('/')[1] === field)?.detail;
 }
 
-/** Whether all that is wrong is said beside these fields. */
+/** Whether all errors are shown at these fields. */
 export function isToldAt(error: unknown, fields: readonly string[]): boolean {
   if (!(error instanceof ApiError)) return false;
   if (isTakenName(error)) return fields.includes('name');

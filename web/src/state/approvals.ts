@@ -2,7 +2,7 @@ import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { Approval, ApprovalPage, ApprovalScope } from '../../../src/edges/rest/contract/approvals.ts';
 import { read, write } from './api.ts';
 
-/** Calls that wait, oldest first, so that what is added never moves what a person is about to click. */
+/** Waiting calls, oldest first, so that new ones never move what a person is about to click. */
 export const pendingQuery = queryOptions({
   queryKey: ['approvals', 'pending'],
   queryFn: async ({ signal }) => {
@@ -11,7 +11,7 @@ export const pendingQuery = queryOptions({
       .filter(({ state }) => state === 'pending')
       .sort((one, other) => one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id));
   },
-  // Time ends a request, too, and no event says so.
+  // Requests also expire, without an event.
   refetchInterval: 15_000,
 });
 

@@ -1,6 +1,6 @@
 import type { RJSFSchema } from '@rjsf/utils';
 
-/** What the form understands of a schema. Patterns are left out: those of a server could stall the page. */
+/** The keywords that the form supports. Patterns are left out: those of a server could block the page. */
 const SCALARS = [
   ...['title', 'description', 'default', 'enum', 'const', 'required', 'uniqueItems', 'multipleOf'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
@@ -13,7 +13,7 @@ const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'arra
 const MAX_DEPTH = 24;
 const MAX_NODES = 2_000;
 
-/** Undefined if no form can be made of it; then the arguments are written as JSON. */
+/** Undefined if no form can be generated from it; the arguments are then written as JSON. */
 export function argumentSchema(schema: unknown): RJSFSchema | undefined {
   const budget = { left: MAX_NODES };
   const copy = copied(schema, { depth: 0, budget });

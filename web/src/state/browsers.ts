@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import type { SignedInBrowsers } from '../../../src/edges/rest/contract/session.ts';
 import { read, write } from './api.ts';
 
-/** Under `activity`, as signing in and out are events of it. */
+/** Under `activity`, whose events include sign-ins and sign-outs. */
 export const browsersQuery = queryOptions({
   queryKey: ['activity', 'browsers'],
   queryFn: async ({ signal }) => (await read<SignedInBrowsers>('/sessions', signal)).sessions,

@@ -2,13 +2,13 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { CallCounts, CallPage } from '../../../src/edges/rest/contract/calls.ts';
 import { read } from './api.ts';
 
-/** The filters of the list are in the address. */
+/** The filters of the list, which are in the URL. */
 export interface CallFilter {
   readonly tool?: string;
   readonly subject?: string;
   readonly decision?: 'allow' | 'ask' | 'refuse';
   readonly outcome?: string;
-  /** The last hours. */
+  /** Only calls of the last so many hours. */
   readonly hours?: number;
 }
 
@@ -34,7 +34,7 @@ export const callsQuery = (filter: CallFilter) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-/** Counted by the store, so not again at each call. */
+/** Counted by the store, so not refreshed at each call. */
 export const callCountsQuery = queryOptions({
   queryKey: ['call-counts'],
   queryFn: ({ signal }) => read<CallCounts>('/activity/calls/counts?hours=12', signal),

@@ -6,15 +6,15 @@ let owner: string | undefined;
 export interface Draft<T> {
   readonly value: T;
   readonly set: (value: T) => void;
-  /** Gives it up. */
+  /** Discards the draft. */
   readonly discard: () => void;
-  /** After this value was saved: discards it, but keeps what was typed meanwhile. */
+  /** Call it after this value was saved: discards the draft, unless it was edited meanwhile. */
   readonly saved: (value: T) => void;
 }
 
-/** What a form holds and has not saved. It stays when the session ends and the same person signs in again. */
+/** Unsaved input of a form. It survives a sign-out if the same person signs in again. */
 export function useDraft<T>(key: string, initial: T): Draft<T> {
-  const [value, setValue] = useState<T>(() => (drafts.has(key) ? (drafts.get(key) as T) : initial)); // only `set` writes it
+  const [value, setValue] = useState<T>(() => (drafts.has(key) ? (drafts.get(key) as T) : initial)); // Only `set` writes it.
   const discard = (): void => {
     drafts.delete(key);
     setValue(initial);
@@ -36,7 +36,7 @@ export function forgetDrafts(): void {
   drafts.clear();
 }
 
-/** Nobody sees what somebody else has typed. */
+/** Drops the drafts of another user. */
 export function keepDraftsOf(subject: string): void {
   if (owner !== undefined && owner !== subject) drafts.clear();
   owner = subject;

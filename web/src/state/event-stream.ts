@@ -10,7 +10,8 @@ export async function readEvents(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    // An event may come in many pieces, of which one may end within the empty line: they are joined once it is whole.
+    // An event may arrive in many pieces, one of which may end within the empty line; they are joined once it is
+    // complete.
     const isCut = value.startsWith('\n') && pieces.at(-1)?.endsWith('\n') === true;
     const parts = isCut ? ['', ...value.slice(1).split('\n\n')] : value.split('\n\n');
     pieces.push(parts.shift() ?? '');

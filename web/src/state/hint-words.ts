@@ -19,7 +19,7 @@ export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): bool
   return hints[hint].claims.find(({ kind }) => kind === 'override')?.value;
 }
 
-/** The value that an override would leave to, were there none. */
+/** The value without an override. */
 export function inheritedValue(
   { hints, verification }: Pick<Tool, 'hints' | 'verification'>,
   hint: HintName,
@@ -35,7 +35,7 @@ export function inheritedValue(
   return DEFAULTS[hint];
 }
 
-/** Whether a value would make the tool both read-only and destructive by words that somebody has given. */
+/** Whether a value would make the tool explicitly both read-only and destructive. */
 export function wouldContradict(tool: Pick<Tool, 'hints'>, hint: HintName, value: boolean | null): boolean {
   const other = OPPOSITE[hint];
   if (other === undefined) return false;

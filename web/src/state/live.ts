@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 
 export type LiveState = 'connecting' | 'live' | 'lost';
 
-/** Which queries an event makes stale. */
+/** The queries that each event makes stale. */
 const STALE: Readonly<Record<string, readonly string[]>> = {
   tools: ['tools', 'gateways', 'toolsets', 'policy'],
   approvals: ['approvals'],
@@ -28,8 +28,8 @@ function set(next: LiveState): void {
 }
 
 /**
- * Follows the event stream until the returned function is called. After a gap everything is read again, so nothing is
- * lost while the connection is.
+ * Follows the event stream until the returned function is called. After a gap everything is read again, so no change is
+ * missed.
  */
 export function follow(client: QueryClient, onEnded: () => void): () => void {
   let wasLost = false;

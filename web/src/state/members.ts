@@ -1,6 +1,6 @@
 import type { ToolsetMember } from '../../../src/edges/rest/contract/toolsets.ts';
 
-/** A tool as the picker knows it. */
+/** A tool in the picker. */
 export interface PickedTool {
   readonly namespacedName: string;
   readonly server: string;
@@ -16,7 +16,7 @@ export function wholeOf(members: Members, server: string): ToolsetMember | undef
   return members.find(({ namespacedName }) => namespacedName === `${server}.*`);
 }
 
-/** By name, or because all of its server are. */
+/** Whether a tool is a member, by name or because its whole server is. */
 export function membership(members: Members): (tool: PickedTool) => boolean {
   const named = new Map(members.map((member) => [member.namespacedName, member]));
   return (tool) => {
@@ -26,7 +26,7 @@ export function membership(members: Members): (tool: PickedTool) => boolean {
   };
 }
 
-/** With or without a tool. Of a whole server it becomes an exception, or stops being one. */
+/** Adds or removes a tool. If its whole server is a member, removing makes it an exception. */
 export function withTool(members: Members, tool: PickedTool, isWanted: boolean): Members {
   if (membership(members)(tool) === isWanted) return members;
   const whole = wholeOf(members, tool.server);
@@ -38,7 +38,7 @@ export function withTool(members: Members, tool: PickedTool, isWanted: boolean):
   return others.map((one) => (one === whole ? { ...whole, except } : one));
 }
 
-/** All tools of a server, also those that appear later; or none of them. */
+/** Adds all tools of a server, including later ones, or removes all of them. */
 export function withServer(members: Members, server: string, tools: readonly PickedTool[]): Members {
   const names = new Set(tools.map(({ namespacedName }) => namespacedName));
   const isWhole = wholeOf(members, server) !== undefined;

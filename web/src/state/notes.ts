@@ -2,9 +2,9 @@ import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { ToolNote, ToolNotes, ToolsetNote } from '../../../src/edges/rest/contract/toolsets.ts';
 import { read, reasonOf, write } from './api.ts';
 import { notify } from './notices.ts';
-import { deleteNote, notePath, type NotePlace } from './toolsets.ts';
+import { deleteNote, notePath, type NoteTarget } from './toolsets.ts';
 
-/** Under `toolsets`, so that its events bring it up to date. */
+/** Under `toolsets`, so that its events refresh it. */
 export const toolNotesQuery = (tool: string) =>
   queryOptions({
     queryKey: ['toolsets', 'notes', tool],
@@ -21,9 +21,9 @@ export function addNote(tool: string, note: NewNote): Promise<ToolNotes> {
   return write('POST', `/tools/${encodeURIComponent(tool)}/notes`, note);
 }
 
-/** To a position from 1 among the notes on its tool in its toolset. */
-export function moveNote(place: NotePlace, position: number): Promise<ToolNotes> {
-  return write('PUT', notePath(place), { position });
+/** Moves a note to a position, counted from 1, among the notes on its tool in its toolset. */
+export function moveNote(target: NoteTarget, position: number): Promise<ToolNotes> {
+  return write('PUT', notePath(target), { position });
 }
 
 interface ExportedToolset {
@@ -34,40 +34,42 @@ interface ExportedToolset {
   }[];
 }
 
-/** Deletes a note and offers to take that back. Written anew, it would lose its author and no longer be held. */
+/**
+ * Deletes a note and offers Undo, which restores the original: a new note would have another author and not be held.
+ */
 export async function deleteNoteWithUndo(
   client: QueryClient,
-  place: NotePlace,
+  target: NoteTarget,
   { toolset: _, isHeld, ...rest }: ToolNote,
 ): Promise<void> {
-  const { notes } = await read<ToolNotes>(`/tools/${encodeURIComponent(place.tool)}/notes`);
-  const index = notes.filter(({ toolset }) => toolset === place.toolset).findIndex(isNamed(place.note));
+  const { notes } = await read<ToolNotes>(`/tools/${encodeURIComponent(target.tool)}/notes`);
+  const index = notes.filter(({ toolset }) => toolset === target.toolset).findIndex(isNamed(target.note));
   const note: ToolsetNote = { ...rest, ...(isHeld && { isHeld }) };
-  await deleteNote(place);
+  await deleteNote(target);
   notify({
-    text: `Deleted the note ${place.note}`,
+    text: `Deleted the note ${target.note}`,
     undo: () =>
-      void restore(client, { place, note, index }).catch((error: unknown) =>
+      void restore(client, { target, note, index }).catch((error: unknown) =>
         notify({ text: `The note could not be put back: ${reasonOf(error)}` }),
       ),
   });
 }
 
 interface Deleted {
-  readonly place: NotePlace;
+  readonly target: NoteTarget;
   readonly note: ToolsetNote;
   readonly index: number;
 }
 
-async function restore(client: QueryClient, { place, note, index }: Deleted): Promise<void> {
+async function restore(client: QueryClient, { target, note, index }: Deleted): Promise<void> {
   const { toolsets } = await read<{ readonly toolsets: readonly ExportedToolset[] }>('/export');
-  const toolset = toolsets.find(({ name }) => name === place.toolset);
-  if (toolset === undefined) throw new Error(`There is no toolset ${place.toolset} any more.`);
+  const toolset = toolsets.find(({ name }) => name === target.toolset);
+  if (toolset === undefined) throw new Error(`There is no toolset ${target.toolset} any more.`);
   const isMeant = (entry: ExportedToolset['toolNotes'][number]): boolean =>
-    entry.toolRef.namespacedName === place.tool;
+    entry.toolRef.namespacedName === target.tool;
   const notes = toolset.toolNotes.find(isMeant)?.notes ?? [];
   if (notes.some(isNamed(note.name))) throw new Error(`There is another note ${note.name} by now.`);
-  const noted = { toolRef: { namespacedName: place.tool }, notes: notes.toSpliced(index, 0, note) };
+  const noted = { toolRef: { namespacedName: target.tool }, notes: notes.toSpliced(index, 0, note) };
   const toolNotes = [...toolset.toolNotes.filter((entry) => !isMeant(entry)), noted];
   const bundle = { assay: 1, toolsets: [{ ...toolset, toolNotes }] };
   await write('POST', '/import', { bundle, apply: true });

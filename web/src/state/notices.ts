@@ -17,7 +17,7 @@ export function onNotices(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Tells what was done, with a way back if there is one. At most three are shown. */
+/** Shows what was done, with Undo if possible. At most three notices are shown. */
 export function notify(notice: Omit<Notice, 'id'>): void {
   lastId += 1;
   set([...notices, { ...notice, id: lastId }].slice(-3));

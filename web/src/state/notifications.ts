@@ -13,11 +13,14 @@ function stateNow(): NotifyState {
 
 export interface ApprovalNotifications {
   readonly state: NotifyState;
-  /** The browser asks for its permission first, so only ever call it for a press of a button. */
+  /** The browser asks for permission first, so call it only from a click. */
   readonly toggle: () => Promise<void>;
 }
 
-/** Tells of calls that began to wait while the page is in the background. Names alone: others may see the screen. */
+/**
+ * Notifies of calls that begin to wait while the page is in the background. Shows only names, because others may see
+ * the screen.
+ */
 export function useApprovalNotifications(pending: readonly Approval[] | undefined): ApprovalNotifications {
   const [state, setState] = useState(stateNow);
   const known = useRef<ReadonlySet<string>>(undefined);

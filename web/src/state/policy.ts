@@ -19,13 +19,13 @@ export const rulesQuery = queryOptions({
 export interface AssumedCall {
   /** Id or namespaced name. */
   readonly tool: string;
-  /** Name of the token that calls. */
+  /** Name of the caller's token. */
   readonly token: string;
-  /** Empty: through none. */
+  /** Empty: no toolset. */
   readonly toolset: string;
 }
 
-/** By the saved rules; calls nothing. */
+/** The decision by the saved rules. Calls nothing. */
 export const decisionQuery = ({ tool, token, toolset }: AssumedCall) =>
   queryOptions({
     queryKey: ['policy', 'decision', tool, token, toolset],
@@ -41,7 +41,10 @@ interface RulesChange {
   readonly rules: Rules;
 }
 
-/** Shown at once; taken back if it is refused, also because somebody else has changed the rules meanwhile. */
+/**
+ * Shows new rules at once. Reverts them if they are refused, for example because someone else changed the rules
+ * meanwhile.
+ */
 export function useChangeRules() {
   const client = useQueryClient();
   const { queryKey } = rulesQuery;
@@ -56,14 +59,14 @@ export function useChangeRules() {
   });
 }
 
-/** A change of one rule. Absent `before`: it was added; absent `after`: deleted, from this index. */
+/** A change of one rule. Absent `before`: added. Absent `after`: deleted from this index. */
 export interface RuleChange {
   readonly before?: PolicyRuleView;
   readonly after?: PolicyRuleView;
   readonly index: number;
 }
 
-/** Offers to take the change of a rule back, among the rules as they are by then. */
+/** Offers Undo for the change of a rule. Undo applies to the rules as they are then. */
 export function offerUndo(client: QueryClient, { before, after, index }: RuleChange): void {
   const { name } = before ?? after ?? {};
   const what = name === undefined ? 'a rule' : `the rule ${name}`;

@@ -19,13 +19,16 @@ export const tokenPreferencesQuery = (id: string) =>
     queryFn: async ({ signal }) => (await read<TokenPreferenceList>(pathOf(id), signal)).preferences,
   });
 
-/** Null returns to the default, or for a token to the value of the instance. */
+/** Null resets to the default or, for a token, to the value of the instance. */
 export interface PreferenceChange {
   readonly key: string;
   readonly value: PreferenceValue | null;
 }
 
-/** Shows the new value at once; where it is refused, the old one with the reason. Undo writes back what was stored. */
+/**
+ * Shows the new value at once. If it is refused, restores the old one and shows the reason. Undo restores the stored
+ * value.
+ */
 export function useChangePreference(before: Preference) {
   const client = useQueryClient();
   const send = async (value: PreferenceValue | null): Promise<void> => {
@@ -84,7 +87,7 @@ export interface PreferenceGroup {
   readonly preferences: readonly Preference[];
 }
 
-/** In the order of the page; what belongs nowhere else comes last. */
+/** Groups in the order of the page; preferences without a group come last. */
 export function groupsOf(preferences: readonly Preference[]): readonly PreferenceGroup[] {
   const titleOf = ({ key }: Preference): string => GROUPS.find(([, isIn]) => isIn.test(key))?.[0] ?? 'Others';
   const groups = Map.groupBy(preferences, titleOf);
@@ -94,7 +97,7 @@ export function groupsOf(preferences: readonly Preference[]): readonly Preferenc
   });
 }
 
-/** `5 min` beside 300000 of a key that ends with Ms, `64 MiB` beside one that ends with Bytes. */
+/** `5 min` for 300000 if the key ends with Ms, `64 MiB` if it ends with Bytes. */
 export function readable(key: string, value: PreferenceValue): string | undefined {
   if (typeof value !== 'number' || value === 0) return undefined;
   if (key.endsWith('Ms')) return inUnits(value, MS_UNITS);

@@ -9,7 +9,7 @@ export type Condition = (typeof CONDITIONS)[number];
 
 export const HINT_NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
 
-/** A rule as the form has it. */
+/** A rule in the form. */
 export interface RuleDraft {
   readonly effect: PolicyRuleView['effect'];
   readonly name: string;
@@ -29,7 +29,7 @@ export function draftOf(rule: PolicyRuleView): RuleDraft {
   return { effect, name, because, patterns, hints };
 }
 
-/** What is empty is left out. */
+/** Omits empty fields. */
 export function ruleOf({ effect, name, because, patterns, hints }: RuleDraft): PolicyRuleView {
   const conditions = CONDITIONS.flatMap((condition) => {
     const lines = patterns[condition].split('\n').map((line) => line.trim());
@@ -62,7 +62,7 @@ export function isSameRule(one: PolicyRuleView, other: PolicyRuleView): boolean 
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** By member of the rule: the other rules were accepted before. */
+/** Errors by member of the edited rule: the other rules are already accepted. */
 export function ruleFaults(error: unknown): ReadonlyMap<string, string> {
   const faults = error instanceof ApiError ? error.fields : [];
   return new Map(

@@ -16,14 +16,14 @@ export interface Run {
   readonly progress?: RunEvents['progress'] | undefined;
   readonly log: readonly RunEvents['log'][];
   readonly dropped: number;
-  /** Waits for the person at this page. */
+  /** The approval that the call waits for, from the user of this page. */
   readonly question?: Approval | undefined;
   readonly outcome?: RunOutcome | undefined;
 }
 
 export const NO_RUN: Run = { state: 'idle', startedMs: 0, endedMs: 0, log: [], dropped: 0 };
 
-/** More are not kept: a server may send them without end. */
+/** Maximum number of log lines kept: a server may send them without end. */
 const MAX_LOG = 500;
 
 export type RunChange =
@@ -67,7 +67,7 @@ export async function run({ id, args, signal, onEvent }: RunRequest): Promise<Ru
     const response = await post(`/tools/${encodeURIComponent(id)}/run`, { arguments: args }, signal);
     if (response.body !== null)
       await readEvents(response.body, (name, data) => {
-        const event = { name, data: JSON.parse(data) as unknown } as RunEvent; // by the contract
+        const event = { name, data: JSON.parse(data) as unknown } as RunEvent; // Guaranteed by the contract.
         outcome = outcomeIn(event) ?? outcome;
         if (outcome === undefined) onEvent(event);
       });

@@ -4,7 +4,7 @@ export type AddKind = (typeof ADD_KINDS)[number];
 export const SERVER_TABS = ['state', 'logs', 'review', 'settings'] as const;
 export type ServerTab = (typeof SERVER_TABS)[number];
 
-/** What the page shows is in the address, so that a link shows the same. */
+/** What the page shows is in the URL, so that a link shows the same. */
 export interface ServerSearch {
   readonly q?: string;
   /** The server in the side panel. */

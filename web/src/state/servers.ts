@@ -16,7 +16,7 @@ function pathOf(id: string): string {
   return `/gateways/${encodeURIComponent(id)}`;
 }
 
-/** Polled, as no event says that a server wrote something. */
+/** Polled, because there is no event for log lines. */
 export const logsQuery = (id: string) =>
   queryOptions({
     queryKey: ['gateways', 'logs', id],
@@ -26,7 +26,7 @@ export const logsQuery = (id: string) =>
 
 const MAX_DRIFTED = 200;
 
-/** Tools whose definition differs from the accepted one; of all servers, as the list marks those with some. */
+/** Tools whose definition differs from the accepted one, of all servers, because the list marks those servers. */
 export const driftedQuery = queryOptions({
   queryKey: ['tools', 'drifted'],
   queryFn: ({ signal }) => read<DriftedToolPage>(`/tools?drift=any&limit=${MAX_DRIFTED}`, signal),
@@ -42,7 +42,7 @@ export const driftedOfQuery = (id: string) =>
       ),
   });
 
-/** With its ETag, so that what is accepted is what was seen. */
+/** With its ETag, so that exactly what was seen is accepted. */
 export const driftQuery = (id: string) =>
   queryOptions({
     queryKey: ['tools', 'drift', id],
@@ -85,7 +85,7 @@ export function addServer(body: GatewayEdit): Promise<Gateway> {
   return write('POST', '/gateways', body);
 }
 
-/** What a body of `addServer` with an OpenAPI document would add. */
+/** The tools that a body of `addServer` with an OpenAPI document would add. */
 export function previewDocument(body: GatewayEdit): Promise<DocumentPreview> {
   return write('POST', '/openapi/preview', body);
 }
@@ -98,7 +98,7 @@ export function changeServer(id: string, edit: GatewayEdit): Promise<Gateway> {
   return write('PATCH', pathOf(id), edit);
 }
 
-/** Shows an edit at once, and takes it back if it is refused. Returns what takes it back. */
+/** Shows an edit at once. Returns a function that reverts it, for refusals. */
 export function showEdit(client: QueryClient, id: string, edit: Partial<Gateway>): () => void {
   const before = client.getQueryData(gatewaysQuery.queryKey);
   client.setQueryData(gatewaysQuery.queryKey, (list) =>
@@ -107,7 +107,7 @@ export function showEdit(client: QueryClient, id: string, edit: Partial<Gateway>
   return () => client.setQueryData(gatewaysQuery.queryKey, before);
 }
 
-/** `randomUUID` is missing where the pages are not reached over https or loopback. */
+/** `randomUUID` is missing if the pages are not loaded over https or from loopback. */
 function randomText(): string {
   return [...crypto.getRandomValues(new Uint32Array(6))].map((word) => word.toString(36)).join('-');
 }
@@ -118,8 +118,8 @@ interface Bundle {
 }
 
 /**
- * Removes a server. With `mayUndo`, offers to take that back: its entry, with its secrets, is kept sealed under a
- * passphrase that only this page knows, as long as the offer lasts.
+ * Removes a server. With `mayUndo`, offers Undo: until the offer ends, its entry with its secrets is kept encrypted
+ * with a passphrase that only this page knows.
  */
 export async function removeServer(
   client: QueryClient,

@@ -3,7 +3,7 @@ import type { SessionView } from '../../../src/edges/rest/contract/session.ts';
 import { ApiError, read, write } from './api.ts';
 import { forgetDrafts, keepDraftsOf } from './drafts.ts';
 
-/** Null: nobody is signed in. */
+/** Null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<SessionView | null> => {
@@ -17,7 +17,7 @@ export const sessionQuery = queryOptions({
     }
   },
   staleTime: Infinity,
-  // Somebody may have signed in by a link in another tab.
+  // The user may have signed in with a link in another tab.
   refetchOnWindowFocus: ({ state }) => (state.data === null ? 'always' : false),
 });
 
@@ -28,7 +28,7 @@ export async function signIn(
   const session = await write<SessionView>('POST', '/admin/sign-in', proof);
   keepDraftsOf(session.subject);
   forgetAll(client);
-  // A request sent before the sign-in would still be answered that nobody is signed in.
+  // The answer to a request sent before the sign-in would still be that nobody is signed in.
   await client.cancelQueries({ queryKey: sessionQuery.queryKey });
   client.setQueryData(sessionQuery.queryKey, session);
 }
@@ -39,7 +39,7 @@ export async function signOut(client: QueryClient, everywhere: boolean): Promise
   ended(client);
 }
 
-/** Nothing that was loaded stays in the page; what was typed waits for the same person. */
+/** Removes all loaded data from the page; unsaved input is kept for the same user. */
 export function ended(client: QueryClient): void {
   client.setQueryData(sessionQuery.queryKey, null);
   forgetAll(client);
@@ -65,7 +65,7 @@ export function useMayExecute(): boolean {
   return useQuery(sessionQuery).data?.scopes.includes('execute') === true;
 }
 
-/** Takes the code of a sign-in link out of the address, so that it stays neither there nor in the history. */
+/** Removes the code of a sign-in link from the URL, so that it is not in the history, and returns it. */
 export function takeCode(): string | undefined {
   const { pathname, hash } = window.location;
   if (!pathname.endsWith('/sign-in')) return undefined;

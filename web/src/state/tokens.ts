@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import type { NewToken, Token, TokenPage, TokenScope } from '../../../src/edges/rest/contract/tokens.ts';
 import { read, write } from './api.ts';
 
-/** Newest first, those that still hold before the others. */
+/** Valid ones first, each group newest first. */
 export const tokensQuery = queryOptions({
   queryKey: ['tokens'],
   queryFn: async ({ signal }) => {
@@ -24,7 +24,7 @@ export const tokensQuery = queryOptions({
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** Such as `30d`. Undefined: until it is revoked. */
+  /** For example `30d`. Undefined: valid until revoked. */
   readonly expiresIn: string | undefined;
 }
 

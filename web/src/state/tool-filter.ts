@@ -4,7 +4,7 @@ import { membership } from './members.ts';
 import type { ToolSearch } from './tool-search.ts';
 import type { Risk, ToolRow } from './tools.ts';
 
-/** Undefined members: the toolset is not known yet, or there is none of this name. */
+/** `members` is undefined if the toolset is not loaded yet or does not exist. */
 export function filteredTools(
   rows: readonly ToolRow[],
   search: ToolSearch,
@@ -49,7 +49,7 @@ const RISK_GROUPS: Readonly<Record<Risk, string>> = {
   unannotated: 'Unannotated',
 };
 
-/** Groups with their tools; of a collapsed one, the heading alone. */
+/** Groups with their tools; of a collapsed group, only the heading. */
 export function groupedTools(
   rows: readonly ToolRow[],
   by: 'server' | 'risk',

@@ -4,7 +4,7 @@ import type { Risk } from './tools.ts';
 /** An effective value, such as `openWorldHint:no`. */
 export type HintFilter = `${HintName}:${'yes' | 'no'}`;
 
-/** The filters of the list are in the address, so that a link shows the same. */
+/** The filters of the list are in the URL, so that a link shows the same. */
 export interface ToolSearch {
   readonly q?: string;
   /** Absent: by server. */

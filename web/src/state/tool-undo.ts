@@ -5,15 +5,15 @@ import { read, reasonOf } from './api.ts';
 import { notify } from './notices.ts';
 import { changeTool, type ToolChange } from './tools.ts';
 
-/** What an operator has set of a tool, as the event of a change has it. */
+/** An operator's settings of a tool, as in the audit event of a change. */
 interface Audited {
   readonly title?: string;
   readonly annotations?: Readonly<Record<string, boolean>>;
 }
 
 /**
- * Changes the title or annotations of a tool and offers to take that back. What was overridden before is in the event of
- * the change: of a title alone one cannot see whether it is the server's.
+ * Changes the title or annotations of a tool and offers Undo. The former overrides are taken from the audit event of
+ * the change: a title alone does not show whether it is the server's.
  */
 export async function changeToolWithUndo(
   client: QueryClient,
@@ -43,7 +43,7 @@ async function latestChange(id: string): Promise<AuditEntry | undefined> {
   return (await read<AuditPage>(path)).activity[0];
 }
 
-/** The change that leads back. */
+/** The change that restores the former state. */
 function formerOf({ title, annotations }: ToolChange, before: Audited): ToolChange {
   const hints = Object.keys(annotations ?? {}).map(
     (key) => [key, (key === 'title' ? before.title : before.annotations?.[key]) ?? null] as const,

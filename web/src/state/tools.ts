@@ -5,7 +5,7 @@ import { read, write } from './api.ts';
 
 export type Risk = 'read_only' | 'write' | 'destructive' | 'unannotated';
 
-/** What a row of the list shows. */
+/** The data of a row of the list. */
 export interface ToolRow {
   readonly id: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ToolRow {
   readonly state: Tool['state'];
   readonly drift: 'none' | 'review' | 'dangerous';
   readonly lint: ToolSummary['lint'];
-  /** For the search, in lower case. */
+  /** Text for the search, in lower case. */
   readonly text: string;
 }
 
@@ -37,22 +37,22 @@ export function riskOf({ hints }: Pick<ToolSummary, 'hints'>): Risk {
   return destructiveHint.effective || isContradicted ? 'destructive' : 'write';
 }
 
-/** A page of a long list is parsed within a few milliseconds; the first fills any screen. */
+/** Page sizes: a page is parsed within a few milliseconds, and the first one fills any screen. */
 const [FIRST_PAGE, PAGE] = [100, 500];
 
 const TOOL_ROWS = ['tools', 'rows'] as const;
 
-/** Rows of which more are on their way. */
+/** Lists of which more pages are being loaded. */
 const partial = new WeakSet<readonly ToolRow[]>();
 
-/** Whether these are all rows, and not the first page of them. */
+/** Whether these are all rows, not only the first page. */
 export function isComplete(rows: readonly ToolRow[] | undefined): boolean {
   return rows !== undefined && !partial.has(rows);
 }
 
 /**
- * All tools, as small rows: of 10,000 tools the schemas alone would be tens of megabytes. The first time, the first
- * page is shown before the others are loaded.
+ * All tools as small rows: the schemas of 10,000 tools would be tens of megabytes. On first load, the first page is
+ * shown before the others are loaded.
  */
 export const toolsQuery = queryOptions({
   queryKey: TOOL_ROWS,
@@ -61,11 +61,11 @@ export const toolsQuery = queryOptions({
     const isAnew = client.getQueryData(TOOL_ROWS) === undefined;
     let cursor: string | undefined;
     do {
-      const place =
+      const range =
         cursor === undefined
           ? `limit=${isAnew ? FIRST_PAGE : PAGE}`
           : `limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`;
-      const page = await read<ToolSummaryPage>(`/tools?summary=true&${place}`, signal);
+      const page = await read<ToolSummaryPage>(`/tools?summary=true&${range}`, signal);
       for (const tool of page.tools) rows.push(rowOf(tool));
       const isFirst = cursor === undefined;
       cursor = page.nextCursor;
@@ -78,11 +78,11 @@ export const toolsQuery = queryOptions({
     } while (cursor !== undefined);
     return rows;
   },
-  // To compare 10,000 rows with those before would block the page for longer than to show them anew.
+  // Comparing 10,000 rows with the former ones would block the page longer than rendering them again.
   structuralSharing: false,
 });
 
-/** Once what is there has been shown. Safari cannot tell. */
+/** Resolves when the browser is idle, so that the current rows are shown first. Safari has no `requestIdleCallback`. */
 function isIdle(): Promise<void> {
   return new Promise((resolve) => {
     if ('requestIdleCallback' in window) requestIdleCallback(() => resolve(), { timeout: 500 });
@@ -101,9 +101,9 @@ export function setEnabled(id: string, enabled: boolean): Promise<Tool> {
 }
 
 export interface ToolChange {
-  /** Null: as its server calls it. */
+  /** Null: the server's title. */
   readonly title?: string | null;
-  /** Null: by preference. */
+  /** Null: as preferences say. */
   readonly confirm?: 'always' | 'first' | 'never' | null;
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
@@ -119,7 +119,7 @@ export function setHints(id: string, annotations: HintValues): Promise<Tool> {
   return write('PATCH', `/tools/${encodeURIComponent(id)}`, { annotations });
 }
 
-/** Under `activity`, so that its events bring it up to date. */
+/** Under `activity`, so that its events refresh it. */
 export const toolHistoryQuery = (id: string) =>
   queryOptions({
     queryKey: ['activity', 'tool', id],

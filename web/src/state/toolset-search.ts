@@ -5,7 +5,7 @@ export interface ToolsetSearch {
   /** The toolset in the side panel. */
   readonly toolset?: string;
   readonly tab?: ToolsetTab;
-  /** The form for another one is open. */
+  /** Whether the form for a new toolset is open. */
   readonly add?: true;
 }
 

@@ -38,7 +38,7 @@ export const toolsetQuery = (name: string) =>
     queryFn: ({ signal }) => readTagged<Toolset>(pathOf(name), signal),
   });
 
-/** Polled: a server that starts or ends changes it without an event of the toolset. */
+/** Polled: a server that starts or stops changes it without an event about the toolset. */
 export const unservedQuery = (name: string) =>
   queryOptions({
     queryKey: ['toolsets', 'unserved', name],
@@ -59,7 +59,7 @@ export const costsQuery = queryOptions({
   queryFn: async ({ signal }) => (await read<ToolCosts>('/catalog/costs', signal)).tokens,
 });
 
-/** Names, best match first. */
+/** Names of tools, best match first. */
 export const foundQuery = (query: string) =>
   queryOptions({
     queryKey: ['tools', 'found', query],
@@ -68,7 +68,7 @@ export const foundQuery = (query: string) =>
     enabled: query !== '',
   });
 
-/** Without a toolset: for whatever is equipped. */
+/** Without a toolset: for the equipped one. */
 export const snippetsQuery = (toolset: string | undefined) =>
   queryOptions({
     queryKey: ['toolsets', 'snippets', toolset ?? null],
@@ -103,23 +103,23 @@ export function acceptNew(toolset: string, tools?: readonly string[]): Promise<u
   return write('POST', `${pathOf(toolset)}/accept`, tools === undefined ? {} : { tools });
 }
 
-export interface NotePlace {
+export interface NoteTarget {
   readonly tool: string;
   readonly toolset: string;
-  /** Its name. */
+  /** Name of the note. */
   readonly note: string;
 }
 
-/** Models read it from then on, as one of the operator. */
-export function acceptNote(place: NotePlace, text: string): Promise<unknown> {
-  return write('PUT', notePath(place), { note: text });
+/** From then on models read the note, and it counts as the operator's. */
+export function acceptNote(target: NoteTarget, text: string): Promise<unknown> {
+  return write('PUT', notePath(target), { note: text });
 }
 
-export function deleteNote(place: NotePlace): Promise<unknown> {
-  return write('DELETE', notePath(place));
+export function deleteNote(target: NoteTarget): Promise<unknown> {
+  return write('DELETE', notePath(target));
 }
 
-export function notePath({ tool, toolset, note }: NotePlace): string {
+export function notePath({ tool, toolset, note }: NoteTarget): string {
   return `/tools/${encodeURIComponent(tool)}/notes/${encodeURIComponent(toolset)}/${encodeURIComponent(note)}`;
 }
 
@@ -127,7 +127,7 @@ interface Bundle {
   readonly toolsets: readonly { readonly name: string }[];
 }
 
-/** Deletes a toolset and offers to take that back, with its notes and pinned definitions. */
+/** Deletes a toolset and offers Undo, which restores its notes and pinned definitions too. */
 export async function deleteToolset(client: QueryClient, { name, isEquipped }: Toolset): Promise<void> {
   const { toolsets } = await read<Bundle>('/export');
   await write('DELETE', pathOf(name));

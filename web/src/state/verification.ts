@@ -6,7 +6,7 @@ import type {
 import { ApiError, post, reasonOf } from './api.ts';
 import { readEvents } from './event-stream.ts';
 
-/** The verification that this page has started last. It goes on while other parts of the page are shown. */
+/** The last verification started in this page. It continues while other parts of the page are shown. */
 export type Verification =
   | { readonly state: 'running'; readonly server: string; readonly progress?: VerificationEvents['progress'] }
   | { readonly state: 'done'; readonly server: string; readonly result: VerificationResult }
@@ -31,7 +31,7 @@ export function useVerification(): Verification | undefined {
   );
 }
 
-/** Nothing is kept of a verification that was cancelled. */
+/** Cancels the verification. Nothing of it is kept. */
 export function cancelVerification(): void {
   cancellation.abort();
   set(undefined);
@@ -53,7 +53,7 @@ export async function startVerification(
     if (body !== null)
       await readEvents(body, (name, text) => {
         const data: unknown = JSON.parse(text);
-        // By the contract.
+        // Guaranteed by the contract.
         if (name === 'progress')
           set({ state: 'running', server, progress: data as VerificationEvents['progress'] });
         if (name === 'result') end = { state: 'done', server, result: data as VerificationResult };

@@ -7,7 +7,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx';
 import { When } from '../../parts/when.tsx';
 import { browsersQuery, useSignOutBrowser } from '../../state/browsers.ts';
 
-/** Never empty: the browser that shows it is among them. */
+/** The list is never empty: this browser is in it. */
 export function BrowsersSection(): ReactNode {
   const browsers = useQuery(browsersQuery);
   return (

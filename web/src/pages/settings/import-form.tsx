@@ -8,7 +8,7 @@ import { importBundle, type BundleImport } from '../../state/bundles.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A file, then what it would change, and only then Apply. */
+/** Takes a file, shows what it would change, and only then offers Apply. */
 export function ImportForm(): ReactNode {
   const client = useQueryClient();
   const [file, setFile] = useState<File>();

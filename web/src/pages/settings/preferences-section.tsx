@@ -19,7 +19,7 @@ export function PreferencesSection(): ReactNode {
     () => preferences.data?.filter((one) => isShown(one, text, shown)) ?? [],
     [preferences.data, text, shown],
   );
-  // Rows are many: rendered as a transition, they do not block the page.
+  // There are many rows; rendered as a transition, they do not block the page.
   const rows = useDeferredValue(found, []);
   return (
     <>

@@ -10,7 +10,7 @@ import {
   useChangeTokenPreference,
 } from '../../state/preferences.ts';
 
-/** What counts for calls with one token: the value of the instance, or one of its own. */
+/** The preferences for calls with one token: the instance's values, or the token's own. */
 export function TokenPreferences({ id }: { readonly id: string }): ReactNode {
   const own = useQuery(tokenPreferencesQuery(id));
   const all = useQuery(preferencesQuery);

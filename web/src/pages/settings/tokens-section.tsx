@@ -140,7 +140,7 @@ function TokenRow({ token, mayChange }: { readonly token: Token; readonly mayCha
   );
 }
 
-/** Revoking cannot be undone, so it takes a second press. */
+/** Revoking cannot be undone, so it needs a second click. */
 function Revoke({ id, name }: Pick<Token, 'id' | 'name'>): ReactNode {
   const [isSure, setSure] = useState(false);
   const revoke = useRevokeToken();

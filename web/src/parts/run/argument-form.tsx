@@ -21,7 +21,7 @@ interface ArgumentFormProps {
   readonly onChange: (value: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A form made of the input schema of a tool. */
+/** A form generated from the input schema of a tool. */
 export function ArgumentForm(props: ArgumentFormProps): ReactNode {
   const { schema, value, faults, isDisabled, onChange } = props;
   const extraErrors = useMemo(() => errorSchemaOf(faults), [faults]);
@@ -29,7 +29,7 @@ export function ArgumentForm(props: ArgumentFormProps): ReactNode {
     if (Object.keys(value).length > 0) return;
     const filled: unknown = getDefaultFormState(formValidator, schema, value, schema);
     if (JSON.stringify(filled) !== JSON.stringify(value)) onChange(filled as typeof value);
-    // Defaults are filled in once; what a person takes out stays out.
+    // Defaults are filled in only once; values that the user removes stay removed.
   }, []);
   return (
     <Form
@@ -54,7 +54,7 @@ export function ArgumentForm(props: ArgumentFormProps): ReactNode {
   );
 }
 
-/** The JSON shows all that is sent. */
+/** No hidden defaults: the JSON shows everything that is sent. */
 const NO_DEFAULTS = { emptyObjectFields: 'skipDefaults' } as const;
 const UI_SCHEMA = { 'ui:submitButtonOptions': { norender: true } };
 

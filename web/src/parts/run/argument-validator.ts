@@ -7,11 +7,11 @@ export interface ArgumentFault {
   readonly message: string;
 }
 
-/** Interprets the schema: the content-security policy forbids validators that compile one to code. */
+/** Interprets the schema: the content-security policy forbids validators that compile schemas to code. */
 export function argumentFaults(schema: RJSFSchema, args: unknown): readonly ArgumentFault[] {
   try {
     const { errors } = new Validator(schema as Schema, '2020-12', false).validate(args);
-    // The errors of the parts of a schema come before that of the whole, which says nothing more.
+    // The errors of a schema's parts come first; the error of the whole adds nothing.
     return errors
       .filter(({ keyword }) => !SUMMARIES.has(keyword))
       .map(({ keyword, instanceLocation, error }) => {
@@ -22,23 +22,23 @@ export function argumentFaults(schema: RJSFSchema, args: unknown): readonly Argu
           : { at, message: error.replace(/^Instance /, 'It ') };
       });
   } catch {
-    return []; // The schema refers to nothing: its server judges the arguments.
+    return []; // A reference in the schema has no target: the server checks the arguments.
   }
 }
 
 const SUMMARIES = new Set(['properties', 'items', 'additionalProperties', '$ref', 'allOf']);
 
-/** In the form that the parts of the form expect. */
+/** Converts faults to the structure that the form's fields expect. */
 export function errorSchemaOf(faults: readonly ArgumentFault[]): ErrorSchema {
   const root: Record<string, unknown> = {};
   for (const { at, message } of faults) {
-    let place = root;
+    let node = root;
     for (const key of at.split('/').slice(1).map(decoded)) {
       if (key === '__proto__') break;
-      place = (place[key] ??= {}) as Record<string, unknown>;
+      node = (node[key] ??= {}) as Record<string, unknown>;
     }
-    (place['__errors'] ??= [] as string[]) as string[];
-    (place['__errors'] as string[]).push(message);
+    (node['__errors'] ??= [] as string[]) as string[];
+    (node['__errors'] as string[]).push(message);
   }
   return root as ErrorSchema;
 }
@@ -47,7 +47,7 @@ function decoded(key: string): string {
   return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The form only asks which alternative of a schema fits; faults are found by `argumentFaults`. */
+/** The form uses it only to find out which alternative of a schema matches; faults are found by `argumentFaults`. */
 export const formValidator: ValidatorType = {
   validateFormData: () => ({ errors: [], errorSchema: {} }),
   isValid: (schema, formData, rootSchema) => {

@@ -4,7 +4,7 @@ import { HostileText } from '../hostile-text.tsx';
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** One block of a result, by its type. Nothing of it is taken for markup, and nothing is fetched. */
+/** One block of a result, by its type. Nothing in it is interpreted as markup, and nothing is fetched. */
 export function ContentBlock({ block }: { readonly block: unknown }): ReactNode {
   if (typeof block !== 'object' || block === null) return <JsonText value={block} />;
   const { type, text, data, mimeType } = block as Block;
@@ -23,7 +23,7 @@ export function ContentBlock({ block }: { readonly block: unknown }): ReactNode 
   }
 }
 
-/** The browser is slow with more text in one element. */
+/** Browsers are slow with more text in one element. */
 const SHOWN_CHARACTERS = 20_000;
 
 export function LongText({
@@ -110,7 +110,7 @@ function Resource({ resource }: { readonly resource: unknown }): ReactNode {
   );
 }
 
-/** A link that only its server can follow, so it is shown and not a link of the page. */
+/** Shown as text: only the server can resolve this link. */
 function ResourceLink({ link }: { readonly link: object }): ReactNode {
   const { uri, name, title, description, mimeType } = link as Block;
   const shown = [title ?? name, description, mimeType].filter((one) => typeof one === 'string');

@@ -10,18 +10,18 @@ const ArgumentForm = lazy(async () => ({ default: (await import('./argument-form
 export type Arguments = Readonly<Record<string, unknown>>;
 
 interface RunArgumentsProps {
-  /** Undefined: no form can be made of the schema. */
+  /** Undefined if no form can be generated from the schema. */
   readonly schema: RJSFSchema | undefined;
   /** JSON text. */
   readonly text: string;
-  /** Undefined: the text is no JSON object. */
+  /** Undefined if the text is not a JSON object. */
   readonly value: Arguments | undefined;
   readonly faults: readonly ArgumentFault[];
   readonly isDisabled: boolean;
   readonly onText: (text: string) => void;
 }
 
-/** The arguments as a form and as JSON, of which each follows the other. */
+/** The arguments as a form and as JSON, kept in sync. */
 export function RunArguments(props: RunArgumentsProps): ReactNode {
   const { schema, value, faults, isDisabled, onText } = props;
   const [view, setView] = useState<'form' | 'json'>('form');
@@ -107,7 +107,7 @@ interface GuardProps {
   readonly children: ReactNode;
 }
 
-/** A schema that the form fails on leaves the JSON view. */
+/** If the form fails on a schema, only the JSON view remains. */
 class Guard extends Component<GuardProps, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
 

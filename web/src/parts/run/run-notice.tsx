@@ -13,7 +13,7 @@ const NOTICES = {
   },
 } as const;
 
-/** What a call may do, before it is made. */
+/** Warns what a call may do, before it is made. */
 export function RunNotice({ tool }: { readonly tool: Tool }): ReactNode {
   const risk = riskOf(tool);
   const isDoubted = risk === 'read_only' && !tool.hints.readOnlyHint.decision;

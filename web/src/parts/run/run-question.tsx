@@ -12,10 +12,10 @@ interface RunQuestionProps {
   readonly onAnswered: () => void;
 }
 
-/** The call of this page waits for the person who made it. */
+/** Asks the user to approve a call that they started on this page. */
 export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNode {
   const box = useRef<HTMLElement>(null);
-  // Neither button has the focus: Enter, pressed twice to run, must not approve.
+  // Neither button gets the focus: pressing Enter twice to run must not approve the call.
   useEffect(() => box.current?.focus(), []);
   const now = useQuery(approvalQuery(question.id));
   const isOpen = now.data === undefined || now.data.state === 'pending';

@@ -7,25 +7,25 @@ import { faultAt, isToldAt } from '../../state/api.ts';
 import { useDraft } from '../../state/drafts.ts';
 import { deleteNoteWithUndo, moveNote } from '../../state/notes.ts';
 import { useIsAdmin } from '../../state/session.ts';
-import { acceptNote, type NotePlace } from '../../state/toolsets.ts';
+import { acceptNote, type NoteTarget } from '../../state/toolsets.ts';
 import { HostileText } from '../hostile-text.tsx';
 import { Failed } from '../states.tsx';
 import { When } from '../when.tsx';
 
 interface NoteEditorProps {
-  readonly place: NotePlace;
+  readonly target: NoteTarget;
   readonly note: ToolNote;
-  /** From 1. */
+  /** Counts from 1. */
   readonly position: number;
   readonly count: number;
 }
 
-/** One note: who wrote it, its text, and what an operator can do with it. */
-export function NoteEditor({ place, note, position, count }: NoteEditorProps): ReactNode {
+/** One note: its author, its text, and the operator's actions. */
+export function NoteEditor({ target, note, position, count }: NoteEditorProps): ReactNode {
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
   const editing = useDraft<string | undefined>(
-    `note ${place.note} on ${place.tool} in ${place.toolset}`,
+    `note ${target.note} on ${target.tool} in ${target.toolset}`,
     undefined,
   );
   const acting = useMutation({
@@ -56,7 +56,7 @@ export function NoteEditor({ place, note, position, count }: NoteEditorProps): R
             editing.discard();
           }}
           onSave={() =>
-            acting.mutate(() => acceptNote(place, editing.value ?? ''), {
+            acting.mutate(() => acceptNote(target, editing.value ?? ''), {
               onSuccess: () => editing.saved(editing.value),
             })
           }
@@ -74,7 +74,7 @@ export function NoteEditor({ place, note, position, count }: NoteEditorProps): R
             <Button
               size="compact-xs"
               disabled={acting.isPending}
-              onClick={() => acting.mutate(() => acceptNote(place, note.note))}
+              onClick={() => acting.mutate(() => acceptNote(target, note.note))}
             >
               Accept
             </Button>
@@ -86,7 +86,7 @@ export function NoteEditor({ place, note, position, count }: NoteEditorProps): R
             size="compact-xs"
             variant="default"
             disabled={acting.isPending}
-            onClick={() => acting.mutate(() => deleteNoteWithUndo(client, place, note))}
+            onClick={() => acting.mutate(() => deleteNoteWithUndo(client, target, note))}
           >
             {note.isHeld ? 'Reject' : 'Delete'}
           </Button>
@@ -96,13 +96,13 @@ export function NoteEditor({ place, note, position, count }: NoteEditorProps): R
                 label={`Move ${note.name} up`}
                 icon={<ArrowUp size={14} aria-hidden />}
                 isDisabled={position === 1 || acting.isPending}
-                onMove={() => acting.mutate(() => moveNote(place, position - 1))}
+                onMove={() => acting.mutate(() => moveNote(target, position - 1))}
               />
               <Move
                 label={`Move ${note.name} down`}
                 icon={<ArrowDown size={14} aria-hidden />}
                 isDisabled={position === count || acting.isPending}
-                onMove={() => acting.mutate(() => moveNote(place, position + 1))}
+                onMove={() => acting.mutate(() => moveNote(target, position + 1))}
               />
             </>
           )}

@@ -13,7 +13,7 @@ const VERDICTS: Readonly<Record<Observed['verdict'], string>> = {
   unobserved: 'Unobserved',
 };
 
-/** What verifications observed of one hint, with the effects. */
+/** What verifications observed about one hint, with the effects. */
 export function ObservedHint({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): ReactNode {
   const { verification } = tool;
   const observed = verification?.hints[hint];

@@ -11,7 +11,7 @@ interface Property {
 const MAX_PROPERTIES = 200;
 const MAX_DEPTH = 8;
 
-/** The properties of a JSON schema, nested ones by their path. */
+/** The properties of a JSON Schema, with nested ones shown by their path. */
 export function SchemaTable({ schema }: { readonly schema: unknown }): ReactNode {
   const found = propertiesOf(schema, '', 0);
   if (found.length === 0) return <p className="quiet">No properties.</p>;

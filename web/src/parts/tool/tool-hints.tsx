@@ -20,7 +20,7 @@ import { ObservedHint } from './observed-hint.tsx';
 
 const NAMES = Object.keys(HINT_LABELS) as readonly HintName[];
 
-/** What decided each hint, who says what about it, and what the operator makes of it. */
+/** Each hint: the claim that decided it, all other claims, and a control for the operator. */
 export function ToolHints({ tool }: { readonly tool: Tool }): ReactNode {
   const change = useHintChange(tool);
   const [clash, setClash] = useState<HintName>();
@@ -104,7 +104,7 @@ interface ClashProps {
   readonly onBoth: (other: HintName) => void;
 }
 
-/** Before anything is saved. */
+/** Shown before anything is saved. */
 function Clash({ hint, onBoth }: ClashProps): ReactNode {
   const other = OPPOSITE[hint];
   if (other === undefined) return null;
@@ -119,7 +119,7 @@ function Clash({ hint, onBoth }: ClashProps): ReactNode {
   );
 }
 
-/** Shown at once; taken back, with the reason, if it is refused. */
+/** Shows a change at once. If it is refused, reverts it and shows the reason. */
 function useHintChange(tool: Tool) {
   const client = useQueryClient();
   const { queryKey } = toolQuery(tool.id);

@@ -13,7 +13,7 @@ import { HostileText } from '../hostile-text.tsx';
 import { Empty, Failed, LoadingRows } from '../states.tsx';
 import { NoteEditor } from './note-editor.tsx';
 
-/** The notes on a tool, toolset by toolset, and what models read with them. */
+/** The notes on a tool, by toolset, and the description that models read with them. */
 export function ToolNotes({ tool }: { readonly tool: string }): ReactNode {
   const notes = useQuery(toolNotesQuery(tool));
   if (notes.isPending) return <LoadingRows count={3} />;
@@ -56,7 +56,7 @@ function InToolset({ tool, toolset, all }: InToolsetProps): ReactNode {
         {notes.map((note, at) => (
           <NoteEditor
             key={note.name}
-            place={{ tool, toolset, note: note.name }}
+            target={{ tool, toolset, note: note.name }}
             note={note}
             position={at + 1}
             count={notes.length}

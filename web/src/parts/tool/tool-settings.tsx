@@ -12,7 +12,7 @@ import { changeToolWithUndo } from '../../state/tool-undo.ts';
 import { changeTool, type ToolChange, toolQuery } from '../../state/tools.ts';
 import { Failed } from '../states.tsx';
 
-/** Its title, how often it is confirmed, and its annotations as JSON. */
+/** A tool's title, how often its calls are confirmed, and its annotations as JSON. */
 export function ToolSettings({ tool }: { readonly tool: Tool }): ReactNode {
   return (
     <div className="tool-settings">
@@ -23,7 +23,7 @@ export function ToolSettings({ tool }: { readonly tool: Tool }): ReactNode {
   );
 }
 
-/** Shown at once; taken back, with the reason, if it is refused. */
+/** Shows a change at once. If it is refused, reverts it and shows the reason. */
 function useToolChange(tool: Tool) {
   const client = useQueryClient();
   const { queryKey } = toolQuery(tool.id);
@@ -173,7 +173,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
   );
 }
 
-/** `readOnlyHint: …` for each member that is wrong. */
+/** `readOnlyHint: …` for each invalid member. */
 function refusedText(error: unknown): string {
   if (!(error instanceof ApiError) || error.fields.length === 0) return reasonOf(error);
   return error.fields

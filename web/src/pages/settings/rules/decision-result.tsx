@@ -9,7 +9,7 @@ interface DecisionResultProps {
   readonly list: PolicyRuleList;
 }
 
-/** What is decided, why, and everything that it is based on. */
+/** Shows a decision, the reasons, and everything that it is based on. */
 export function DecisionResult({ decision, list }: DecisionResultProps): ReactNode {
   const { reasons, warnings, hints, labels, tags, confirm } = decision;
   return (

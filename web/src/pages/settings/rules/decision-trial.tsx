@@ -17,7 +17,7 @@ interface DecisionTrialProps {
   readonly isUnsaved: boolean;
 }
 
-/** How a call would be decided on; nothing is called. */
+/** Shows how a call would be decided. Nothing is called. */
 export function DecisionTrial({ list, isUnsaved }: DecisionTrialProps): ReactNode {
   const [call, setCall] = useState<AssumedCall>({ tool: '', token: LOCAL, toolset: '' });
   const tokens = useQuery(tokensQuery).data ?? [];

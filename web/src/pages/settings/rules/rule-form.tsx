@@ -15,7 +15,7 @@ import { EFFECT_LABELS } from './rule-row.tsx';
 interface RuleFormProps {
   readonly draft: RuleDraft;
   readonly isNew: boolean;
-  /** Somebody has changed or deleted the rule meanwhile. */
+  /** Whether the rule was changed or deleted meanwhile. */
   readonly isGone: boolean;
   readonly error: unknown;
   readonly onChange: (draft: RuleDraft) => void;

@@ -13,9 +13,9 @@ export const EFFECT_LABELS: Readonly<Record<PolicyRuleView['effect'], string>> =
 
 interface RuleRowProps {
   readonly rule: PolicyRuleView;
-  /** Among all rules, by which decisions name it if it has no name. */
+  /** Its number among all rules. Decisions refer to a rule without a name by it. */
   readonly number: number;
-  /** The member of the config file. */
+  /** The member of the config file that defines it. */
   readonly fixedBy?: string;
   readonly isBusy?: boolean;
   readonly onEdit?: () => void;

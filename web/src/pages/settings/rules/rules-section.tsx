@@ -26,7 +26,7 @@ export function RulesSection(): ReactNode {
 }
 
 interface Editing {
-  /** The rule as it was when it was opened. Undefined: a new one. */
+  /** The rule as it was when opened. Undefined for a new one. */
   readonly original: PolicyRuleView | undefined;
   readonly draft: RuleDraft;
 }

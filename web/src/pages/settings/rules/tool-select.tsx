@@ -13,19 +13,19 @@ interface ToolSelectProps {
   readonly onChange: (id: string) => void;
 }
 
-/** One of all tools, by words of its title, name or description. */
+/** Selects one of all tools, by words of its title, name or description. */
 export function ToolSelect({ value, onChange }: ToolSelectProps): ReactNode {
   const { data: rows = NO_ROWS } = useQuery(toolsQuery);
   const [text, setText] = useState('');
   const chosen = rows.find(({ id }) => id === value);
   const found = useMemo(() => {
-    // The name of the chosen tool is in the field before anything is typed.
+    // Before anything is typed, the field contains the name of the chosen tool.
     const words = text === chosen?.namespacedName ? [] : text.toLowerCase().split(/\s+/);
     const fits = (row: ToolRow): boolean =>
       words.every((word) => row.text.includes(word) || row.namespacedName.toLowerCase().includes(word));
     return rows.filter(fits).slice(0, MAX_SHOWN);
   }, [rows, text, chosen]);
-  // The chosen one has to be among the options, also where the search does not find it.
+  // The chosen tool must be among the options, even if the search does not find it.
   const isHidden = chosen !== undefined && !found.includes(chosen);
   const options = isHidden ? [...found, chosen] : found;
   return (
