@@ -29,7 +29,7 @@ interface ToolOptions<Input extends InputSchema> {
   run(args: ArgumentsOf<Input>, context: ToolContext): unknown;
 }
 
-/** What `defineTool` returns. */
+/** The result of `defineTool`. */
 interface Tool extends Omit<ToolOptions<JsonSchema>, 'input' | 'run'> {
   readonly input?: InputSchema;
   run(args: unknown, context: ToolContext): unknown;

@@ -125,7 +125,7 @@ type Side = 'input' | 'output';
 
 interface Reading {
   readonly side: Side;
-  /** What errors call a part of the value: `argument`, `member`. */
+  /** The word for a part of the value in errors: `argument`, `member`. */
   readonly part: string;
   readonly writeZod: WriteZod | undefined;
 }

@@ -5,7 +5,7 @@ import { stringify } from './harden-globals.ts';
 /** Maximum length of an error text. */
 const LIMIT = 16_000;
 const MAX_FRAMES = 10;
-/** How stacks name code outside of functions. */
+/** Names that stack traces use for code outside of functions. */
 const UNNAMED: ReadonlySet<string> = new Set(['', 'async', 'Object.<anonymous>']);
 const MAX_CAUSES = 3;
 const UNSHOWN = 'It threw something that cannot be shown.';
@@ -74,7 +74,7 @@ function headOf(error: Error, context: FaultContext): string {
   return head === '' ? 'It threw an Error without a message.' : head;
 }
 
-/** Rewords Node's permission errors, which address whoever starts the process, for the module's author. */
+/** Rewords Node's permission errors for the module's author: Node addresses the person who starts the process. */
 function forbidden(error: Error): string {
   const { permission, resource } = error as { readonly permission?: unknown; readonly resource?: unknown };
   const path = stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');

@@ -12,7 +12,7 @@ export interface DefinitionChange {
   readonly without: readonly (readonly string[])[];
   /** Text appended to a tool's description. */
   readonly notes?: string | undefined;
-  /** Members to set or add, also in place of ones that are left out. */
+  /** Members to set or add, possibly replacing ones that are left out. */
   readonly members?: readonly MemberChange[] | undefined;
 }
 

@@ -147,7 +147,7 @@ export function retried(
   return again.kind === 'request' ? again : undefined;
 }
 
-/** The same request as it was before a client answered a question. */
+/** The request as it was before the client answered a question. */
 export function withoutRetry(message: RequestMessage): RequestMessage {
   const { bytes, params } = message;
   if (params === undefined) return message;

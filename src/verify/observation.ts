@@ -71,9 +71,9 @@ interface TracedCall {
 export type TracedEvent =
   | (TracedCall & {
       /**
-       * `write`: opened only to write, created anew or truncated. `open_to_write`: opened to read and write, which
-       * databases do even for reading; `changes` show whether it was written. `attributes`: mode, owner, times,
-       * extended attributes.
+       * `write`: opened only to write, created or truncated. `open_to_write`: opened to read and write, which databases
+       * do even for reading; `changes` show whether it was written. `attributes`: mode, owner, times, extended
+       * attributes.
        */
       readonly kind:
         | 'write'

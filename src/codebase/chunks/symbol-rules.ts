@@ -4,7 +4,7 @@ import { ECMASCRIPT } from './rules/ecmascript.ts';
 import type { Rules } from './rules/rule.ts';
 import { BASH, PHP, PYTHON, RUBY } from './rules/scripting.ts';
 
-/** What the nodes of each grammar mean for the chunks. */
+/** The rules for the nodes of each grammar. */
 export const RULES: Readonly<Record<ParsedLanguage, Rules>> = {
   bash: BASH,
   c: CPP,

@@ -45,7 +45,7 @@ function readOpened(fd: number, maxBytes: number): ReadBytes | undefined {
   const before = fstatSync(fd);
   if (!before.isFile()) return { ok: false, reason: 'special_file' };
   if (before.size > maxBytes) return { ok: false, reason: 'too_large' };
-  // One byte more tells whether the file grew.
+  // One extra byte, to detect a file that grew.
   const buffer = Buffer.allocUnsafe(before.size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < buffer.length; length += count)

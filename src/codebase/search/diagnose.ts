@@ -71,7 +71,7 @@ export function diagnose(search: Fruitless): Diagnosis {
   });
 }
 
-/** The nearest term by spelling, then those that begin the same or contain it. */
+/** The nearest term by spelling, then terms with the same start and terms that contain it. */
 function similarTerms(terms: readonly string[], vocabulary: string): readonly string[] {
   const similar = new Set<string>();
   for (const asked of terms) {

@@ -153,7 +153,7 @@ export class IndexWriter {
     for (const id of fileIds) update.run(id);
   }
 
-  /** Makes all staged files visible in place of those that they replace, in one transaction. */
+  /** Makes all staged files visible, instead of the files that they replace, in one transaction. */
   flip({ goneIds, restamped, chunkerVersion, endedAt, lastRun }: Outcome): void {
     const { id } = this.#repository;
     this.#database.transaction(() => {

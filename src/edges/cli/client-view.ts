@@ -21,7 +21,7 @@ export interface ChosenView {
   readonly facts: Facts | undefined;
 }
 
-/** What Assay has, by name. */
+/** The toolsets and servers that Assay has. */
 interface Facts {
   readonly servers: readonly string[];
   readonly toolsets: readonly string[];

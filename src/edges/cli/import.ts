@@ -87,7 +87,7 @@ interface Outcome extends Pick<ClientConfigPorts, 'programName'> {
   readonly moved: MoveReport | undefined;
 }
 
-/** What the import changed about what clients see and have, and the next command. */
+/** Prints how the import changed what clients see and have, and the next command. */
 function tellOutcome({ client, programName, options, equipped, moved }: Outcome): void {
   const isTerminal = process.stderr.isTTY;
   const lines = equipped && toolsetLines(equipped, { client, programName });

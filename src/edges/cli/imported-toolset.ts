@@ -98,7 +98,7 @@ export function downLines({ servers }: Equipped, programName: string): readonly 
   ];
 }
 
-/** What the import changed about what clients see, and the next command. */
+/** Says how the import changed what clients see, and the next command. */
 export function toolsetLines(
   { toolset, tools }: Equipped,
   { client, programName }: { readonly client: KnownClient | undefined; readonly programName: string },

@@ -137,7 +137,7 @@ export interface LogLine {
 /** The store of the home, for a short-lived command. */
 export interface OpenStore {
   readonly store: Store;
-  /** Where the `assay serve` of the home listens, if one runs. */
+  /** URL of the running `assay serve` of the home, if any. */
   readonly serveUrl: () => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 }
@@ -203,7 +203,7 @@ export interface KnownClient {
 
 /** The interface that the commands for other clients need. */
 export interface ClientConfigPorts {
-  /** What a user types to run this program: it is not in PATH when npx runs it. */
+  /** The command that runs this program: it is not in PATH if npx runs it. */
   readonly programName: 'assay' | 'npx assay-mcp';
   /** The clients whose config files are known. */
   readonly clients: readonly KnownClient[];
@@ -229,7 +229,7 @@ export interface ShownSettings extends Resolved {
   readonly configPath: string;
 }
 
-/** What the command line needs from the rest of the program. */
+/** The interface that the command line needs from the rest of the program. */
 export interface Runtime extends ClientConfigPorts, SandboxPort {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */

@@ -9,7 +9,7 @@ export interface StreamSource {
 }
 
 export interface HttpAnswerOptions {
-  /** What the client accepts. */
+  /** The formats that the client accepts. */
   readonly accepted: Accepted;
   /** Number of responses to wait for: one, or the number of requests in the batch. */
   readonly expected: number;

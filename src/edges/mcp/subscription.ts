@@ -140,7 +140,7 @@ const IS_LIST: ReadonlySet<string> = new Set(Object.values(LIST_CHANGED));
 
 type ListField = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged';
 
-/** What a modern client subscribes to. */
+/** The notifications that a modern client subscribes to. */
 interface Filter {
   readonly lists: Partial<Readonly<Record<ListField, true>>>;
   /** Without duplicates. */

@@ -44,7 +44,7 @@ export interface AdminDeps {
   readonly buildSearch: BuildSearch;
   readonly countTokens: (text: string) => number;
   readonly snippets: ClientSnippets;
-  /** Where clients reach this process, if that is not where it listens. */
+  /** The URL at which clients reach this process, if it differs from the address on which it listens. */
   readonly publicUrl: string | undefined;
   /** This process and its clients. */
   readonly running: () => RunningStatus;

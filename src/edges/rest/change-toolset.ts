@@ -121,7 +121,7 @@ function keptBy(
   return kept && ok(kept);
 }
 
-/** For a whole server: the exceptions in the ref replace the earlier ones; without any, the earlier ones stay. */
+/** For a whole server: `except` in the ref replaces the earlier exceptions; without it, they stay. */
 function withExcept(tool: ToolsetTool, { except }: MemberRef): ToolsetTool {
   return isWhole(tool) && except !== undefined ? { ...tool, except: [...new Set(except)] } : tool;
 }

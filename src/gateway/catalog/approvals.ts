@@ -38,7 +38,7 @@ const LOOK_MS = 5_000;
  */
 export class Approvals {
   readonly options: ApprovalsOptions;
-  /** Where people answer in a browser. Undefined: there are no pages. */
+  /** URL at which people answer in a browser. Undefined if there are no pages. */
   pageUrl: string | undefined = undefined;
   #store: Promise<Result<ApprovalsInStore, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
@@ -148,8 +148,8 @@ export class Approvals {
   }
 
   /**
-   * Uses up an approval that a client brings back after its server asked for input. False if it was used before. `id`
-   * is that of the sealed state.
+   * Uses up the approval of a call that a client continues after its server asked for input. False if it was used
+   * before. `id` is that of the sealed state.
    */
   async use(
     id: string,
@@ -159,7 +159,7 @@ export class Approvals {
     if (!store.ok) return store;
     const createdMs = this.options.nowMs();
     const expiresMs = createdMs + KEPT_STATE_MS;
-    // What was asked is in the record of the approval itself.
+    // The request is in the record of the approval itself.
     const used = { ...request, arguments: '', isShortened: true, reasons: [], warnings: [], hints: [] };
     return store.value.addApproval(
       { ...{ id, binding, request: used, createdMs, expiresMs }, state: 'used', answer: undefined },

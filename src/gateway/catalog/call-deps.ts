@@ -19,9 +19,9 @@ export interface LivePolicy {
   readonly pending?: Promise<unknown> | undefined;
 }
 
-/** How requests are sent again. */
+/** Options for retries. */
 export interface Retries {
-  /** How often a call that may be repeated is sent again. */
+  /** Maximum number of retries of a call that may be repeated. */
   readonly max: number;
   /** A number from 0 to 1. */
   readonly chance: () => number;
@@ -34,7 +34,7 @@ export interface LiveLabels {
   of(subject: string): ReadonlySet<SessionLabel>;
   /** As in the store. Both labels if it cannot be read. */
   read(subject: string): Promise<ReadonlySet<SessionLabel>>;
-  /** Notes that the subject is not idle. `matters`: also if it may have labels that are not known here. */
+  /** Records that the subject is not idle. `matters`: also for one whose labels, if any, are not known here. */
   calls(subject: string, matters: boolean): void;
   /** Resolves when new labels were written, if that is possible now. Undefined if the subject has them all. */
   add(subject: string, labels: ReadonlySet<SessionLabel>, source: string): Promise<void> | undefined;

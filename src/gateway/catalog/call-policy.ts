@@ -14,7 +14,7 @@ export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
   readonly records: Pick<RecordReplica, 'isKnown' | 'unreadable' | 'ready' | 'settings' | 'get' | 'onChange'>;
   /** Whether preferences and rules may be stored. False if no store existed yet. */
   readonly isStored: boolean;
-  /** Of the config file. */
+  /** The rules of the config file. */
   readonly rules: readonly PolicyRule[];
 }
 
@@ -67,7 +67,7 @@ export class CallPolicy implements LivePolicy {
     return this.#isKnown ? undefined : this.#options.records.ready();
   }
 
-  /** Of the config file. */
+  /** The rules of the config file. */
   get configFileRules(): readonly PolicyRule[] {
     return this.#rules;
   }
@@ -99,14 +99,14 @@ export class CallPolicy implements LivePolicy {
     if (known !== undefined) return known;
     const settings = this.#settings(record.preferences);
     if (settings === undefined) return undefined;
-    // Who confirms is the same for all.
+    // Tokens cannot override who confirms calls.
     const source = { preferences: preferencesOf(settings), rules: this.#allRules };
     const own = { ...source, policy: compilePolicy(source) };
     this.#own.set(id, own);
     return own;
   }
 
-  /** The settings in force, with a token's own preferences in place of stored ones. */
+  /** The settings in force, with a token's own preferences instead of the stored ones. */
   #settings(own: TokenPreferencesRecord['preferences']): Settings | undefined {
     const { records, env, file } = this.#options;
     const ofToken = Object.entries(own).filter(([key]) => isTokenPreference(key));

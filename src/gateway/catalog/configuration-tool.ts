@@ -29,7 +29,7 @@ export interface ConfigurationTool extends ListedEntry {
   forward?(message: RequestMessage): Promise<ForwardedCall | undefined>;
 }
 
-/** Assay's own declarations are accurate, so they count as they are. */
+/** Assay's own declarations are accurate, so they are used directly. */
 export function hintsOf({ definition }: ConfigurationTool): ResolvedHints {
   const digest = digestOf(definition);
   const { hints } = declaredOf(definition);

@@ -45,7 +45,7 @@ export function restToolOf(
   return tools.get(key);
 }
 
-/** Who declares the hints of a definition. */
+/** The party that declares the hints of a definition. */
 export interface Declarer {
   readonly source: ClaimSource;
   readonly origin: string;

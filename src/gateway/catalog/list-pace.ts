@@ -11,7 +11,7 @@ export interface ListClock {
   readonly nowMs: () => number;
   /** CPU time of this thread in ms. On a busy machine elapsed time says little about the work done. */
   readonly workMs: () => number;
-  /** Calls back once after so many ms. Returns a function that cancels it. */
+  /** Calls back once after this many ms. Returns a function that cancels it. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 

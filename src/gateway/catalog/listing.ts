@@ -29,7 +29,7 @@ export interface Entry {
   readonly settings?: OperatorSettings | undefined;
 }
 
-/** What a list shows of an entry. Also fits Assay's own tools, which have no server. */
+/** The part of an entry that lists show. Also used for Assay's own tools, which have no server. */
 export type ListedEntry = Omit<Entry, 'server'>;
 
 /** Maximum number of entries per page. Large, because many clients ignore cursors. */

@@ -37,7 +37,7 @@ export class RegisteredGateways {
     });
   }
 
-  /** Registered servers that are not in the catalog, as they are disabled. */
+  /** Registered servers that are not in the catalog because they are disabled. */
   get disabled(): readonly ServerSpec[] {
     return this.#disabled;
   }
@@ -144,7 +144,7 @@ function unreadable(entry: Result<unknown, string>): Cause {
 /** What operators create themselves: REST tools and function modules. */
 type CustomKind = 'rest_tool' | 'function_module';
 
-/** The name an entry is sealed under, so that none opens in place of another. */
+/** The name that an entry is sealed under, so that no entry can be opened as another one. */
 export function sealNameOf(kind: CustomKind, name: string): string {
   return `${kind} ${name}`;
 }

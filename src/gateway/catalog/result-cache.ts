@@ -28,7 +28,7 @@ interface Entry {
   readonly expiresMs: number;
 }
 
-/** What is known of a server's results: they belong to one connection and one list of tools. */
+/** The state that a server's results belong to: one connection and one list of tools. */
 interface Generation {
   link: Link | undefined;
   tools: Inventory['tools'] | undefined;
@@ -50,7 +50,7 @@ const SWEEP_MS = 60_000;
  * its list of tools changes, and before and after each call that may change something there.
  */
 export class ResultCache {
-  /** How long in ms results are kept by default. 0: not at all. */
+  /** Default time in ms for which results are kept. 0: not at all. */
   readonly ttlMs: number;
   readonly #maxBytes: number;
   readonly #nowMs: () => number;

@@ -33,7 +33,7 @@ export class ServerInstructions {
     this.#deps.onInstructions?.(spec, this.declared);
   }
 
-  /** What models get. */
+  /** The instructions that models get. */
   passed(spec: ServerSpec): string | undefined {
     const { instructions } = this.#deps;
     const text = instructions === undefined ? this.declared?.text : instructions.passed(spec, this.declared);

@@ -6,8 +6,8 @@ import type { ClientSession } from './client-session.ts';
 import type { ClientProfile, ServerRequest, ServerRequestHandler } from '../ports/link.ts';
 
 /**
- * Calls in progress on a link that one client has to itself and that does not tie server requests to calls. Any of
- * these calls may carry a server request, as they all lead to that client.
+ * Calls in progress on a link that serves only one client and does not tie server requests to calls. Any of these calls
+ * may carry a server request, because all are from that client.
  */
 export class ServerRequestRouter {
   readonly #session: () => ClientSession | undefined;

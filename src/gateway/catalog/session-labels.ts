@@ -20,7 +20,7 @@ export interface SessionLabelsOptions {
   readonly log: Log;
 }
 
-/** What is known of a subject that carries labels. */
+/** The state of a subject with labels. */
 interface Labelled {
   labels: ReadonlySet<SessionLabel>;
   /** Those that are not in the store yet. */
@@ -171,7 +171,7 @@ export class SessionLabels implements LiveLabels {
     for (const subject of this.#subjects.keys()) this.#take(subject, bySubject.get(subject) ?? []);
   }
 
-  /** Replaces what is known of a subject by the content of the store and what is not saved yet. */
+  /** Replaces the labels of a subject with those in the store and those not saved yet. */
   #take(subject: string, stored: readonly StoredLabel[]): ReadonlySet<SessionLabel> {
     const known = this.#subjects.get(subject);
     const noted = this.#callers.get(subject);

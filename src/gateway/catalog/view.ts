@@ -86,7 +86,7 @@ export class View {
     return this.#servers();
   }
 
-  /** What one client sees at this endpoint. `client` is its identity, asked for only if clients differ. */
+  /** The view of one client at this endpoint. `client` returns its identity, and is called only if clients differ. */
   forClient(client: () => string): View {
     return this.#filter?.forClient?.(client()) ?? this;
   }

@@ -12,8 +12,9 @@ export type GatewayEntry = Readonly<Record<string, unknown>>;
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
 
 /**
- * Finds members of an entry that lead where the operator may not send Assay. Only members changed since `former` are
- * checked: once accepted, a member must not block other changes, and it is checked again at each connection.
+ * Finds members of an entry with destinations that the operator may not let Assay reach. Only members changed since
+ * `former` are checked: once accepted, a member must not block other changes, and it is checked again at each
+ * connection.
  */
 export type ReachFaults = (
   spec: ServerSpec,

@@ -7,7 +7,7 @@ import type { Result } from '../../core/result.ts';
 export interface StoredLabel {
   readonly subject: string;
   readonly label: SessionLabel;
-  /** What set it first: the namespaced name of a tool, or a server and a method. */
+  /** The source that first set it: the namespaced name of a tool, or a server and a method. */
   readonly source: string;
   readonly sinceMs: number;
   /** The subject's last known call. */

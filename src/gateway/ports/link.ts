@@ -123,7 +123,7 @@ export interface Link {
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** Parts of the source that could not become tools, and why. */
   readonly skipped?: readonly Skipped[];
-  /** What Assay knows of a tool in the last list, if it builds the tools itself. */
+  /** Assay's facts about a tool in the last list, if it builds the tools itself. */
   facts?(tool: string): ToolFacts | undefined;
   /** Applies a changed entry with the same transport, without a new connection. */
   adopt?(spec: ServerSpec): void;
@@ -220,7 +220,10 @@ export interface Snapshot {
   readonly inventory: Inventory;
 }
 
-/** What is known of servers across restarts. Another command or URL under the same name is another server. */
+/**
+ * Facts about servers that are remembered across restarts. Another command or URL under the same name is another
+ * server.
+ */
 export interface Memory {
   recall(spec: ServerSpec): Snapshot | undefined;
   /** Takes effect at once and is written to disk soon after. */

@@ -54,7 +54,7 @@ export interface ServerReading {
   readonly privateLinks: number;
 }
 
-/** What a span records of a relayed request. */
+/** The attributes of a relayed request in its span. */
 export interface TracedRequest {
   readonly server: string;
   readonly method: string;

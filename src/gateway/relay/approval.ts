@@ -72,7 +72,7 @@ async function changeSince({ call, request }: Asked): Promise<Refusal | undefine
   return isForOthers ? requiredBy({ ...request, reasons: decision.reasons }) : undefined;
 }
 
-/** The approval, or what the client gets in place of a result: a refusal, or a question. */
+/** The approval, or the answer that the client gets instead of a result: a refusal, or a question. */
 type Outcome = Result<GivenApproval, Answer>;
 
 async function outcomeOf(asked: Asked, { per }: Ask): Promise<Outcome> {
@@ -160,7 +160,7 @@ async function retryIn({
   return state.ok ? ok({ state: state.value, retry }) : state;
 }
 
-/** The call was approved, and its server then asked for input. Each state of a server resumes the call once. */
+/** The call was approved, and its server then asked for input. Each server state can resume the call once. */
 async function resumeApproved(
   asked: Asked,
   { kind, id }: { readonly kind: RequestState['kind']; readonly id: string },

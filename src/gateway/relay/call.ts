@@ -78,7 +78,7 @@ export type Answer =
 export interface GivenApproval {
   /** Empty if the call repeats an approved one that was lost. */
   readonly id: string;
-  /** Who gave it: the name of a token, or `local`. */
+  /** The approver: the name of a token, or `local`. */
   readonly by: string;
   readonly scope: ApprovalScope;
 }
@@ -124,7 +124,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   wasAsked = false;
   /** Whether its client received messages from its server. */
   wasNotified = false;
-  /** How often it was sent again. */
+  /** Number of times that it was sent again. */
   repeats = 0;
   /** The value of `repeats` when progress was first reported. */
   #reporting: number | undefined = undefined;

@@ -45,7 +45,7 @@ export interface ClientSubscriptionsOptions {
 
 interface ClientSubscription {
   target: Target | undefined;
-  /** Receives updates from the time the server was asked for them. */
+  /** Receives updates from the time of the request to the server. */
   hear: UpdateListener | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
@@ -143,7 +143,7 @@ export class ClientSubscriptions {
   }
 }
 
-/** Where to subscribe at a server on behalf of a client, until released. */
+/** The server's subscriptions to use for a client, until released. */
 interface Target {
   readonly subscriptions: ResourceSubscriptions;
   release(): void;

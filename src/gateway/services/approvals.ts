@@ -18,7 +18,7 @@ export interface ApprovalView {
   readonly title?: string | undefined;
   /** Empty for Assay's own tools. */
   readonly server: string;
-  /** Who calls. */
+  /** The caller. */
   readonly subject: string;
   /** JSON text of the name and version of the client. */
   readonly client?: string | undefined;

@@ -61,7 +61,7 @@ export async function createToken(
   return added.ok ? ok({ text, kept }) : added;
 }
 
-/** By name, by id, or by the token itself, for whoever finds a leaked one. */
+/** By name, by id, or by the token itself, for people who find a leaked one. */
 export function revokeToken(
   what: string,
   { store, nowMs, by }: RevokeTokenDeps,

@@ -12,7 +12,9 @@ import type { WorldFault, World } from './world.ts';
 export interface Pace {
   /** Idle time before the first call, to see effects without a call. */
   readonly controlMs: number;
-  /** How long the server keeps starting after its first list. Nothing may happen for as long before the first call. */
+  /**
+   * How long the server keeps starting after its first list. The first call waits for a quiet period of this length.
+   */
   readonly startMs: number;
   /** Time after each call. */
   readonly settleMs: number;

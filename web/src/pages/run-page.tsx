@@ -160,7 +160,7 @@ interface RunControl {
   readonly answered: () => void;
 }
 
-/** One run at a time; it ends with the page. */
+/** At most one run, which ends when the page is left. */
 function useRun(id: string): RunControl {
   const client = useQueryClient();
   const [run, change] = useReducer(changedRun, NO_RUN);

@@ -93,7 +93,7 @@ export function AddRestTool({ onAdded }: AddKindProps): ReactNode {
   );
 }
 
-/** JSON text of example arguments for the placeholders of a URL. */
+/** Names the arguments of a URL while it is typed. */
 function argumentsText(url: string): string {
   const names = [...new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name))];
   if (names.length === 0) return 'Write {name} in the URL where an argument belongs.';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Elements in which keys are text input. */
+/** Inside these elements, keys are not commands. */
 const TYPED_IN =
   'input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable], [role="dialog"]';
 

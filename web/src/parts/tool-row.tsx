@@ -49,7 +49,7 @@ export const ToolRowView = memo(function ToolRowView(props: ToolRowProps): React
       {row.state === 'withheld' ? (
         <span className="badge">Withheld</span>
       ) : (
-        // One element per control: rows are created again during scrolling.
+        // A plain input instead of a component: rows are created again during scrolling.
         <input
           type="checkbox"
           role="switch"

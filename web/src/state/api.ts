@@ -35,7 +35,7 @@ export async function readTagged<T>(path: string, signal?: AbortSignal): Promise
   return { value: await bodyOf<T>(response), etag: response.headers.get('etag') ?? '' };
 }
 
-/** A request that changes something. Undefined if there is no answer to read. */
+/** A request that changes something. Undefined if the response has no body. */
 export async function write<T>(method: WriteMethod, path: string, body?: unknown, etag?: string): Promise<T> {
   const headers = {
     ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -8,7 +8,7 @@ export interface CallFilter {
   readonly subject?: string;
   readonly decision?: 'allow' | 'ask' | 'refuse';
   readonly outcome?: string;
-  /** Only calls of the last so many hours. */
+  /** Only calls of the last this many hours. */
   readonly hours?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { ChunkKind } from '../../source-chunk.ts';
 
-/** What a node of the syntax tree means for the chunks. Nodes without a rule are not looked into. */
+/** The role of a syntax node in dividing a file into chunks. Nodes without a rule are not entered. */
 export type Rule =
   /** A declaration. */
   | { readonly role: 'symbol'; readonly describe: Describe }

@@ -4,7 +4,7 @@ export interface DriftDetail {
   readonly severity: 'dangerous' | 'review' | 'harmless';
   readonly dangers: readonly string[];
   readonly flags: readonly string[];
-  /** By the path of the member; `before` and `after` are JSON texts, absent if there was or is no such member. */
+  /** By the path of the member; `before` and `after` are JSON texts, absent if the member did not or does not exist. */
   readonly changes: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
   /** Hints whose override waits for the review. */
   readonly suspends: readonly string[];

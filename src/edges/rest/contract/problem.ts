@@ -1,4 +1,4 @@
-/** What is wrong with one field of a body, by its JSON pointer. */
+/** An error in one field of a body, by its JSON pointer. */
 export interface FieldProblem {
   readonly pointer?: string;
   readonly detail: string;

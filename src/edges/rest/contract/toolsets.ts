@@ -3,7 +3,7 @@ export interface ToolsetMember {
   readonly namespacedName: string;
   /** The tool is pinned to this definition. */
   readonly refId?: string;
-  /** Of a whole server: the server's own names of tools that are left out. */
+  /** For a whole server: tools that are left out, by the server's own names. */
   readonly except?: readonly string[];
 }
 

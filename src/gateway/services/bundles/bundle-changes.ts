@@ -69,7 +69,7 @@ async function changeOf(
     }
     case 'override': {
       const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
-      // What Assay observed of the tool here is not part of the bundle.
+      // Local observations of the tool are kept: they are not part of a bundle.
       const { drift, volatility, verification } = records.get('tool', id) ?? {};
       const seen = {
         ...(drift !== undefined && { drift }),

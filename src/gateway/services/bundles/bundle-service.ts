@@ -251,7 +251,7 @@ function isExecuting({ item, former }: Planned): boolean {
   );
 }
 
-/** Leaves out settings that only the environment or the config file may set, whoever the importer is. */
+/** Separates settings that only the environment or the config file may set. */
 function splitSettings(preferences: ReadonlyMap<string, SettingValue>): {
   readonly storable: ReadonlyMap<string, SettingValue>;
   readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;

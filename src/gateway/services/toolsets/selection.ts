@@ -106,7 +106,7 @@ function selectSingle({ namespacedName, held }: SingleTool, { index, showsChange
   };
 }
 
-/** All tools of a server, apart from those removed and those that are in the toolset themselves. */
+/** All tools of a server, except excluded ones and those that the toolset contains individually. */
 function selectWhole(whole: WholeServer, toolset: Toolset, { index, showsChanged }: SelectOptions): Part {
   const listed = index.ofServer(serverOfWhole(whole));
   if (listed.length === 0) return { ...NONE, absent: [whole.namespacedName] };

@@ -140,7 +140,7 @@ export class Toolsets {
     });
   }
 
-  /** TOOLSET_UNKNOWN, or the objection, which sees the toolset exactly as it is removed. */
+  /** Errors: TOOLSET_UNKNOWN, or the objection, which gets exactly the toolset that is removed. */
   remove(
     name: string,
     by: string,

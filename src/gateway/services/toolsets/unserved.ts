@@ -73,7 +73,7 @@ export function unservedIn(toolset: Toolset, options: SelectOptions): readonly U
 
 interface WithinToolset extends Pick<SelectOptions, 'index' | 'servers'> {
   readonly dangerous: ReadonlySet<string>;
-  /** Tools that are in the toolset themselves. */
+  /** Tools that the toolset contains individually. */
   readonly own: ReadonlySet<string>;
 }
 
