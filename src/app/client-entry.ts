@@ -7,7 +7,7 @@ import type { AppOptions, ViewOptions } from '../core/command-options.ts';
 /** The command that started this process: an executable and its first argument. */
 export const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
 
-/** What an entry for Assay in the config file of a client depends on. */
+/** Everything that Assay's entry in a client's config file depends on. */
 export function connectEnvironment(options: AppOptions, ownCommand: readonly string[]): ConnectEnvironment {
   const configEnvironment = environmentOf(options);
   const assayHome = locateHome(configEnvironment);
@@ -30,7 +30,7 @@ export function located(options: AppOptions): ReturnType<typeof locateConfig> {
   return locateConfig({ flag: options.config, ...environmentOf(options) });
 }
 
-/** The options by which `assay stdio` gives these tools. */
+/** The options with which `assay stdio` exposes these tools. */
 export function viewOptions({ all, toolset, search }: ViewOptions): readonly string[] {
   if (search === true) return ['--search'];
   return all === true ? ['--all'] : toolset === undefined ? [] : ['--toolset', toolset];

@@ -26,7 +26,10 @@ export interface Twin {
   readonly rights: TwinRights;
 }
 
-/** Whether this machine can confine servers, which is tried out once per process, and else this twin by other means. */
+/**
+ * Whether this machine can confine servers, tested once per process; if not, whether it can confine this twin
+ * otherwise.
+ */
 export async function sandboxSupport(twin?: Twin): Promise<SandboxSupport> {
   const { probeEnforcement } = await import('../adapters/sandbox/enforcement.ts');
   const found = await probeEnforcement();

@@ -173,7 +173,7 @@ async function homeFacts(path: string): Promise<HomeFacts> {
   };
 }
 
-/** Tries out sandboxes only if a server is to have one. */
+/** Tests sandboxes only if a server needs one. */
 async function sandboxFindings(
   servers: readonly ServerSpec[],
   confine: Confine,
@@ -243,7 +243,7 @@ async function keptTools(home: string, { env }: ConfigEnvironment): Promise<read
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 
-/** Diagnostics neither use what was recorded about servers nor record anything. */
+/** Diagnostics neither use nor record what is remembered about servers. */
 const NO_MEMORY: Memory = {
   recall: () => undefined,
   remember: () => undefined,

@@ -57,7 +57,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
   };
 }
 
-/** The options of a plain `assay stdio`. Undefined for all that the command line has to read, refuse or explain. */
+/** The options of a plain `assay stdio`. Undefined if the command line must parse, reject or explain the arguments. */
 export function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
   const [, , command, ...args] = argv;
   if (command !== 'stdio') return undefined;

@@ -96,7 +96,7 @@ interface GateParts {
   readonly close: () => void;
 }
 
-/** Adds sessions of browsers, and keeps time from going backwards for both, even if the system clock does. */
+/** Adds browser sessions, and gives both gates a clock that never goes back. */
 function withPages({ tokens, sessions, clock, close }: GateParts): OpenGate {
   return {
     admit: (authorization, address) => tokens.admit(authorization, address, clock()),

@@ -91,7 +91,7 @@ export function callDepsWith(
 
 const PURPOSE = 'task-ids';
 const KEY_BYTES = 32;
-/** After the store failed, it is not asked again for this many ms, so that tasks need not wait for it. */
+/** After a failure the store is not asked again for this many ms, so that tasks do not wait for it. */
 const RETRY_MS = 10_000;
 
 /**

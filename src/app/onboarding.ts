@@ -9,7 +9,7 @@ import { hasHomeStore, openInEnvironment, setting } from './environment.ts';
 import { openCatalog } from './open-catalog.ts';
 import { openToolsets } from './records.ts';
 
-/** Opens the catalog and the toolsets of the home. Starts nothing, and creates no store where there is none. */
+/** Opens the catalog and the toolsets of the home. Starts nothing and never creates a store. */
 export function openOnboardingForCommand(options: AppOptions): Promise<Result<OpenOnboarding, Refusal>> {
   const given = { ...quiet(options), isQuiet: true, transport: 'pipe' } as const;
   return openInEnvironment(given, async (environment) => {
@@ -36,7 +36,7 @@ export function openOnboardingForCommand(options: AppOptions): Promise<Result<Op
   });
 }
 
-/** What is wrong with an entry is shown with its server; the log would only repeat it. */
+/** Faults of an entry are shown with its server; the log would only repeat them. */
 function quiet(options: AppOptions): AppOptions {
   const isWanted = setting(environmentOf(options).env, 'ASSAY_LOG_LEVEL') !== undefined;
   return isWanted || options.writeLog !== undefined ? options : { ...options, writeLog: () => undefined };

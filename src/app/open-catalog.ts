@@ -185,7 +185,7 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
   readonly records?: Records;
-  /** If undefined, nothing is decided here. */
+  /** If undefined, another process decides on the calls. */
   readonly policy?: CallPolicy;
   readonly labels?: SessionLabels;
   readonly approvals?: Approvals;
@@ -197,7 +197,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const { home, log, telemetry, cleanup } = environment;
   const { settings, rules, isRecorded, records } = given;
   const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log });
-  // Where nothing is decided, another process decides on the calls and records them.
+  // Without a policy, another process decides on the calls and records them.
   const callLog = given.policy && openCallLog(environment, settings);
   if (isRecorded) callLog?.start();
   const isPersonal = given.isPersonal?.(settings);

@@ -6,7 +6,7 @@ import { TokenPreferences } from '../gateway/services/token-preferences.ts';
 import type { Environment } from './environment.ts';
 import type { Records } from './records.ts';
 
-/** A command alone does not make a store for labels without effect. */
+/** A command does not create a store for labels that have no effect. */
 export function openLabels(
   { store, log, cleanup }: Environment,
   policy: CallPolicy,

@@ -62,7 +62,7 @@ export function openToolsForCommand(
   });
 }
 
-/** The running `serve` of this home, unless it is of another version, serves another config or does not answer. */
+/** The running `serve` of this home, unless it has another version, serves another config or does not respond. */
 export async function usableServe({
   home,
   options,
@@ -85,7 +85,7 @@ export async function usableServe({
 
 async function openThrough(serve: RunningServe, { cleanup, log }: Environment): Promise<OpenTools> {
   log.debug('using the running `assay serve` of this home', { pid: serve.pid, url: serve.url });
-  // Commands that ask no gateway do not load an HTTP client.
+  // Commands that contact no gateway do not load an HTTP client.
   const { ServeClient } = await import('../adapters/store/serve-client.ts');
   const client = new ServeClient(serve);
   cleanup.defer(() => client.close());
@@ -142,7 +142,10 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
   };
 }
 
-/** Nothing was called, and another command may have added the server just before. A report waits for its tools. */
+/**
+ * Whether the call failed only because its server is new: another command may have just added it. Nothing was called,
+ * so the call can be retried after a report, which waits for the server's tools.
+ */
 function mayBeNew({ data }: JsonObject): boolean {
   return isJsonObject(data) && (data['code'] === 'TOOL_UNKNOWN' || data['causeCode'] === 'SERVER_NOT_READY');
 }
@@ -158,7 +161,7 @@ async function explainThrough(
   if (!known) return unknownTool(name, listed.value.tools);
   const query = new URLSearchParams({ token, ...(toolset !== undefined && { toolset }) });
   const read = await client.read(`/tools/${encodeURIComponent(name)}/decision?${query.toString()}`);
-  // A `serve` of the same version gives what this process would.
+  // A `serve` of the same version returns what this process would.
   return read.ok ? ok(read.value as DecisionView) : read;
 }
 
@@ -219,7 +222,7 @@ function unknownTool(
   return err({ code: 'REF_UNKNOWN', ref: name, ...(near !== undefined && { nearest: near }) });
 }
 
-/** Starts these servers and waits until each has had its chance. */
+/** Starts these servers and waits until each is ready or has failed. */
 export async function startSome(catalog: Catalog, servers: readonly Server[]): Promise<void> {
   if (servers.length === 0) return;
   catalog.start(servers);
@@ -245,7 +248,7 @@ async function callHere(
   return answerOf(answered);
 }
 
-/** The servers that a call may need: those that its name points to, else all, as any may have gained the tool. */
+/** The servers that a call may need: those that its name indicates, else all, since any may have gained the tool. */
 function serversFor(catalog: Catalog, name: string): readonly Server[] {
   const listing = catalog.all.listing('tools');
   const found = listing.find(name)?.server ?? indexOf(listing).named(name)[0]?.server;
@@ -257,7 +260,7 @@ function serversFor(catalog: Catalog, name: string): readonly Server[] {
   return meant.length > 0 ? meant : catalog.servers;
 }
 
-/** The public name of a tool that was named by its namespaced name; for an unlisted tool, the one it would have. */
+/** The public name of a tool given by its namespaced name; for an unlisted tool, the name it would have. */
 function publicNameOf(
   name: string,
   tools: readonly Pick<ListedTool, 'name' | 'namespacedName'>[],

@@ -67,7 +67,7 @@ export async function readConfig(
   return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
 }
 
-/** Where the folders of the missing file are unsafe, that is the reason. */
+/** For a missing file, says so, unless its folders are unsafe. */
 function absenceOf(error: Refusal, path: string): Refusal {
   return error.code === 'CONFIG_UNREADABLE' ? { code: 'CONFIG_ABSENT', path } : error;
 }
@@ -132,7 +132,7 @@ export function report({ problems, warnings }: Config, log: Log): void {
 
 /** The server name of a running `serve` that Assay is attached to. */
 const NAME = 'serve';
-/** Each server behind it has its own time limit, which must come first. */
+/** Each server behind it has its own time limit, which must expire first. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /** A plan with the running `serve` as its only server. Undefined if none is running. */
@@ -153,7 +153,7 @@ export async function followServe(path: string, catalog: Catalog, shown: ViewOpt
   return watching;
 }
 
-/** The names come from a gateway already and stay unchanged. */
+/** The names already come from a gateway, so they stay unchanged. */
 export function attachedView(catalog: Catalog): Catalog['all'] {
   return catalog.of(NAME) ?? catalog.all;
 }

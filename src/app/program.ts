@@ -68,7 +68,7 @@ const RUNTIME: Runtime = {
   openVerifier: async () => (await import('./verifier.ts')).openVerifier(),
 };
 
-/** A program of its own, which the build places next to this one: what it imports is loaded for it alone. */
+/** A separate program, which the build places next to this one, so that its imports are loaded only when it runs. */
 function loadCodebase(): Promise<typeof Codebase> {
   const url = new URL('./codebase-program.js', import.meta.url);
   return import(url.href) as Promise<typeof Codebase>;

@@ -56,7 +56,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   };
 }
 
-/** What was accepted of servers. A long-running process also compares it with their current lists. */
+/** What operators accepted of servers. A long-running process also compares it with their current lists. */
 export function reviewing(
   records: Records | undefined,
   isRecorded: boolean,

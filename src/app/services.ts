@@ -37,7 +37,7 @@ interface Services extends Pick<
   readonly verifications: Verifications;
 }
 
-/** The services by which operators view and change sources and tools. */
+/** The services with which operators view and change sources and tools. */
 export function servicesOf({
   catalog,
   settings,

@@ -55,7 +55,7 @@ export function connectAll({ upstream, log, mask, home, configEnvironment, rules
   };
 }
 
-/** A process that several clients share keeps no working directory: one client would set that of another. */
+/** A process shared by several clients keeps no working directory: one client would change that of another. */
 function connectCodebase({ stdio }: Connectors<'stdio'>): Connectors<'codebase'>['codebase'] {
   return (spec, { command, args, env, cwd }, opening) => {
     const more = opening.isShared === true ? ['--stateless'] : [];

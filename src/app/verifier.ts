@@ -4,7 +4,7 @@ import type { VerifierProgram, VerifyProgress, VerifyServer } from '../gateway/p
 import { isThere } from '../platform/files.ts';
 import { Thread } from '../platform/thread.ts';
 
-/** A program of its own, which the build places next to this one: what it imports is loaded for it alone. */
+/** A separate program, which the build places next to this one, so that its imports are loaded only when it runs. */
 export async function openVerifier(): Promise<VerifierProgram> {
   const url = new URL('./verify-program.js', import.meta.url);
   const program = (await import(url.href)) as typeof Verifier;
@@ -16,7 +16,7 @@ const FIXTURES = 'assay-verify.json';
 const YOUNG_MIB = 32;
 const LIMITS = { timeMs: 600_000, callMs: 10_000, sets: 3, repeats: 5 };
 
-/** Verifies a server of the gateway in a thread of its own. */
+/** Verifies a server of the gateway in its own thread. */
 export const verifyServer: VerifyServer = async (target, { signal, onProgress, recorded }) => {
   const fixtures = join(target.cwd, FIXTURES);
   const request = {
@@ -31,7 +31,7 @@ export const verifyServer: VerifyServer = async (target, { signal, onProgress, r
     script: new URL('./verify-worker.js', import.meta.url),
     given: cancelled,
     youngMiB: YOUNG_MIB,
-    onWord: (word) => onProgress(word as VerifyProgress), // the thread is ours
+    onMessage: (message) => onProgress(message as VerifyProgress), // the thread is ours
     onLost: () => undefined,
   });
   const cancel = (): void => {

@@ -13,11 +13,11 @@ export interface ChildOptions {
   /** What the child inherits: locations and user, or only language and time zone. Defaults to `environment`. */
   readonly inherits?: 'environment' | 'language';
   /**
-   * What the child can read on descriptor 3. It then gets no descriptor that Assay inherited. Absent: it has no such
-   * descriptor.
+   * Data that the child can read from descriptor 3. With it, the child gets none of the descriptors that Assay
+   * inherited. If absent, the child has no descriptor 3. /
    */
   readonly input3?: Buffer;
-  /** Gets what the child sends over a channel of Node's. The channel is closed after `handles` messages. */
+  /** Receives the handles that the child sends over Node's IPC channel, which is closed after `handles` messages. */
   readonly onHandle?: (handle: unknown) => void;
   /** Defaults to 1. */
   readonly handles?: number;
@@ -48,12 +48,12 @@ const LANGUAGE = /^(?:LANG|LC_\w+|TZ)$/;
 
 /** Time in ms for a child to end after its stdin closed, and again after SIGTERM. */
 const GRACE_MS = 2_000;
-/** An exiting child also closes its streams, often before its exit event. Time in ms to wait for that event. */
+/** Time in ms to wait for the exit event of a child that closed its streams: an exiting child often does so first. */
 const MOMENT_MS = 500;
 const POLL_MS = 25;
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Living process groups, to be killed if Assay ends without stopping them in order. */
+/** Running process groups, to be killed if Assay ends without an orderly shutdown. */
 const reaper = new Reaper(HAS_GROUPS ? '/bin/sh' : undefined);
 process.on('exit', () => {
   for (const pid of reaper.groups) signalGroup(pid, 'SIGKILL');
@@ -218,8 +218,8 @@ function start(options: ChildOptions): ChildProcess | Error {
 let covers: readonly ('ignore' | number)[] | undefined;
 
 /**
- * For the descriptors from 4 on: `/dev/null` in place of each that Assay inherited, as Node passes those on to every
- * child. They do not change after the start.
+ * Descriptors from 4 on: replaces each one that Assay inherited by `/dev/null`, since Node would pass it on to every
+ * child. They do not change after startup. /
  */
 function foreign(): readonly ('ignore' | number)[] {
   return (covers ??= coversOf(readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited)));
@@ -264,7 +264,7 @@ function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd
   }
 }
 
-/** Ends what the leader of a group left behind. */
+/** Ends the processes that the leader of a group left behind. */
 async function sweep(pid: number): Promise<void> {
   if (signalGroup(pid, 'SIGTERM')) {
     const deadlineMs = performance.now() + GRACE_MS;

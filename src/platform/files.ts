@@ -116,11 +116,11 @@ export async function writeUnlessChanged(
   return put.ok ? { ok: true, value: put.value ? 'written' : 'changed' } : put;
 }
 
-/** Returns whether `place`, which renames the finished draft, did so. */
+/** Writes a draft and passes it to `publish`. Returns whether that renamed it. */
 async function replace(
   path: string,
   { text, mode }: WholeFile,
-  place: (draft: string, target: string) => boolean | Promise<boolean>,
+  publish: (draft: string, target: string) => boolean | Promise<boolean>,
 ): Promise<Outcome<boolean>> {
   const target = await realPath(path);
   const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
@@ -131,9 +131,9 @@ async function replace(
       await file.chmod(mode);
       await file.sync();
     });
-    const isPlaced = await place(draft, target);
-    await (isPlaced ? syncFolder(dirname(target)) : rm(draft));
-    return { ok: true, value: isPlaced };
+    const isPublished = await publish(draft, target);
+    await (isPublished ? syncFolder(dirname(target)) : rm(draft));
+    return { ok: true, value: isPublished };
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
     return failed(reasonOf(error));

@@ -140,7 +140,7 @@ function dispatch(
   return () => exchange.abort();
 }
 
-/** Hands what undici reports of one request on to its handler. */
+/** Forwards undici's events for one request to its handler. */
 class Exchange implements Dispatcher.DispatchHandler, ResponseBody {
   readonly #handler: ResponseHandler;
   readonly #reach: HttpReach | undefined;

@@ -3,7 +3,7 @@ import { access, open, readFile, stat, statfs } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import process from 'node:process';
 
-/** What is at a path, with links followed. This module changes nothing. */
+/** The properties of a path, with links followed. This module changes nothing. */
 export interface PathFacts {
   readonly is: 'folder' | 'file' | 'other';
   /** Permission bits; undefined on systems without them. */
@@ -44,7 +44,7 @@ export async function isWritable(path: string): Promise<boolean> {
   return isAllowed(path, constants.W_OK);
 }
 
-/** The path itself, or its nearest existing ancestor. */
+/** The path itself if it exists, else its nearest existing ancestor. */
 export async function nearestExisting(path: string): Promise<string> {
   const above = dirname(path);
   return above === path || (await pathFacts(path)) !== undefined ? path : nearestExisting(above);

@@ -2,7 +2,7 @@ import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
 
-/** Why other users could change what is at a path, and the command that fixes it. */
+/** Why other users could change the file or folder at a path, and the command that fixes it. */
 export interface PathFault {
   /** The file or folder at fault: the path itself or an ancestor. */
   readonly at: string;
@@ -84,7 +84,7 @@ export interface ExposedFile {
   readonly unsafe: Awaited<ReturnType<typeof unsafePath>>;
 }
 
-/** Those of the given secret files that others can access. None with ASSAY_FILE_CHECKS=off. */
+/** The given secret files that others can access. None with ASSAY_FILE_CHECKS=off. */
 export async function exposedFiles(
   paths: readonly string[],
   checks: PathChecks,

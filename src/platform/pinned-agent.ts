@@ -106,7 +106,7 @@ class NamesMet {
 
 const MAX_LITERALS = 1_000;
 
-/** Caches where literal addresses lead; checking all lists takes a tenth of the time of a request. */
+/** Caches the reach of literal addresses; checking all lists takes a tenth of the time of a request. */
 class LiteralReaches {
   readonly #known = new Map<string, Reach | undefined>();
 

@@ -12,8 +12,8 @@ export interface SearchPath {
 }
 
 /**
- * The Python that a shim of pyenv or asdf starts, by its path: a shim reads the home folder, which a sandbox does not
- * show. Any other command unchanged.
+ * The path of the Python that a pyenv or asdf shim starts: the shim itself reads the home folder, which a sandbox
+ * hides. Any other command is returned unchanged. /
  */
 export async function realInterpreter(command: string, search: SearchPath): Promise<string> {
   if (!PYTHON.test(basename(command))) return command;

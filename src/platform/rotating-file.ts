@@ -39,7 +39,7 @@ export class RotatingFile {
     const bytes = Buffer.from(this.#pending);
     if (bytes.length === 0) return;
     const { length: taken } = this.#pending;
-    const size = this.#size ?? (await placeOf(this.#path)).size;
+    const size = this.#size ?? (await inodeAndSize(this.#path)).size;
     const isFull = size > 0 && size + bytes.length > this.#maxBytes;
     if (isFull) {
       await rename(this.#path, before(this.#path));
@@ -47,7 +47,7 @@ export class RotatingFile {
     }
     await appendFile(this.#path, bytes, { mode: 0o600 });
     this.#size = (isFull ? 0 : size) + bytes.length;
-    // What could not be written is tried again with the next line.
+    // Lines that could not be written are retried with the next one.
     this.#pending = this.#pending.slice(taken);
   }
 }
@@ -58,11 +58,11 @@ export interface ReadPosition {
   readonly position: number;
 }
 
-/** All lines of the file and its predecessor, and where the next one will be. Empty if there are none. */
+/** All lines of the file and its predecessor, and the position after them. Empty if there are none. */
 export async function readRotating(
   path: string,
 ): Promise<{ readonly lines: readonly string[]; readonly position: ReadPosition }> {
-  const { ino } = await placeOf(path);
+  const { ino } = await inodeAndSize(path);
   const [earlier, now] = [await textFrom(before(path), 0), await textFrom(path, 0)];
   return { lines: linesOf(earlier + now), position: { ino, position: Buffer.byteLength(now) } };
 }
@@ -73,7 +73,7 @@ interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Calls back with each line that is added after a place, until the signal aborts. */
+/** Calls back with each line added after a position, until the signal aborts. */
 export async function followRotating(path: string, { from, onLine, signal }: FollowOptions): Promise<void> {
   let { ino, position } = from;
   const take = async (from: string): Promise<void> => {
@@ -83,10 +83,10 @@ export async function followRotating(path: string, { from, onLine, signal }: Fol
   };
   while (!signal.aborted) {
     await pause(POLL_INTERVAL_MS, signal);
-    const now = await placeOf(path);
+    const now = await inodeAndSize(path);
     if (now.ino !== ino) {
-      // What was added before the rotation.
-      if ((await placeOf(before(path))).ino === ino) await take(before(path));
+      // Lines added before the rotation.
+      if ((await inodeAndSize(before(path))).ino === ino) await take(before(path));
       ({ ino } = now);
       position = 0;
     }
@@ -98,12 +98,12 @@ function before(path: string): string {
   return `${path}.1`;
 }
 
-async function placeOf(path: string): Promise<{ readonly ino: number; readonly size: number }> {
+async function inodeAndSize(path: string): Promise<{ readonly ino: number; readonly size: number }> {
   const { ino, size } = await stat(path).catch(() => ({ ino: 0, size: 0 }));
   return { ino, size };
 }
 
-/** The whole lines from a position on. */
+/** The complete lines from a position on. */
 async function textFrom(path: string, position: number): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return '';

@@ -12,7 +12,7 @@ export interface ThreadOptions {
   /** Memory limit for short-lived values, in MiB. V8's default would allow as much as for a whole program. */
   readonly youngMiB: number;
   /** Receives messages that the script sends on its own. */
-  readonly onWord: (word: unknown) => void;
+  readonly onMessage: (message: unknown) => void;
   /** Called once if the thread ends unexpectedly, with the error that ended it, if any. */
   readonly onLost: (cause: string, error: unknown) => void;
 }
@@ -26,7 +26,7 @@ interface Call {
 type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'bug'; readonly id: number; readonly error: unknown }
-  | { readonly kind: 'word'; readonly word: unknown };
+  | { readonly kind: 'message'; readonly value: unknown };
 
 interface Waiting {
   readonly resolve: (outcome: CallOutcome) => void;
@@ -41,7 +41,7 @@ export class Thread {
   #isEnding = false;
   #cause: string | undefined;
 
-  constructor({ script, given, youngMiB, onWord, onLost }: ThreadOptions) {
+  constructor({ script, given, youngMiB, onMessage, onLost }: ThreadOptions) {
     this.#worker = new Worker(script, {
       workerData: given,
       resourceLimits: { maxYoungGenerationSizeMb: youngMiB },
@@ -49,7 +49,7 @@ export class Thread {
     this.#worker.unref();
     let fault: unknown;
     this.#worker.on('message', (message: Message) => {
-      if (message.kind === 'word') onWord(message.word);
+      if (message.kind === 'message') onMessage(message.value);
       else this.#settle(message);
     });
     this.#worker.on('error', (error) => {
@@ -91,7 +91,7 @@ export class Thread {
 
 /** The script's side of the thread. */
 export interface ThreadSide {
-  say(word: unknown): void;
+  send(message: unknown): void;
   /** Runs work between two calls. */
   inTurn(work: () => Promise<void>): Promise<void>;
 }
@@ -109,7 +109,7 @@ export function answerCalls(open: (given: unknown, side: ThreadSide) => Answer):
     turn = done.catch(() => undefined);
     return done;
   };
-  const answer = open(workerData, { say: (word) => post({ kind: 'word', word }), inTurn });
+  const answer = open(workerData, { send: (value) => post({ kind: 'message', value }), inTurn });
   port.on('message', ({ id, method, args }: Call) => {
     void inTurn(async () => {
       try {

@@ -6,22 +6,22 @@ const SCRIPT = new URL('../fixtures/thread.ts', import.meta.url);
 
 interface Watched {
   readonly thread: Thread;
-  readonly words: unknown[];
+  readonly messages: unknown[];
   readonly losses: string[];
 }
 
 function start(): Watched {
-  const words: unknown[] = [];
+  const messages: unknown[] = [];
   const losses: string[] = [];
   const thread = new Thread({
     script: SCRIPT,
     given: 'given',
     youngMiB: 4,
-    onWord: (word) => words.push(word),
+    onMessage: (message) => messages.push(message),
     onLost: (cause) => losses.push(cause),
   });
   endLater(() => thread.end());
-  return { thread, words, losses };
+  return { thread, messages, losses };
 }
 
 it('calls are answered one after the other, in the order in which they were made', async () => {
@@ -44,9 +44,9 @@ it('a bug of the script is thrown where it was called, and the next call is answ
 });
 
 it('what the script says by itself is heard', async () => {
-  const { thread, words } = start();
+  const { thread, messages } = start();
   await thread.call('say', [{ a: 1 }]);
-  expect(words).toEqual([{ a: 1 }]);
+  expect(messages).toEqual([{ a: 1 }]);
 });
 
 it.each([

@@ -167,7 +167,7 @@ export class SqliteThread {
         freshMs: this.#restTimes.freshMs,
       } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#hear(word as StoreChange), // the only message that `SqliteChanges` sends
+      onMessage: (message) => this.#hear(message as StoreChange), // the only message that `SqliteChanges` sends
       onLost: (cause, error) => this.#lose(thread, cause, error),
     });
     this.#leave(this.#check(thread));

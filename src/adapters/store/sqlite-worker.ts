@@ -55,7 +55,7 @@ async function openCalls(
   const { database, dialect, file, files } = opened.value;
   const changes = new SqliteChanges(
     opened.value,
-    (look) => side.say(look),
+    (look) => side.send(look),
     (work) => side.inTurn(work),
   );
   const { calls } = sqlStore(dialect, (parts) => changes.wrote(parts));

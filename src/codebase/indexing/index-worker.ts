@@ -117,7 +117,7 @@ async function runOpened(
       processor: pool,
       embeddings,
       signal,
-      onProgress: throttled((progress) => side.say({ id, progress } satisfies RunProgress)),
+      onProgress: throttled((progress) => side.send({ id, progress } satisfies RunProgress)),
     });
   } finally {
     clearInterval(looking);

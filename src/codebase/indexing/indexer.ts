@@ -136,7 +136,7 @@ export class Indexer {
       script: SCRIPT,
       given: this.#given,
       youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#tell(word as RunProgress), // The only message that `index-worker` sends.
+      onMessage: (message) => this.#tell(message as RunProgress), // The only message that `index-worker` sends.
       onLost: () => {
         if (this.#thread === thread) this.#thread = undefined;
       },
