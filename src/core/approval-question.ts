@@ -3,19 +3,19 @@ import { isJsonObject, type JsonObject, parsedJson } from './json-object.ts';
 import { hintText, policyReasonText, warningText } from './policy/reason-text.ts';
 import { printable } from './printable.ts';
 
-/** What a client's user is asked before a call, as the params of `elicitation/create` in the form mode. */
+/** The question to a client's user before a call, as params of `elicitation/create` in form mode. */
 export function approvalQuestion(request: ApprovalRequest): JsonObject {
   const { scopes } = request;
   const properties = scopes.length > 1 ? { scope: scopeSchema(scopes) } : {};
   return { message: approvalText(request), requestedSchema: { type: 'object', properties } };
 }
 
-/** What a client shows with the link to the inbox. */
+/** The text that a client shows with the link to the inbox. */
 export function approvalLinkText(request: ApprovalRequest): string {
   return `Assay needs approval before it carries this call out. Approve or deny it on the page.\n\n${approvalText(request)}`;
 }
 
-/** The question in words. Texts of servers and clients are escaped, so that they cannot pass for ours. */
+/** The text of the question. Text from servers and clients is escaped, so that it cannot pass for ours. */
 export function approvalText(request: ApprovalRequest): string {
   const { namespacedName, title, isShortened, reasons, warnings, hints } = request;
   const name = JSON.stringify(namespacedName);
@@ -41,7 +41,7 @@ function scopeSchema(scopes: readonly ApprovalScope[]): JsonObject {
   return { type: 'string', title: 'Approve', description, enum: scopes, default: 'once' };
 }
 
-/** The client's answer. `unanswered`: cancelled, or something else than was asked for, so that nothing is approved. */
+/** The client's answer. `unanswered`: cancelled or not a valid answer, so nothing is approved. */
 export type QuestionAnswer =
   | { readonly kind: 'approved'; readonly scope: ApprovalScope }
   | { readonly kind: 'denied' }

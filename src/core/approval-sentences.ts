@@ -5,7 +5,10 @@ type Sentences = {
   readonly [C in ApprovalRefusal['code']]: (refusal: Extract<ApprovalRefusal, { code: C }>) => string;
 };
 
-/** What clients, models and operators read of calls that were not sent. Texts are bounded and escaped by the caller. */
+/**
+ * The sentences for clients, models and operators about calls that were not sent. The caller bounds and escapes the
+ * inserted texts.
+ */
 export const APPROVAL_SENTENCES: Sentences = {
   CALL_REFUSED: (r) =>
     `The call of ${JSON.stringify(r.tool)} was refused, and it had no effect: ${r.reasons.map(policyReasonText).join('; ')}. Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,

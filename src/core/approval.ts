@@ -9,7 +9,7 @@ export const APPROVAL_SCOPES: readonly ApprovalScope[] = ['once', 'session', 'al
 
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'used' | 'revoked' | 'expired';
 
-/** What a person needs to know to decide on a call. Texts of servers and clients are as they were sent. */
+/** What a person needs to know to decide on a call. Text from servers and clients is unescaped. */
 export interface ApprovalRequest {
   /** The public name. */
   readonly tool: string;
@@ -25,14 +25,14 @@ export interface ApprovalRequest {
   readonly isShortened: boolean;
   readonly reasons: readonly PolicyReason[];
   readonly warnings: readonly HintWarning[];
-  /** `reason` may name operators, so it is for them alone. */
+  /** `reason` may name operators, so only operators may see it. */
   readonly hints: readonly {
     readonly hint: Hint;
     readonly value: boolean;
     readonly origin: ReasonCode;
     readonly reason: string;
   }[];
-  /** What may be chosen. Where each call has to be confirmed, only `once`. */
+  /** The scopes to choose from; only `once` if every call must be confirmed. */
   readonly scopes: readonly ApprovalScope[];
 }
 
@@ -51,12 +51,12 @@ export type ApprovalRefusal =
   | {
       readonly code: 'APPROVAL_DENIED';
       readonly tool: string;
-      /** In the words of who denied it. */
+      /** As written by the person who denied it. */
       readonly reason?: string | undefined;
     }
   | { readonly code: 'APPROVALS_FULL'; readonly limit: number }
   | { readonly code: 'APPROVAL_UNKNOWN'; readonly id: string }
   | { readonly code: 'APPROVAL_CLOSED'; readonly id: string; readonly state: ApprovalState }
-  /** The caller answers its own question. */
+  /** The caller tried to approve its own call. */
   | { readonly code: 'APPROVAL_OWN'; readonly id: string; readonly subject: string }
   | { readonly code: 'APPROVAL_ONCE_ONLY'; readonly id: string; readonly tool: string };

@@ -14,7 +14,7 @@ declare global {
  */
 export function exactJson(text: string): { readonly value: unknown } | undefined {
   try {
-    // A reviver takes several times as long as parsing alone, and hardly any text contains such a number.
+    // A reviver takes several times as long as parsing alone, and hardly any text contains such numbers.
     return { value: MAY_BE_LONG.test(text) ? JSON.parse(text, keepNumbers) : JSON.parse(text) };
   } catch {
     return undefined;
@@ -29,7 +29,7 @@ function keepNumbers(_key: string, value: unknown, context?: { readonly source?:
   return isLong && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
 }
 
-/** The same, but each number that a double would not write back as it stands becomes a raw JSON object. */
+/** The same, but every number that would be written differently after parsing becomes a raw JSON object. */
 export function writtenJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: MAY_CHANGE.test(text) ? JSON.parse(text, keepNotation) : JSON.parse(text) };
@@ -66,7 +66,7 @@ export function isMembers(value: unknown): value is Readonly<Record<string, unkn
 }
 
 /** Whether any object in a JSON text has a duplicate key: the text then has more members than its parsed value. */
-export function hasTwins(text: string): boolean {
+export function hasDuplicateKeys(text: string): boolean {
   const read = exactJson(text);
   try {
     return read !== undefined && colonsIn(text) !== membersIn(read.value);

@@ -274,7 +274,7 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
 /** All codes, in the order of the union. */
 export const CAUSE_CODES: readonly CauseCode[] = Object.keys(RECOVERY) as CauseCode[]; // keys of a total record
 
-/** Applies a function to every text in a cause, e.g. to mask or truncate it. The code stays. */
+/** Applies a function to every text in a cause, e.g. to mask or truncate it. The code is kept. */
 export function mapTexts(cause: Cause, change: (text: string) => string): Cause {
   return mapped(cause, change) as Cause; // the same members, of the same types
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts';
 
-/** An error or warning at one place in the config file. */
+/** An error or warning at one position in the config file. */
 export interface ConfigFault {
   readonly level: 'problem' | 'warning';
   readonly line: number;

@@ -65,9 +65,9 @@ const TOO_LITTLE_BYTES = 20 * MB;
 
 /** Checks that the home is usable, private to its owner, and has enough free space. */
 export function checkHome(home: HomeFacts): readonly Finding[] {
-  const place = checkLocation(home);
+  const location = checkLocation(home);
   const others = [...checkMode(home), ...checkExposed(home), ...checkSpace(home), ...checkCatalogFile(home)];
-  return [place, ...others];
+  return [location, ...others];
 }
 
 function checkLocation({ path, is, isWritable }: HomeFacts): Finding {

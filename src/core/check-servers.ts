@@ -47,7 +47,7 @@ export interface ServerFacts {
     | {
         readonly kind: 'down';
         readonly cause: Cause;
-        /** The last lines of its stderr, shown where the cause names no error of it. */
+        /** The last lines of its stderr, shown if the cause contains no error from it. */
         readonly lastWords: readonly string[];
       };
   /** Warnings logged while it started. */
@@ -88,7 +88,7 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
     };
   }
   const { cause, lastWords } = condition;
-  // The cause names the error, where stderr has one.
+  // If stderr has an error, the cause already contains it.
   const lastLines =
     lastWords.length === 0 || 'stderr' in cause ? '' : ` Last output: ${lastWords.join(' / ')}`;
   return {

@@ -32,7 +32,7 @@ export interface FoundServer {
 /** A server to write into Assay's own config file. */
 export interface AddRequest {
   readonly name: string;
-  /** The entry, as `mcp.json` has it. */
+  /** The entry in the format of `mcp.json`. */
   readonly entry: JsonObject;
   readonly overwrite: boolean;
 }
@@ -81,7 +81,7 @@ export interface ConnectRequest {
   readonly name: string;
   /** URL of a running Assay, for an entry without a command. */
   readonly url: string | undefined;
-  /** What an entry with a command shows; a URL says it itself. */
+  /** The tools that an entry with a command exposes; a URL already selects them. */
   readonly view: ViewOptions;
   readonly project: string | undefined;
   /** Proceed even if the client seems not to be installed or another server has the name. */
@@ -92,11 +92,11 @@ export interface ConnectRequest {
 export interface MoveRequest {
   readonly client: string;
   readonly project: string | undefined;
-  /** Names of servers whose entries stay. */
+  /** Names of servers whose entries are kept. */
   readonly except: readonly string[];
 }
 
-/** The entries taken out of a client's files, because Assay has the same servers. */
+/** The entries removed from a client's files because Assay has the same servers. */
 export interface MoveReport {
   readonly client: string;
   readonly files: readonly { readonly path: string; readonly names: readonly string[] }[];

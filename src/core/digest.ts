@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, exactJson, hasTwins, writtenJson } from './canonical-json.ts';
+import { canonicalJson, exactJson, hasDuplicateKeys, writtenJson } from './canonical-json.ts';
 
 /** The first `length` hexadecimal digits of the SHA-256 of a text. */
 export function shortHash(text: string, length: number): string {
@@ -27,20 +27,20 @@ function digestOfRead(read: { readonly value: unknown } | undefined): string | u
 
 /**
  * SHA-256 of a definition, in hexadecimal: of its canonical form if it is JSON. A text with duplicate keys is hashed
- * byte for byte, because readers differ in which of the two they take.
+ * byte for byte, because parsers differ in which of the two they use.
  */
 export function digestOfDefinition(text: string): string {
-  return (hasTwins(text) ? undefined : digestOfJson(text)) ?? sha256(text);
+  return (hasDuplicateKeys(text) ? undefined : digestOfJson(text)) ?? sha256(text);
 }
 
-/** Longer arguments are hashed as written: parsing them with exact numbers would hold up all other clients. */
+/** Longer arguments are hashed as written: parsing them with exact numbers would delay all other clients. */
 const MAX_PARSED_LENGTH = 64 * 1024;
 
 /**
- * The same for arguments of a call, but numbers count as written: an approval of 0.1 is none of
- * 0.10000000000000000555, which a double rounds to 0.1 and a server may not.
+ * The same for arguments of a call, but numbers count as written: an approval of 0.1 does not cover
+ * 0.10000000000000000555, which a double rounds to 0.1 but a server may not.
  */
 export function digestOfArguments(text: string): string {
-  const isRead = text.length <= MAX_PARSED_LENGTH && !hasTwins(text);
+  const isRead = text.length <= MAX_PARSED_LENGTH && !hasDuplicateKeys(text);
   return (isRead ? digestOfRead(writtenJson(text)) : undefined) ?? sha256(text);
 }

@@ -204,7 +204,7 @@ export function rpcErrorOf(
   return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: dataOf(bounded(refusal)) };
 }
 
-/** Refusals that are about what a model wants to do, and not about its request. */
+/** Refusals about what a model wants to do, not about the form of its request. */
 const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
   'CALL_REFUSED',
   'SANDBOX_UNAVAILABLE',
@@ -214,12 +214,12 @@ const FOR_MODELS: ReadonlySet<RefusalCode> = new Set([
   'APPROVALS_FULL',
 ]);
 
-/** Member of `_meta` of a tool's result that holds the refusal, with the code. */
+/** Member of a tool result's `_meta` that holds the refusal with its code. */
 const REFUSAL_MEMBER = 'assay/refusal';
 
 /**
- * A refusal as the result of a tool: clients need not show errors of the protocol to models, but models should read why
- * they may not do something. Undefined if it is an error of the protocol.
+ * A refusal as a tool result: clients need not show protocol errors to models, but models should read why they may not
+ * do something. Undefined if the refusal is a protocol error.
  */
 export function toolErrorOf(refusal: Refusal): JsonObject | undefined {
   if (!FOR_MODELS.has(refusal.code)) return undefined;
@@ -227,7 +227,7 @@ export function toolErrorOf(refusal: Refusal): JsonObject | undefined {
   return { content, isError: true, _meta: { [REFUSAL_MEMBER]: dataOf(bounded(refusal)) } };
 }
 
-/** The code of a refusal that came as the result of a tool. */
+/** The code of a refusal that arrived as a tool result. */
 export function toolErrorCodeIn({ _meta: meta }: JsonObject): RefusalCode | undefined {
   return isJsonObject(meta) ? refusalCodeIn({ data: meta[REFUSAL_MEMBER] }) : undefined;
 }

@@ -12,7 +12,7 @@ export function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -21,7 +21,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Empty where the text is not a JSON object. */
+/** Empty if the text is not a JSON object. */
 export function parsedObject(text: string): JsonObject {
   const value = parsedJson(text);
   return isJsonObject(value) ? value : {};

@@ -106,9 +106,9 @@ export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What is wrong with an entry that somebody wrote. */
+/** A fault in an entry that someone wrote. */
 export interface EntryFault {
-  /** Its member, such as `auth.type`; empty: its name. */
+  /** The faulty member, such as `auth.type`; empty for the name of the entry. */
   readonly field: string;
   /** A sentence. */
   readonly reason: string;

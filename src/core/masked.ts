@@ -56,13 +56,13 @@ const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
  * something else; the value of other options used for credentials is shown unless it looks like a secret.
  */
 function isValueOf(option: string, arg: string): boolean {
-  if (option === '-p') return !isPlace(arg);
+  if (option === '-p') return !isPathOrNumber(arg);
   if (/^-[PtkawsuU]$/.test(option)) return looksSecret(arg);
   return option.startsWith('-') && !option.includes('=') && SECRETIVE.test(option);
 }
 
 /** A path, file name, scoped package, number, version, or container port mapping. */
-function isPlace(arg: string): boolean {
+function isPathOrNumber(arg: string): boolean {
   return (
     PATH.test(arg) || /^@[\w.-]+\//.test(arg) || /^[\d.:]+(?:\/(?:tcp|udp))?$/.test(arg) || FILE.test(arg)
   );
@@ -100,7 +100,7 @@ function masked(arg: string): string {
   if (/^[\w-]+:\s/.test(arg)) return maskedHeader(arg);
   if (LONG_WORD.test(arg) && /\d/.test(arg) && /[a-z]/i.test(arg)) return MASK;
   // As in `mysql -psecret`; `-project` is an option.
-  if (/^-p(?![A-Za-z-]*$)/.test(arg) && !isPlace(arg.slice(2))) return `-p${MASK}`;
+  if (/^-p(?![A-Za-z-]*$)/.test(arg) && !isPathOrNumber(arg.slice(2))) return `-p${MASK}`;
   return arg
     .replace(/\b(Bearer|Basic)\s+\S+/gi, `$1 ${MASK}`)
     .replace(/:\/\/[^\s/@]{1,400}@/g, `://${MASK}@`)

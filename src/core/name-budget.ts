@@ -2,8 +2,8 @@ import { shortHash } from './digest.ts';
 import { parsedObject } from './json-object.ts';
 
 /**
- * Clients that leave out or fail on tools whose name is too long together with what they put before it. Counted with
- * the name "assay", by which `assay connect` enters itself.
+ * Clients that omit or fail on tools whose name is too long including the client's own prefix. The prefix is counted
+ * with the name "assay", which `assay connect` uses for its entry.
  */
 const BUDGETS: readonly (readonly [client: RegExp, maxLength: number])[] = [
   // 60 characters with the server's name: https://github.com/ComposioHQ/composio/issues/2788
@@ -14,7 +14,7 @@ const BUDGETS: readonly (readonly [client: RegExp, maxLength: number])[] = [
 
 export const NAME_BUDGETS: readonly number[] = BUDGETS.map(([, maxLength]) => maxLength);
 
-/** The longest tool name that a client can use. `info`: JSON text of its name and version. Undefined: any length. */
+/** Maximum length of a tool name for a client. `info`: JSON text of its name and version. Undefined if unlimited. */
 export function nameBudgetOf(info: string | undefined): number | undefined {
   if (info === undefined) return undefined;
   const { name } = parsedObject(info);
@@ -22,9 +22,9 @@ export function nameBudgetOf(info: string | undefined): number | undefined {
 }
 
 /**
- * Shorter names for those that are longer than `maxLength`. Words in the middle are left out: the server's name and a
- * verb tend to come first, the object last. If that leaves too little, or the same of two, the name ends in a hash.
- * Depends on the set of names only, so that each keeps its short name.
+ * Shortens the names that are longer than `maxLength`, by leaving out words in the middle: the server's name and a verb
+ * tend to come first, the object last. If too little is left, or two names become equal, the name ends in a hash.
+ * Depends on the set of names only, so short names are stable.
  */
 export function shortNames(names: readonly string[], maxLength: number): ReadonlyMap<string, string> {
   const taken = new Map<string, number>();

@@ -3,7 +3,7 @@ export interface AllowedHost {
   /** In lower case, without brackets. With `isBelow`: any host below this one. */
   readonly host: string;
   readonly isBelow: boolean;
-  /** Undefined: any. */
+  /** Undefined if any port is allowed. */
   readonly port: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface Destination {
 
 const HOST = /^(?:\[([\da-f:.]+)\]|(\*\.)?([a-z\d_](?:[a-z\d_.-]*[a-z\d_])?)\.?)(?::(\d{1,5}))?$/;
 
-/** Reads `api.example.com`, `*.example.com`, `[::1]:8080`. Undefined: it is nothing of the kind. */
+/** Parses `api.example.com`, `*.example.com`, `[::1]:8080`. Undefined if the text has another form. */
 export function readAllowedHost(text: string): AllowedHost | undefined {
   const [, address, star, name, port] = HOST.exec(text.toLowerCase()) ?? [];
   const host = address ?? name;
@@ -23,7 +23,7 @@ export function readAllowedHost(text: string): AllowedHost | undefined {
   return { host, isBelow: star !== undefined, port: number };
 }
 
-/** Reads `host:port`, as a client asks a proxy for it. Undefined: it is nothing of the kind. */
+/** Parses `host:port`, the target of a proxy request. Undefined if the text has another form. */
 export function readDestination(text: string): Destination | undefined {
   const found = readAllowedHost(text);
   if (found?.port === undefined || found.isBelow) return undefined;
@@ -31,8 +31,8 @@ export function readDestination(text: string): Destination | undefined {
 }
 
 /**
- * Whether a list allows a destination: `named`, if it names that very host, which may then be at a private address;
- * `any`, if it is one of many. An absent list allows any.
+ * Whether a list allows a destination: `named` if it names the exact host, which may then be at a private address;
+ * `any` if a wildcard matches. An absent list allows any.
  */
 export function allowanceOf(
   { host, port }: Destination,

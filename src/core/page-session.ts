@@ -6,16 +6,16 @@ export const LINK_MS: number = 10 * 60_000;
 export const IDLE_MS: number = 12 * 60 * 60_000;
 /** A session ends this long after sign-in, however much it is used. */
 export const SESSION_MS: number = 7 * 24 * 60 * 60_000;
-/** Open links, and sessions of one credential; the oldest make room. */
+/** Maximum number of open links, and of sessions of one credential; the oldest are dropped first. */
 export const MAX_SESSIONS = 20;
 
-/** A person who signs in by a link has the machine, so may do what a token of scope `admin` may do. */
+/** A person who signs in with a link has access to the machine, so they get the scope `admin`. */
 export const LINK_HOLDER: { readonly subject: string; readonly scopes: readonly Scope[] } = {
   subject: OPERATOR.subject,
   scopes: ['admin'],
 };
 
-/** The path of the pages, where a link leads. */
+/** The path of the pages, to which a sign-in link points. */
 export const PAGES_PATH = '/admin';
 
 /** The code is in the fragment, which browsers never send, so no log, proxy or link preview sees it. */

@@ -33,7 +33,7 @@ export function isRecordKind(kind: string): kind is RecordKind {
   return Object.hasOwn(RECORD_VERSIONS, kind);
 }
 
-/** Returns the error at this place, as the end of a sentence. */
+/** Returns the error at this position, as the end of a sentence. */
 type Check = (value: unknown, at: string) => string | undefined;
 
 const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is not a string`);

@@ -97,7 +97,7 @@ export interface ToolsetReader {
   readonly leftOut: LeftOut[];
 }
 
-/** Reads one toolset; errors are reported at their place. */
+/** Reads one toolset; errors are reported at their position. */
 export function readToolset(
   { position, name: namePosition }: ToolsetPosition,
   { nowMs, leftOut }: ToolsetReader,

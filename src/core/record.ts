@@ -95,7 +95,7 @@ export interface TokenPreferencesRecord {
   readonly preferences: Readonly<Record<string, SettingValue>>;
 }
 
-/** The rules of operators, beside those of the config file. */
+/** Operators' rules, in addition to those of the config file. */
 export interface PolicyRulesRecord {
   readonly rules: readonly PolicyRule[];
 }

@@ -3,10 +3,10 @@ import type { Cause } from './cause.ts';
 import type { SandboxGap, TwinRights } from './sandbox.ts';
 import type { Denial } from './sandbox-denial.ts';
 
-/** A call of a tool that its server may have carried out, although there is no result. */
+/** A call that its server may have executed although there is no result. */
 export interface SentCall {
   readonly effect: 'unknown';
-  /** How often it was sent. */
+  /** Number of times it was sent. */
   readonly times: number;
   /** Whether the tool is read-only or idempotent, so that the call can be repeated. */
   readonly mayRepeat: boolean;
@@ -83,7 +83,7 @@ export type Refusal =
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: Cause }
   /** The tool is read-only, and the machine cannot run it with only these rights. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly server: string; readonly gap: SandboxGap }
-  /** The tool is read-only, and its sandbox stopped what it tried. */
+  /** The tool is read-only, and its sandbox denied an attempt. */
   | {
       readonly code: 'SANDBOX_DENIED';
       readonly server: string;
@@ -205,9 +205,9 @@ export type Refusal =
   | { readonly code: 'TOOL_DRIFTED'; readonly tool: string }
   | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }
-  /** `transport`: of the server, which no command starts. */
+  /** `transport`: the server's transport, which is not a command. */
   | { readonly code: 'VERIFICATION_UNSUPPORTED'; readonly server: string; readonly transport: string }
-  /** `server`: which is being verified. */
+  /** `server`: the server that is being verified. */
   | { readonly code: 'VERIFICATION_RUNNING'; readonly server: string }
   /** `reason`: sentences. */
   | { readonly code: 'VERIFICATION_FAILED'; readonly server: string; readonly reason: string }
@@ -245,7 +245,7 @@ export type Refusal =
   | {
       readonly code: 'REF_UNKNOWN';
       readonly ref: string;
-      /** The name of a tool that is most like it. */
+      /** The most similar tool name. */
       readonly nearest?: string;
       /** Further unknown refs of the same request. */
       readonly others?: readonly UnknownRef[];

@@ -1,10 +1,10 @@
 import type { TwinRights } from './sandbox.ts';
 
-/** Something that a sandbox refused to a read-only tool. */
+/** An action that a sandbox denied to a read-only tool. */
 export interface Denial {
-  /** `write`: a change of files. `connect`: a connection, or the look-up of a host. */
+  /** `write`: a change of files. `connect`: a connection, or the lookup of a host. */
   readonly kind: 'write' | 'connect';
-  /** Path, host or address. Absent if it is not known. */
+  /** Path, host or address. Absent if unknown. */
   readonly target?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface ObservedDenial extends Denial {
   readonly atMs: number;
 }
 
-/** A longer text is not searched: error messages are short. */
+/** Longer texts are not searched: error messages are short. */
 export const MAX_DENIAL_TEXT: number = 16 * 1024;
 const MAX_TARGET_LENGTH = 300;
 
@@ -38,8 +38,8 @@ const CONNECT: readonly RegExp[] = [
 ];
 
 /**
- * What a text of a server says was refused to it. A server may say anything, so this is a reason to look closer, and no
- * evidence. Undefined if the text says nothing of the kind.
+ * The denial that a server's text reports. A server may write anything, so this is a hint and not evidence. Undefined
+ * if the text reports none.
  */
 export function denialIn(text: string, rights: TwinRights): Denial | undefined {
   if (text.length > MAX_DENIAL_TEXT) return undefined;
@@ -55,7 +55,7 @@ export function denialIn(text: string, rights: TwinRights): Denial | undefined {
   return undefined;
 }
 
-/** The line around an error, as it names its file before or behind the message. */
+/** The line around an error, which may name its file before or after the message. */
 function near(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at) + 1, at - MAX_TARGET_LENGTH);
   const end = text.indexOf('\n', at);
@@ -70,13 +70,13 @@ function shortened(target: string | undefined): string | undefined {
     : `${target.slice(0, MAX_TARGET_LENGTH)}…`;
 }
 
-/** What was refused, as the end of a sentence, such as `changing "/data/notes.txt"`. */
+/** The denied action, as the end of a sentence, such as `changing "/data/notes.txt"`. */
 export function denialText({ kind, target }: Denial): string {
   if (kind === 'write') return target === undefined ? 'changing files' : `changing ${JSON.stringify(target)}`;
   return target === undefined ? 'connecting to the network' : `connecting to ${JSON.stringify(target)}`;
 }
 
-/** The rule by which it was refused, as a clause. */
+/** The rule that denied it, as a clause. */
 export function denialRule({ kind }: Denial, rights: TwinRights): string {
   if (kind === 'write') return 'a read-only tool cannot change files';
   return rights === 'read'

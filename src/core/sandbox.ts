@@ -1,6 +1,9 @@
 import type { ResolvedHint, ResolvedHints } from './hints/resolve.ts';
 
-/** Which processes of a stdio server run in a sandbox: a second one for its read-only tools, or all. Absent: none. */
+/**
+ * Which processes of a stdio server run in a sandbox: `twin`, a second one for its read-only tools; `strict`, all.
+ * Absent: none.
+ */
 export type SandboxMode = 'twin' | 'strict';
 
 export const SANDBOX_MODES: readonly SandboxMode[] = ['twin', 'strict'];
@@ -17,8 +20,8 @@ export type TwinRights = Exclude<SandboxRights, 'write_roots'>;
 export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
 /**
- * What an operator accepts of a server's sandbox: that its twin does not share the state that its tools keep in memory,
- * and Node's permission model where there is no sandbox.
+ * Limitations that an operator accepts: that a twin does not share the state that the server's tools keep in memory, or
+ * Node's permission model if there is no sandbox.
  */
 export type SandboxConcession = 'separate_state' | 'node_permission';
 
@@ -27,7 +30,7 @@ export const SANDBOX_CONCESSIONS: readonly SandboxConcession[] = ['separate_stat
 /** Why there is no sandbox: what the machine lacks, or that the tools of a server keep `state` in memory. */
 export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'state' | SandboxLack;
 
-/** What a sandbox does without: to watch what is refused in it, and to limit the number of its processes. */
+/** Features that a sandbox lacks: recording denials, or limiting the number of processes. */
 export type SandboxLack = 'strace' | 'process_limit';
 
 /** What a machine can enforce. */
@@ -37,9 +40,9 @@ export type SandboxSupport =
   | { readonly canEnforce: false; readonly gap: SandboxGap; readonly isOnNode?: boolean };
 
 /**
- * The rights with which a call of a tool runs on the twin of its server. Undefined: its calls go to the server itself. A
- * claim that only takes rights away is held to, whoever makes it and whatever was observed, and also if a server takes it
- * back, until that is reviewed: else a server could give itself rights.
+ * The rights with which calls of a tool run on the twin of its server. Undefined if its calls go to the server itself.
+ * A claim that only removes rights is enforced whoever made it and whatever was observed, even if the server withdraws
+ * it, until that is reviewed: otherwise a server could grant itself rights.
  */
 export function twinRightsOf(hints: ResolvedHints): TwinRights | undefined {
   if (!isHeldToReading(hints)) return undefined;
@@ -52,18 +55,18 @@ function isHeldTo(hint: ResolvedHint, value: boolean): boolean {
   return claims(hint, value) || (hint.isTakenBack === true && !isOperators);
 }
 
-/** Whether calls of a tool must not write, because it is read-only by what it claims, or claimed before a review. */
+/** Whether calls of a tool must not write, because it claims to be read-only, or did until an unreviewed change. */
 export function isHeldToReading({ readOnlyHint }: ResolvedHints): boolean {
   return isHeldTo(readOnlyHint, true);
 }
 
-/** What was observed aside, since it would give a tool more rights. */
+/** Whether a hint claims a value. Ignores observations, since they would give a tool more rights. */
 function claims({ effective: { value: current, by }, contradiction }: ResolvedHint, value: boolean): boolean {
   const isObserved = contradiction !== undefined || (by.kind === 'implied' && by.by.kind === 'observed');
   return current === value || isObserved;
 }
 
-/** What holds for the calls of one tool, whatever its code does. */
+/** What is enforced for the calls of a tool, whatever its code does. */
 export const GUARANTEES = [
   'none',
   'read',
@@ -107,7 +110,7 @@ const NODE_TEXTS: Readonly<Record<TwinRights, string>> = {
     "Node's permission model keeps it from changing files and starting programs; its network is not restricted. This is weaker than a sandbox: Node does not promise to stop code that is made to break out.",
 };
 
-/** Of a read-only function. */
+/** The guarantee for a read-only function. */
 export const READING_FUNCTION: GuaranteeView = {
   kind: 'none',
   text: 'No sandbox, but Node keeps its process from writing files.',

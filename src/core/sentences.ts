@@ -14,7 +14,7 @@ export function sentenceOf(refusal: Refusal): string {
   return printable(SENTENCES[refusal.code](bounded(refusal) as never));
 }
 
-/** `config_file` in readable form. */
+/** `config_file` as readable words. */
 export function inWords(value: string): string {
   return value.replaceAll('_', ' ');
 }
@@ -261,7 +261,7 @@ const SENTENCES: Sentences = {
     `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change or remove it there.`,
 };
 
-/** By transport. */
+/** Why a server cannot be verified, by transport. */
 const UNVERIFIABLE: Readonly<Record<string, string>> = {
   http: 'it runs elsewhere, where its effects cannot be seen. Run `assay verify -- COMMAND` where its program is',
   openapi: 'its tools are requests to a remote API, whose effects cannot be seen',
@@ -275,9 +275,9 @@ const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } a
 function fieldErrorsIn(fieldErrors: readonly FieldError[]): string {
   const [first] = fieldErrors;
   if (first === undefined) return 'it is invalid';
-  const place = first.at === '' ? '' : `${quote(first.at)}: `;
+  const location = first.at === '' ? '' : `${quote(first.at)}: `;
   const others = fieldErrors.length - 1;
-  return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more error')}`}`;
+  return `${location}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more error')}`}`;
 }
 
 /** Untrusted text within a sentence: on one line, escaped, already truncated. */

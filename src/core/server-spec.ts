@@ -19,7 +19,7 @@ export type Transport =
       readonly roots?: readonly string[];
       /** Hosts that its sandboxed processes may connect to. Absent: all at public addresses. */
       readonly network?: readonly string[];
-      /** Absent: nothing. */
+      /** Limitations of its sandbox that the operator accepts. Absent: none. */
       readonly sandboxAccepts?: readonly SandboxConcession[];
     }
   | {
@@ -31,7 +31,7 @@ export type Transport =
       readonly auth?: AuthSpec;
     }
   | {
-      /** Assay's own code-search server, in a process like that of any other. */
+      /** Assay's own code-search server, in a separate process like any other server. */
       readonly kind: 'codebase';
       readonly command: string;
       readonly args: readonly string[];
@@ -65,7 +65,7 @@ export type BuiltInTransport =
       readonly modules: readonly FunctionModuleSpec[];
     };
 
-/** What operators write one by one. */
+/** The tools and modules that operators create individually. */
 export type CustomTools = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
 
 export type TransportOf<K extends Transport['kind']> = Extract<Transport, { readonly kind: K }>;

@@ -1,6 +1,6 @@
 import type { Refusal } from './refusal.ts';
 
-/** The headers that decide about a session cookie. */
+/** The parts of a request that decide whether its session cookie counts. */
 export interface CookieRequest {
   readonly method: string;
   readonly host: string | undefined;
@@ -57,7 +57,9 @@ export function setCookie(
 /** Only the host itself can set a cookie of this name, over https (RFC 6265bis, section 4.1.3.2). */
 const SECURE_PREFIX = '__Host-';
 
-/** Cookies do not tell ports apart, so that the name does it: two gateways on one machine would sign each other out. */
+/**
+ * Cookies do not distinguish ports, so the name does: otherwise two gateways on one machine would sign each other out.
+ */
 function cookieName(host: string | undefined): string {
   const port = /:(\d{1,5})$/.exec(host ?? '')?.[1];
   return port === undefined ? 'assay_session' : `assay_session_${port}`;

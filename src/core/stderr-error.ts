@@ -3,15 +3,15 @@ const MAX_ERROR_LENGTH = 300;
 
 /**
  * The line that says why a process failed, chosen from what it wrote to stderr: an exception, else a line that reports
- * an error, else the last line that is neither a stack frame nor part of a usage text. Without control characters, and
- * cut to a readable length. Undefined if there is none.
+ * an error, else the last line that is neither a stack frame nor part of a usage text. Control characters are removed,
+ * and it is cut to a readable length. Undefined if there is none.
  */
 export function errorLineOf(lines: readonly string[]): string | undefined {
   const cleaned = lines.map((line) => messageIn(withoutControls(line)));
   const told = cleaned.filter((line) => line.trim() !== '' && !NOISE.test(line));
   const found =
     told.findLast((line) => EXCEPTION.test(line)) ??
-    // npm explains an error in many lines, of which the first says what it is.
+    // npm explains an error in many lines; the first names it.
     told.find((line) => NPM_ERROR.test(line)) ??
     told.findLast((line) => MARKED.test(line)) ??
     told.findLast((line) => TELLING.test(line)) ??
@@ -34,7 +34,7 @@ const MARKED =
   /(?:\b(?:error|fatal|critical|panic)\b\W*[:\]|]|\[(?:error|fatal)\]|: (?:command )?not found$)/i;
 const TELLING =
   /\b(?:error|fail(?:ed|ure)?|fatal|cannot|can't|could not|couldn't|unable|missing|required|must (?:be|have|set|provide)|not (?:found|set|defined|provided|configured)|no such|denied|invalid|unauthorized|refused)\b/i;
-/** Stack frames, code excerpts with their markers, and what runtimes and npx print behind an error. */
+/** Stack frames, code excerpts with their markers, and what runtimes and npx print after an error. */
 const NOISE =
   /^(?:\s+at |\s*File "|\s*\^+\s*$|Node\.js v\d|Traceback \(|node:internal\/|npm (?:notice|warn)\b|\s*[{}[\]()]+[,;]?$|\s*\.\.\. \d+ )/;
 const USAGE = /^(?:\s*usage\b|\s+-{1,2}\w|\s+<|options:|commands:|\s{4,}\S)/i;

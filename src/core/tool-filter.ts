@@ -24,7 +24,7 @@ export function unmatchedPatterns(
   return [...allow, ...deny].filter((pattern) => !names.some((name) => matchesGlob(pattern, name)));
 }
 
-/** Matches in time linear in each segment: after a `*`, the first place where the next segment fits is as good as any. */
+/** Matches in time linear in each segment: after a `*`, the first match of the next segment is as good as any. */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -24,9 +24,9 @@ interface ToolJson {
   readonly refId?: string;
   /** JSON text exactly as the server wrote it: parsing and rewriting it could change its numbers. */
   readonly definition?: string;
-  /** Of a whole server: tools that were removed. Absent if there are none. */
+  /** For a whole server: tools that were removed. Absent if there are none. */
   readonly except?: readonly string[];
-  /** Of a whole server: tools that are not new. Absent until the server has listed its tools. */
+  /** For a whole server: tools that are not new. Absent until the server has listed its tools. */
   readonly known?: readonly string[];
 }
 

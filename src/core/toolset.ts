@@ -96,7 +96,7 @@ export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Resu
 }
 
 /**
- * Removes a tool; of a server that is in the toolset as a whole, it is left out from then on. Its notes are kept and
+ * Removes a tool. If its server is in the toolset as a whole, the tool is excluded from then on. Its notes are kept and
  * reappear if the tool is added again.
  */
 export function withoutTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
@@ -142,16 +142,17 @@ export function withNotes(
 /** Changes one note; if `change` returns undefined, the note is deleted. NOTE_UNKNOWN if there is none. */
 export function changeNote(
   toolset: Toolset,
-  place: { readonly namespacedName: string; readonly name: string },
+  position: { readonly namespacedName: string; readonly name: string },
   change: (note: Note) => Note | undefined,
 ): Result<Toolset, Refusal> {
-  const before = notesOf(toolset, place.namespacedName);
-  const found = before.find(({ name }) => name === place.name);
-  if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
+  const before = notesOf(toolset, position.namespacedName);
+  const found = before.find(({ name }) => name === position.name);
+  if (found === undefined)
+    return err({ code: 'NOTE_UNKNOWN', tool: position.namespacedName, note: position.name });
   const changed = change(found);
   if (changed === found) return ok(toolset);
   const notes = before.flatMap((note) => (note !== found ? [note] : changed === undefined ? [] : [changed]));
-  return ok(withNotesOf(toolset, place.namespacedName, notes));
+  return ok(withNotesOf(toolset, position.namespacedName, notes));
 }
 
 /** Releases the matching held notes to models. Returns the same toolset if there are none. */
@@ -166,7 +167,7 @@ export function acceptNotes(
     ),
   }));
   const isSame = toolNotes.every(({ notes }, at) =>
-    notes.every((note, place) => note === toolset.toolNotes[at]?.notes[place]),
+    notes.every((note, index) => note === toolset.toolNotes[at]?.notes[index]),
   );
   return isSame ? toolset : { ...toolset, toolNotes };
 }
@@ -174,14 +175,15 @@ export function acceptNotes(
 /** Moves a note to another position, counted from 0. */
 export function moveNote(
   toolset: Toolset,
-  place: { readonly namespacedName: string; readonly name: string },
+  position: { readonly namespacedName: string; readonly name: string },
   to: number,
 ): Result<Toolset, Refusal> {
-  const before = notesOf(toolset, place.namespacedName);
-  const found = before.find(({ name }) => name === place.name);
-  if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
+  const before = notesOf(toolset, position.namespacedName);
+  const found = before.find(({ name }) => name === position.name);
+  if (found === undefined)
+    return err({ code: 'NOTE_UNKNOWN', tool: position.namespacedName, note: position.name });
   const others = before.filter((note) => note !== found);
-  return ok(withNotesOf(toolset, place.namespacedName, others.toSpliced(to, 0, found)));
+  return ok(withNotesOf(toolset, position.namespacedName, others.toSpliced(to, 0, found)));
 }
 
 /** Which toolsets models may change, delete and annotate. */

@@ -34,7 +34,9 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Whether a person's browser asks, which names HTML explicitly; programs send nothing, JSON or any type. */
+/**
+ * Whether the request comes from a browser, which names HTML explicitly; programs send no Accept header, JSON or any type.
+ */
 export function prefersHtml(accept: string | undefined): boolean {
   return accept !== undefined && /\btext\/html\b/i.test(accept);
 }

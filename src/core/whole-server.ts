@@ -66,7 +66,7 @@ export function withAgain(whole: WholeServer, namespacedName: string): WholeServ
   return { ...whole, except: whole.except.filter((name) => name !== tool) };
 }
 
-/** Records tools that are not new any more. */
+/** Records tools as no longer new. */
 export function withKnown(whole: WholeServer, tools: readonly string[]): WholeServer {
   const known = new Set([...(whole.known ?? []), ...tools]);
   return known.size === whole.known?.length ? whole : { ...whole, known: [...known] };

@@ -3,13 +3,13 @@ import { BlockList, isIP } from 'node:net';
 
 /**
  * The kind of network that an address belongs to. `metadata`: services that hand out credentials to cloud machines.
- * `reserved`: not the address of a single machine. /
+ * `reserved`: not the address of a single machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
 /**
  * An IPv6 address that embeds an IPv4 address is classified as that one, since a gateway may extract and connect to it.
- * Deprecated forms stay reserved, unless the embedded address is worse. /
+ * Deprecated forms stay reserved, unless the embedded address is worse.
  */
 export function reachOf(address: string): Reach {
   const [bare = ''] = address.replace(/^\[(.*)\]$/, '$1').split('%');

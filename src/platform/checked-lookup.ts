@@ -31,7 +31,7 @@ export interface ConnectionRules {
 /**
  * A lookup for use at connection time. The connection uses the very addresses that were checked, so a second DNS answer
  * cannot lead elsewhere. Of several addresses, the allowed ones are used. Literal addresses bypass the lookup and must
- * be checked beforehand. /
+ * be checked beforehand.
  */
 export function checkedLookup({ reaches, resolve = SYSTEM, onAllowed }: ConnectionRules): LookupFunction {
   return (hostname, options, callback) => {

@@ -14,7 +14,7 @@ export interface ChildOptions {
   readonly inherits?: 'environment' | 'language';
   /**
    * Data that the child can read from descriptor 3. With it, the child gets none of the descriptors that Assay
-   * inherited. If absent, the child has no descriptor 3. /
+   * inherited. If absent, the child has no descriptor 3.
    */
   readonly input3?: Buffer;
   /** Receives the handles that the child sends over Node's IPC channel, which is closed after `handles` messages. */
@@ -219,7 +219,7 @@ let covers: readonly ('ignore' | number)[] | undefined;
 
 /**
  * Descriptors from 4 on: replaces each one that Assay inherited by `/dev/null`, since Node would pass it on to every
- * child. They do not change after startup. /
+ * child. They do not change after startup.
  */
 function foreign(): readonly ('ignore' | number)[] {
   return (covers ??= coversOf(readdirSync('/proc/self/fdinfo').map(Number).filter(isInherited)));

@@ -46,7 +46,7 @@ signal KILL
 
 /**
  * The process groups that must not outlive Assay. A small shell in its own session ends them when Assay cannot: after
- * SIGKILL, out of memory, or a crash of Node. The shell exits right after Assay. /
+ * SIGKILL, out of memory, or a crash of Node. The shell exits right after Assay.
  */
 export class Reaper {
   readonly #groups = new Set<number>();

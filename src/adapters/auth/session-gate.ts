@@ -41,7 +41,7 @@ const UNUSABLE: Result<never, Refusal> = err({ code: 'LINK_UNUSABLE' });
 /**
  * The sessions of browsers, for all replicas on one store. Reads nothing before the first browser connects. While the
  * store is unreadable, the sessions last read remain valid, as tokens do. Whoever opens it closes it, before the store.
- * /
+ *
  */
 export class SessionGate implements PageSessions {
   readonly #options: SessionGateOptions;

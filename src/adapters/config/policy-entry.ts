@@ -17,7 +17,7 @@ const POLICY = 'policy';
 
 /**
  * `policy` of a config. A file with an invalid rule is rejected as a whole: skipping a rule that refuses would allow
- * calls that its author wants refused. /
+ * calls that its author wants refused.
  */
 export function readPolicy(node: Node): Result<readonly PolicyRule[], SyntaxFault> {
   const twice = repeatedKey(node);

@@ -94,7 +94,7 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 
 /**
  * A seccomp filter that denies calls that could lead out of the sandbox or reach sockets of other programs: read-only
- * mounts do not restrict Unix sockets. Undefined if the architecture is not supported. /
+ * mounts do not restrict Unix sockets. Undefined if the architecture is not supported.
  */
 export function confinementFilter(architecture: string): Buffer | undefined {
   const arch = ARCHITECTURES[architecture];

@@ -24,7 +24,7 @@ export interface Enforcement {
 
 /**
  * Root is exempt from `ulimit`, so its sandboxes run in a process namespace with a limited number of ids. The kernel
- * assigns ids below 300 only once, so 512 to 812 processes can run. /
+ * assigns ids below 300 only once, so 512 to 812 processes can run.
  */
 const MAX_PID = 812;
 const LIMIT_ARGS: readonly string[] = [

@@ -5,7 +5,7 @@ import { NetworkGate, type NetworkRules } from './network-gate.ts';
 
 /**
  * Runs first in the sandbox: listens on its loopback interface, passes that socket to Assay, and is replaced by the
- * server once Assay has closed the channel. /
+ * server once Assay has closed the channel.
  */
 const LISTEN_FIRST = `
 const { createServer } = require('node:net');

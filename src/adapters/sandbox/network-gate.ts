@@ -25,7 +25,7 @@ const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-co
 
 /**
  * A sandbox's only network access: an HTTP proxy on a socket that listens inside its network namespace. Addresses are
- * checked before a connection is made. /
+ * checked before a connection is made.
  */
 export class NetworkGate {
   readonly #rules: NetworkRules;

@@ -11,7 +11,7 @@ const HTTP_PORT = 80;
 
 /**
  * Runs first in the sandbox: listens on the ports of DNS and HTTP, passes the sockets to Assay, and is replaced by the
- * server. If the ports are taken, queries remain unanswered. /
+ * server. If the ports are taken, queries remain unanswered.
  */
 const TAKE_PORTS = `
 const { createServer } = require('node:net');
@@ -42,7 +42,7 @@ const MAX_URL = 300;
 
 /**
  * Answers in a network namespace without outside access: each queried name gets its own address, where HTTP requests
- * are recorded and refused. /
+ * are recorded and refused.
  */
 export class NetworkSink {
   readonly #addresses = new Map<string, string>();

@@ -48,7 +48,7 @@ async function tryNode(preload: string): Promise<boolean> {
 
 /**
  * The command under Node's permission model, run by the Node that runs Assay. Undefined if it runs no script with Node,
- * if its options could widen the permissions, or if access to files or hosts cannot be denied as required. /
+ * if its options could widen the permissions, or if access to files or hosts cannot be denied as required.
  */
 export async function underNodePermission(
   { command, args, cwd, env, network }: Command,

@@ -14,7 +14,7 @@ const CLASSES: readonly (readonly [NoiseClass, RegExp])[] = [
 /**
  * The harmless purpose that a name suggests, for a path relative to its declared folder but with a leading `/`. A name
  * proves nothing, since servers choose their names. The WAL of a SQLite database holds data, so it does not count as
- * noise. /
+ * noise.
  */
 export function noiseClass(path: string): NoiseClass | undefined {
   return CLASSES.find(([, pattern]) => pattern.test(path))?.[0];

@@ -15,7 +15,7 @@ type Original = (path: string) => Promise<StateEntry | undefined>;
 
 /**
  * The state with SQLite databases as their readers see them: data that is only in a write-ahead log is committed too.
- * The merged logs are left out. /
+ * The merged logs are left out.
  */
 export async function withDatabaseLogs(state: State, original: Original): Promise<State> {
   const whole = new Map(state);
@@ -49,7 +49,7 @@ function mergedEntry(entry: StateEntry | undefined, log: StateEntry | undefined)
 
 /**
  * A database file with the committed pages of its write-ahead log (sqlite.org/fileformat2.html#walformat). Undefined if
- * the log belongs to another database or contains no commit. /
+ * the log belongs to another database or contains no commit.
  */
 export function withLog(database: Buffer, log: Buffer): Buffer | undefined {
   if (log.length < WAL_HEADER_BYTES || !MAGIC.includes(log.readUInt32BE(0))) return undefined;

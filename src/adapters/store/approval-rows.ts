@@ -139,7 +139,7 @@ function ofTool(trx: Trx, { subject, toolKey, digest }: ApprovalBinding) {
 
 /**
  * Removes approvals that ended long ago and, if there are too many, the oldest revoked or expired ones. Used and denied
- * ones are kept until they expire, so that a replay is detected. False if there is still no room. /
+ * ones are kept until they expire, so that a replay is detected. False if there is still no room.
  */
 async function makeRoom(trx: Trx, { nowMs, keepMs, total }: ApprovalLimits): Promise<boolean> {
   await trx

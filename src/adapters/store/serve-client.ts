@@ -58,7 +58,7 @@ export class ServeClient {
 
   /**
    * Sends an MCP request as a legacy client, in its own session, and waits for the response as long as the gateway
-   * takes. /
+   * takes.
    */
   async request({ method, params, onNotification }: ServeRequest): Promise<ServeAnswer> {
     const opening = { protocolVersion: VERSION, capabilities: {}, clientInfo: OWN_INFO };

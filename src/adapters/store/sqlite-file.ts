@@ -126,7 +126,7 @@ function connect(path: string, readonly: boolean): Database {
 
 /**
  * Kysely prepares a statement each time it runs it, which takes longer than running it when many rows are inserted. So
- * the last few writing statements are cached. Reading ones are not: their columns may change. /
+ * the last few writing statements are cached. Reading ones are not: their columns may change.
  */
 function kyselyOf(database: Database): Db {
   const kept = new Map<string, Statement>();

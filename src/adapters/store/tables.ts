@@ -6,7 +6,7 @@ import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
- * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not make the rest of its server's tools fail. /
+ * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not make the rest of its server's tools fail.
  */
 export interface Tables {
   /** One row for each applied migration. */

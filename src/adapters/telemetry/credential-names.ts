@@ -1,6 +1,6 @@
 /**
  * Whether a log field holds a credential, judging by its key: `authorization`, `apiKey`, `client-secret`. Its last word
- * may show that it only describes one: `tokenCount`, `passwordFile`. /
+ * may show that it only describes one: `tokenCount`, `passwordFile`.
  */
 export function isCredentialKey(key: string): boolean {
   const words = wordsOf(key);

@@ -18,7 +18,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Also writes the log to a file: JSON lines from `info` up, and what servers write to stderr, which the log itself
- * shows only at `debug`. /
+ * shows only at `debug`.
  */
 export function withLogFile(log: Log, { path, mask }: LogFileOptions): KeptLog {
   const file = new RotatingFile(path, MAX_BYTES);

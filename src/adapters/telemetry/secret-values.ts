@@ -33,7 +33,7 @@ export function secretsOfEnvironment(env: Readonly<Record<string, string | undef
 
 /**
  * In a URL, the password is secret, and so are parts of the path or query that are named like a key or look like one.
- * Any other value is secret if its name says so or if it looks random. /
+ * Any other value is secret if its name says so or if it looks random.
  */
 function secretsOfVariable(name: string, value: string): readonly string[] {
   const url = urlOf(value);

@@ -1,4 +1,4 @@
-import { hasTwins, isMembers, writtenJson } from '../../core/canonical-json.ts';
+import { hasDuplicateKeys, isMembers, writtenJson } from '../../core/canonical-json.ts';
 import { isCredentialKey } from './credential-names.ts';
 
 /** Arguments of a call, fit to show to people. */
@@ -17,12 +17,12 @@ const MASK = '***';
 
 /**
  * The arguments of a call with credentials masked: strings and numbers in members with such names, and known secrets
- * anywhere. Other numbers stay as written; names and structure are kept. Texts beyond 4,000 characters are cut. /
+ * anywhere. Other numbers stay as written; names and structure are kept. Texts beyond 4,000 characters are cut.
  */
 export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
   const isParsed = text.length <= MAX_PARSED_LENGTH;
   // Parsers differ in which of two equal keys they use, so the whole text is shown.
-  const read = isParsed && !hasTwins(text) ? writtenJson(text) : undefined;
+  const read = isParsed && !hasDuplicateKeys(text) ? writtenJson(text) : undefined;
   const masking = new Masking();
   const masked = mask(
     read === undefined

@@ -25,7 +25,7 @@ const LEVELS: Readonly<Record<number, readonly [name: string, colour: 'dim' | 'c
 
 /**
  * A log entry as one line for people: time, level, server, message, cause, and the other fields as `key=value`. The
- * only control characters are its own colours and line end. /
+ * only control characters are its own colours and line end.
  */
 export function terminalLine(json: string, hasColours: boolean): string {
   const entry = JSON.parse(json) as Entry;

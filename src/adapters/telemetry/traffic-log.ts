@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH = 80;
 
 /**
  * Logs clients and their calls, one line each. Beyond a rate, calls are only counted and logged as a total, so under
- * load a call costs one increment. Lines are written some time after their event. / /
+ * load a call costs one increment. Lines are written some time after their event.
  */
 export class RecentTraffic implements TrafficLog {
   readonly #options: TrafficLogOptions;

@@ -65,7 +65,7 @@ interface Failure {
   readonly cause: Cause;
   /**
    * The era to try next in a new process. Legacy: it exited, as some legacy servers do on a message they do not expect
-   * before `initialize`. Modern: it speaks both eras, but started so slowly that it settled on the legacy one. /
+   * before `initialize`. Modern: it speaks both eras, but started so slowly that it settled on the legacy one.
    */
   readonly again: Era | undefined;
 }

@@ -1,6 +1,6 @@
 import { type SettingFacts, whole } from '../setting-kind.ts';
 
-/** What is recorded of calls, and for how long. */
+/** What is recorded about calls, and how long it is kept. */
 export interface ActivitySettings {
   readonly 'activity.calls': boolean;
   readonly 'activity.arguments': 'none' | 'masked' | 'full';

@@ -2,12 +2,12 @@ import { sha256 } from '../digest.ts';
 import { parsedJson } from '../json-object.ts';
 import { type CallEntry, type CallFacts, factsOf } from './call-entry.ts';
 
-/** A link of a chain of entries. Each process writes its own chain. */
+/** An entry in a hash chain. Each process writes its own chain. */
 export interface ChainedEntry {
   readonly chain: string;
   /** Counts up from 1. */
   readonly seq: number;
-  /** Hash of the entry before it; of the chain's id for the first. */
+  /** Hash of the previous entry; for the first entry, of the chain's id. */
   readonly previous: string;
   readonly hash: string;
   /** Canonical JSON. */
@@ -24,15 +24,15 @@ export interface StoredEntry extends ChainedEntry {
 /** An entry to store; the store numbers it. */
 export type NewEntry = Omit<StoredEntry, 'id'>;
 
-/** SHA-256 over the hash before it, a line feed and the entry, in hexadecimal. */
+/** SHA-256 over the previous hash, a line feed and the entry, in hexadecimal. */
 export function chainHash(previous: string, text: string): string {
   return sha256(`${previous}\n${text}`);
 }
 
-/** Entries of one chain in their order, to be stored together. */
+/** Entries of one chain in order, to be stored together. */
 export interface EntryBatch {
   readonly chain: string;
-  /** Of the first entry. */
+  /** Sequence number of the first entry. */
   readonly seq: number;
   /** Hash of the entry before the first. */
   readonly previous: string;
@@ -63,16 +63,16 @@ export function firstHash(chain: string): string {
 
 /** What is wrong with an entry. The sentences are in `chain-text.ts`. */
 export type ChainFault =
-  /** It is not the entry that was hashed. */
+  /** The entry is not the one that was hashed. */
   | { readonly code: 'entry_changed'; readonly id: number }
-  /** Its row says something else than the entry. */
+  /** The columns of its row do not match the entry. */
   | { readonly code: 'row_changed'; readonly id: number }
-  /** Entries before it, in its chain or in the store's count, are missing. */
+  /** Entries before it are missing, in its chain or in the store's numbering. */
   | { readonly code: 'entries_missing'; readonly id: number; readonly count: number }
-  /** It does not follow the entry before it in its chain. */
+  /** It does not follow the previous entry of its chain. */
   | { readonly code: 'entry_inserted'; readonly id: number };
 
-/** The limits of what the store has: rows up to `prunedId` were pruned, and `lastId` was the last one written. */
+/** The range of rows that the store should have: those up to `prunedId` were pruned, and `lastId` was written last. */
 export interface ChainBounds {
   readonly prunedId: number;
   readonly lastId: number;
@@ -81,7 +81,7 @@ export interface ChainBounds {
 export interface ChainReport {
   readonly entries: number;
   readonly chains: number;
-  /** Number of calls that Assay itself says it could not record. */
+  /** Number of calls that Assay reported as not recorded. */
   readonly dropped: number;
   /** The first faults found. */
   readonly faults: readonly ChainFault[];
@@ -101,7 +101,7 @@ export class ChainCheck {
   #dropped = 0;
   /** Id of the last row that was checked or pruned. */
   #lastId = 0;
-  /** Missing rows that no chain has been found to lack yet. */
+  /** Number of missing rows not yet attributed to a chain. */
   #unplaced = 0;
 
   /** The next page starts after this row. */
@@ -112,7 +112,7 @@ export class ChainCheck {
   /** Rows after `lastId`, oldest first. An empty page is the last one. */
   add(rows: readonly StoredEntry[], { prunedId, lastId }: ChainBounds): void {
     if (prunedId > this.#lastId) {
-      // Pruned before or during the check: what follows continues chains whose ends are gone.
+      // Rows were pruned before or during the check, so later rows continue chains whose last known entries are gone.
       this.#lastId = prunedId;
       this.#links.clear();
     }
@@ -145,14 +145,14 @@ export class ChainCheck {
     if (entry.kind === 'dropped') this.#dropped += entry.count;
     if (isOther(row, entry)) return this.#tell({ code: 'row_changed', id });
     if (before === undefined) {
-      // The oldest entry that is left of a chain is its anchor.
+      // The oldest remaining entry of a chain is trusted as its anchor.
       if (seq === 1 && previous !== firstHash(chain)) this.#tell({ code: 'entry_inserted', id });
     } else if (seq > before.seq + 1) {
       this.#missingInChain(id, seq - before.seq - 1);
     } else if (seq !== before.seq + 1 || previous !== before.hash) this.#tell({ code: 'entry_inserted', id });
   }
 
-  /** Tells of entries that are missing although no row is, as the rows were numbered again. */
+  /** Reports entries that are missing from a chain although no row is, because someone renumbered the rows. */
   #missingInChain(id: number, count: number): void {
     const known = Math.min(count, this.#unplaced);
     this.#unplaced -= known;

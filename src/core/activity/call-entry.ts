@@ -4,10 +4,10 @@ import type { ReasonCode } from '../hints/reason.ts';
 import type { Decision, PolicyTool, SessionLabel } from '../policy/policy.ts';
 import type { RefusalCode } from '../refusal.ts';
 
-/** How a call ended. `input_required`: its client was asked for something and may come back with the answer. */
+/** How a call ended. `input_required`: the client was asked for input and may retry with it. */
 export type CallOutcome = 'ok' | 'tool_error' | 'error' | 'input_required' | RefusalCode;
 
-/** The approval under which a call was carried out. */
+/** The approval under which a call was made. */
 export interface CallApproval {
   readonly id: string;
   readonly by: string;
@@ -32,7 +32,7 @@ export interface FinishedCall {
   readonly approval: CallApproval | undefined;
   readonly outcome: CallOutcome;
   readonly durationMs: number;
-  /** JSON text. Undefined unless recorded; then empty if it was too large to keep. */
+  /** JSON text. Undefined if arguments are not recorded; empty if it was too large. */
   readonly argumentsText: string | undefined;
   /** Size in bytes of the arguments as sent. */
   readonly argumentsBytes: number;
@@ -45,23 +45,23 @@ export interface RecordedCall {
   readonly kind: 'call';
   readonly at: string;
   readonly subject: string;
-  /** Hash of the session id, which itself would open the session. */
+  /** Hash of the session id; the id itself would grant access to the session. */
   readonly session?: string;
   readonly client?: { readonly name?: string; readonly version?: string };
   readonly endpoint: string;
   readonly toolset?: string;
   readonly labels?: readonly string[];
   readonly tool: {
-    /** Absent if the call was not resolved to a tool, as are the digest and the hints. */
+    /** Absent, like the digest and the hints, if the call was not resolved to a tool. */
     readonly id?: string;
     readonly publicName: string;
     readonly namespacedName?: string;
-    /** Absent for tools of Assay's own. */
+    /** Absent for Assay's own tools. */
     readonly server?: string;
     readonly digest?: string;
     readonly confirm?: string;
   };
-  /** As decided on, with the origin of each. */
+  /** The values used for the decision, each with its origin. */
   readonly hints?: Readonly<Record<Hint, { readonly value: boolean; readonly reason: ReasonCode }>>;
   readonly decision?: Decision;
   readonly approval?: CallApproval;
@@ -74,7 +74,7 @@ export interface RecordedArguments {
   /** Size in bytes as sent. */
   readonly bytes: number;
   readonly form: 'masked' | 'full';
-  /** Whether `text` is not all of it. */
+  /** Whether `text` is truncated. */
   readonly isShortened: boolean;
   /** JSON text, or the start of it. */
   readonly text: string;
@@ -89,7 +89,7 @@ export interface DroppedCalls {
   readonly since: string;
 }
 
-/** What queries filter by. */
+/** The fields that queries filter by. */
 export interface CallFacts {
   readonly subject?: string | undefined;
   readonly server?: string | undefined;
@@ -111,8 +111,8 @@ export function factsOf(entry: CallEntry): CallFacts {
   };
 }
 
-/** Canonical JSON (RFC 8785), so that anyone can compute its hash again. */
+/** Canonical JSON (RFC 8785), so that anyone can recompute its hash. */
 export function entryText(entry: CallEntry): string {
-  // Optional members hold no undefined values after this, as canonical JSON has none.
+  // Drops members that are undefined, which canonical JSON cannot express.
   return canonicalJson(JSON.parse(JSON.stringify(entry)));
 }

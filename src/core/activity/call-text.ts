@@ -7,8 +7,8 @@ import type { Decision, PolicyTool } from '../policy/policy.ts';
 import type { CallFacts, FinishedCall, RecordedArguments } from './call-entry.ts';
 
 /**
- * The entry of a call that ended at this time, as canonical JSON: a `RecordedCall`. Written member by member in the
- * order of their names, from parts that are the same for many calls, because this runs once for each call.
+ * The `RecordedCall` of a call that ended at this time, as canonical JSON. Written member by member in name order, with
+ * parts cached that many calls share, because this runs for every call.
  */
 export function callText(call: FinishedCall, endedMs: number, args?: RecordedArguments): string {
   const { approval, client, decision, labels, sessionId, toolset, tool } = call;
@@ -34,7 +34,7 @@ export function callText(call: FinishedCall, endedMs: number, args?: RecordedArg
   );
 }
 
-/** Names come from peers and issuers. */
+/** Maximum length of a name, since names come from peers and issuers. */
 const MAX_NAME = 256;
 const SESSION_DIGITS = 16;
 
@@ -47,8 +47,8 @@ function bounded(text: string): string {
 }
 
 /**
- * What queries filter by, as `factsOf` reads it from the entry of the call. If it is the same as that of another call,
- * the same object, because a batch is copied to another thread.
+ * The fields that queries filter by, equal to what `factsOf` reads from the entry. Returns `other` if all are equal:
+ * batches are copied to another thread, and shared objects are copied once.
  */
 export function callFacts(call: FinishedCall, other: CallFacts | undefined): CallFacts {
   const { tool, outcome } = call;
@@ -119,7 +119,7 @@ const DECISIONS = new WeakMap<Decision, string>();
 function decisionText(decision: Decision): string {
   const known = DECISIONS.get(decision);
   if (known !== undefined) return known;
-  // Without members that are undefined, as canonical JSON has none.
+  // Drops members that are undefined, which canonical JSON cannot express.
   const text = canonicalJson(JSON.parse(JSON.stringify(decision)));
   DECISIONS.set(decision, text);
   return text;
@@ -128,7 +128,7 @@ function decisionText(decision: Decision): string {
 const MAX_CLIENTS = 256;
 const CLIENTS = new Map<string, string>();
 
-/** Most calls come from few clients. */
+/** Cached, since most calls come from few clients. */
 function clientText(json: string): string {
   const known = CLIENTS.get(json);
   if (known !== undefined) return known;
@@ -137,7 +137,7 @@ function clientText(json: string): string {
     ...(typeof name === 'string' && { name: bounded(name) }),
     ...(typeof version === 'string' && { version: bounded(version) }),
   });
-  // Clients choose these texts, so few and short ones are kept.
+  // Clients choose these texts, so only a few short ones are cached.
   if (CLIENTS.size >= MAX_CLIENTS) CLIENTS.clear();
   if (json.length <= 4 * MAX_NAME) CLIENTS.set(json, text);
   return text;

@@ -1,6 +1,6 @@
 import type { ChainFault } from './call-chain.ts';
 
-/** What is wrong, in a sentence. */
+/** A fault as a sentence. */
 export function chainFaultText(fault: ChainFault): string {
   const { id } = fault;
   switch (fault.code) {

@@ -81,7 +81,7 @@ function preferenceItem(key: string, value: SettingValue): BundleItem {
   };
 }
 
-/** One item, as rules are only meant together. */
+/** All rules are one item, since they only make sense together. */
 function rulesItem(value: readonly PolicyRule[]): BundleItem {
   return {
     kind: 'policy_rules',

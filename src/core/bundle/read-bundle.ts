@@ -144,7 +144,7 @@ function preferencesAt(position: JsonPosition): ReadonlyMap<string, SettingValue
 
 function preferenceFault(key: string, value: unknown): string | undefined {
   if (!isSettingKey(key)) return 'there is no such setting';
-  // A list of a single text would pass a mere comparison as that text.
+  // A list with a single text would otherwise compare equal to that text.
   return isSettingValue(value)
     ? settingFault(SETTINGS[key], value)
     : 'it must be a text, a number, true or false';

@@ -34,7 +34,7 @@ const MAX_REASON_LENGTH = 1_000;
 const MAX_ASPECT_LENGTH = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** Reads the overrides for one tool; problems are reported at their place. */
+/** Reads the overrides for one tool; problems are reported at their position. */
 export function readBundledOverride(position: JsonPosition): BundledOverride {
   onlyMembers(position, [
     'server',

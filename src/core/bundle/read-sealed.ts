@@ -68,7 +68,7 @@ function isEntrySecrets(value: unknown): value is EntrySecrets {
   );
 }
 
-/** Reports an error if the place does not hold an object, and one for each unknown member. */
+/** Reports an error if the value is not an object, and one for each unknown member. */
 export function onlyMembers(position: JsonPosition, known: readonly string[]): void {
   const { value } = position;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,4 +1,4 @@
-import { canonicalJson, exactJson, hasTwins, isMembers } from '../canonical-json.ts';
+import { canonicalJson, exactJson, hasDuplicateKeys, isMembers } from '../canonical-json.ts';
 import { shortHash } from '../digest.ts';
 import { type Claim, hintMeant, HINTS, type Hints } from './hint.ts';
 import { declaredIn } from './declared.ts';
@@ -71,7 +71,7 @@ export function aspectsOf(text: string, source: DefinitionSource): Aspects {
 /** Undefined if JSON readers would disagree on what the text means. */
 export function partsOf(text: string, source: DefinitionSource): Parts | undefined {
   const members = exactJson(text)?.value;
-  if (!isMembers(members) || hasTwins(text)) return undefined;
+  if (!isMembers(members) || hasDuplicateKeys(text)) return undefined;
   try {
     return partsIn(text, members, source);
   } catch {

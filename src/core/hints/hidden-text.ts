@@ -11,7 +11,7 @@ export interface HiddenText {
 }
 
 /** Further findings would add nothing new. */
-const MAX_PLACES = 10;
+const MAX_FINDINGS = 10;
 const MAX_CHARACTERS = 8;
 
 /** Finds hidden characters in a value from `exactJson`: in texts and keys at any depth, in document order. */
@@ -23,7 +23,7 @@ export function hiddenTexts(definition: unknown): readonly HiddenText[] {
   };
   // No recursion: a server controls how deeply its definitions are nested.
   const open: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: definition }];
-  for (let next = open.pop(); next !== undefined && found.length < MAX_PLACES; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && found.length < MAX_FINDINGS; next = open.pop()) {
     const { path, value } = next;
     if (typeof value === 'string') look(path, value);
     else if (Array.isArray(value))
@@ -31,11 +31,11 @@ export function hiddenTexts(definition: unknown): readonly HiddenText[] {
         open.push({ path: `${path}[${at}]`, value: value[at] });
     else if (isMembers(value)) {
       for (const [key, member] of Object.entries(value).reverse()) {
-        const place = memberPath(path, key);
-        look(place, key);
-        open.push({ path: place, value: member });
+        const inner = memberPath(path, key);
+        look(inner, key);
+        open.push({ path: inner, value: member });
       }
     }
   }
-  return found.slice(0, MAX_PLACES);
+  return found.slice(0, MAX_FINDINGS);
 }

@@ -6,7 +6,7 @@ export interface Inference {
   readonly isSafe: boolean;
 }
 
-/** By the names of the hints; the admin pages have this module, so it imports none. */
+/** Repeats the names of the hints, since this module is also part of the admin pages and imports nothing. */
 interface InferredHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;

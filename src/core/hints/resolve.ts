@@ -37,7 +37,7 @@ export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
 interface ResolveOptions {
   /** Whether Assay builds the tool. */
   readonly isMade?: boolean;
-  /** Hints whose promise the source has taken back since it was accepted. */
+  /** Hints whose promise the source has withdrawn since it was accepted. */
   readonly takenBack?: readonly Hint[];
 }
 

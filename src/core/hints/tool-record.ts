@@ -17,7 +17,7 @@ export interface Override {
   readonly seen?: Aspects | undefined;
 }
 
-/** An operator's description of a tool, in place of the server's. */
+/** An operator's description of a tool, which replaces the server's. */
 export interface DescriptionOverride {
   readonly text: string;
   /** Digest of the server's titles, descriptions and output schema that the operator saw. */
@@ -35,13 +35,13 @@ export interface CallChoice<T> {
 /** How often calls must be confirmed. */
 export type ConfirmOverride = CallChoice<Confirm>;
 
-/** How long in ms results may be used again; 0: not at all. */
+/** How long in ms results may be reused from the cache; 0: never. */
 export type CacheOverride = CallChoice<number>;
 
-/** Tags. Where they raise caution they always apply. */
+/** Tags. They always apply where they raise caution. */
 export type TagsOverride = CallChoice<readonly string[]>;
 
-/** A day. */
+/** Maximum cache time: one day. */
 export const MAX_CACHE_MS = 86_400_000;
 
 /** A fault of an operator's description or name for a tool, as the end of a sentence. */
@@ -74,7 +74,7 @@ export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): bool
   return volatility !== undefined && volatility.connects >= VOLATILE_AFTER;
 }
 
-/** Everything stored about one tool apart from its definition: the operators' settings, its drift, what was observed. */
+/** Everything stored about one tool apart from its definition: operators' settings, drift and observations. */
 export interface ToolRecord {
   readonly id: string;
   readonly server: string;
@@ -84,12 +84,12 @@ export interface ToolRecord {
   readonly name: string;
   readonly overrides: Readonly<Partial<Record<Hint, Override>>>;
   readonly title?: string | undefined;
-  /** The operator's name for it, in place of the server's. */
+  /** The operator's name for it, which replaces the server's. */
   readonly publicName?: string | undefined;
   readonly description?: DescriptionOverride | undefined;
-  /** How often its calls must be confirmed. Absent: by preference. */
+  /** How often its calls must be confirmed. Absent: as set in the preferences. */
   readonly confirm?: ConfirmOverride | undefined;
-  /** How long in ms its results are used again. Absent: by the settings. */
+  /** How long in ms its results are cached. Absent: as set in the settings. */
   readonly cacheMs?: CacheOverride | undefined;
   readonly tags?: TagsOverride | undefined;
   /** Whether it is hidden from clients. */
@@ -110,12 +110,15 @@ export function isInForce(hint: Hint, override: Override, now: Circumstances): b
   return isAlike(override, now);
 }
 
-/** Whether the choice applies to a definition: one that lowers caution is for the behaviour that its author saw. */
+/**
+ * Whether the choice applies to a definition. One that lowers caution applies only to the behaviour that its author
+ * saw.
+ */
 export function isConfirmInForce(confirm: ConfirmOverride, now: Circumstances): boolean {
   return confirm.value === 'always' || wasSeen(confirm, now);
 }
 
-/** The same for the time that results are kept. */
+/** The same for the cache time of results. */
 export function isCacheInForce(cache: CacheOverride, now: Circumstances): boolean {
   return cache.value === 0 || wasSeen(cache, now);
 }

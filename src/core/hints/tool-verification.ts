@@ -9,14 +9,14 @@ export interface ToolVerification {
   /** Who started it. */
   readonly author: string;
   readonly server: VerifiedServer;
-  /** What watched the server. */
+  /** The mechanisms that observed the server. */
   readonly mechanisms: readonly string[];
   readonly hints: Readonly<Partial<Record<Hint, ObservedHint>>>;
-  /** Equal calls were answered differently, and a new process answered as the first one did. */
+  /** Set if equal calls got different answers, and a new process answered as the first one did. */
   readonly keepsState?: boolean | undefined;
 }
 
-/** The server as it named itself. */
+/** The server's name and version as it reports them. */
 export interface VerifiedServer {
   readonly name: string;
   readonly version: string;
@@ -28,12 +28,12 @@ export interface VerifiedServer {
 export interface ObservedHint {
   readonly kind: (typeof OBSERVED_KINDS)[number];
   readonly atMs: number;
-  /** Successful calls, and different shapes of their arguments, if `consistent`. */
+  /** Number of successful calls, and of different shapes of their arguments, if `consistent`. */
   readonly calls?: number | undefined;
   readonly shapes?: number | undefined;
   /** The first effects, if `contradicted` or `supported`. */
   readonly evidence?: readonly ObservedEffect[] | undefined;
-  /** Why nothing can be said, if `unobserved`: a code. */
+  /** Code of the reason, if `unobserved`. */
   readonly reason?: string | undefined;
 }
 
@@ -60,12 +60,12 @@ export const OBSERVED_KINDS = [
   'unobserved',
 ] as const;
 
-/** What decides a claim when it was made by a verification. */
+/** The verdicts that claim the cautious value. */
 const CAUTIOUS: ReadonlySet<ObservedHint['kind']> = new Set(['contradicted', 'supported']);
 
 /**
- * The verification as claims. What contradicts a hint, or supports the cautious value, claims that value; consistent
- * calls claim the other one, which never decides.
+ * The verification as claims. An observation that contradicts a hint, or supports the cautious value, claims the
+ * cautious value; consistent calls claim the other one, which never decides.
  */
 export function observedClaims(verification: ToolVerification | undefined): readonly Claim[] {
   if (verification === undefined) return [];
@@ -97,8 +97,8 @@ function whyOf({ kind, calls = 0, evidence = [] }: ObservedHint): string {
 }
 
 /**
- * The verification to keep after another one of the tool. What an earlier one of the same definition saw done stays:
- * that a later one did not see it lowers nothing.
+ * The verification to keep after a new one of the tool. Effects observed earlier for the same definition are kept: not
+ * observing them again does not lower caution.
  */
 export function mergedVerification(
   before: ToolVerification | undefined,

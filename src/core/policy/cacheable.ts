@@ -7,8 +7,8 @@ export function isKnownReadOnly({ hints }: Pick<PolicyTool, 'hints'>): boolean {
 }
 
 /**
- * How long in ms results of a tool may be used again; 0 if not at all. By default that takes a tool that is read-only,
- * idempotent and closed-world by claims that may lower caution; an operator may choose any read-only one.
+ * How long in ms results of a tool may be reused; 0 for never. By default only tools that are read-only, idempotent and
+ * closed-world by claims that may lower caution are cached; an operator may enable it for any read-only tool.
  */
 export function cacheMsOf(tool: Pick<PolicyTool, 'hints' | 'cacheMs'>, defaultMs: number): number {
   const { hints, cacheMs } = tool;

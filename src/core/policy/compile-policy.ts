@@ -22,8 +22,9 @@ export interface PolicySource {
 type ToolPolicy = (caller: PolicyCaller) => Decision;
 
 /**
- * The one decider. Its precedence (docs/POLICY.md): what refuses; always-confirm for destructive tools; session labels;
- * a rule that asks; auto-approve for read-only tools; a rule that allows; the tool's `confirm`; the default `confirm`.
+ * The only place where calls are decided on. Precedence (docs/POLICY.md): anything that refuses; always-confirm for
+ * destructive tools; session labels; a rule that asks; auto-approve for read-only tools; a rule that allows; the tool's
+ * `confirm`; the default `confirm`.
  */
 export function compilePolicy({ preferences, rules }: PolicySource): Policy {
   const compiled = rules.map(compileRule);
@@ -48,7 +49,7 @@ export function compilePolicy({ preferences, rules }: PolicySource): Policy {
   };
 }
 
-/** Decides all that depends on the tool alone, so that most calls cost one look-up. */
+/** Precomputes whatever depends on the tool alone, so that most calls cost one lookup. */
 function toolPolicy(
   tool: PolicyTool,
   preferences: PolicyPreferences,
@@ -120,7 +121,7 @@ function caution(
   return reasons;
 }
 
-/** A source that is not trusted could otherwise make its tools pass for annotated. */
+/** Only trusted claims count: an untrusted source could otherwise make its tools pass as annotated. */
 export function isUnannotated({ hints }: PolicyTool): boolean {
   return HINTS.every((hint) => trustedValue(hints[hint]) === undefined);
 }

@@ -88,7 +88,7 @@ export const POLICY_SETTINGS: Readonly<Record<keyof PolicySettings, SettingFacts
   },
 };
 
-/** The preferences that the settings state. */
+/** The preferences in the settings. */
 export function preferencesOf(settings: PolicySettings): PolicyPreferences {
   const { approvals, 'policy.outbound': outbound } = settings;
   return {

@@ -4,7 +4,7 @@ import type { ReasonCode } from '../hints/reason.ts';
 import type { ResolvedHints } from '../hints/resolve.ts';
 import type { Identity } from '../subject.ts';
 
-/** What a caller's session has read. Both together are needed to carry private data out on a stranger's behalf. */
+/** What a caller's session has read. An attack that exfiltrates private data needs both. */
 export type SessionLabel = 'saw-untrusted' | 'saw-private';
 
 export const SESSION_LABELS: readonly SessionLabel[] = ['saw-untrusted', 'saw-private'];
@@ -13,11 +13,11 @@ export const NO_LABELS: ReadonlySet<SessionLabel> = new Set();
 
 /** A call to decide on. Values are computed on access. */
 export interface PolicyInput extends PolicyCaller {
-  /** Undefined if the request does not call a tool. The same object for as long as nothing about the tool changes. */
+  /** Undefined if the request does not call a tool. The same object as long as nothing about the tool changes. */
   readonly tool: PolicyTool | undefined;
 }
 
-/** Who calls, and how. */
+/** The caller and the way it calls. */
 export interface PolicyCaller {
   readonly identity: Identity;
   /** The toolset that the call goes through. */
@@ -33,15 +33,18 @@ export interface PolicyTool {
   /** Digest of its definition. */
   readonly digest: string;
   readonly hints: ResolvedHints;
-  /** What an operator set for it. Suspended: for another definition. Undefined: by preference. */
+  /** The operator's choice. `suspended`: it was made for another definition. Undefined: the preference applies. */
   readonly confirm?: Confirm | 'suspended' | undefined;
   /** The operators' tags: its own and those of its server. */
   readonly tags?: readonly string[] | undefined;
-  /** Those that a rule that allows may rely on: not those set for another definition. */
+  /** The tags that a rule with the effect `allow` may rely on: not those set for another definition. */
   readonly allowingTags?: readonly string[] | undefined;
-  /** What a caller has seen after a result of it. Absent: nothing. */
+  /** Labels that its result adds to a session. Absent: none. */
   readonly labels?: ReadonlySet<SessionLabel> | undefined;
-  /** How long in ms an operator lets its results be used again. Suspended: as `confirm`. Undefined: by the settings. */
+  /**
+   * How long in ms its results are cached, as chosen by an operator. `suspended`: as for `confirm`. Undefined: as in
+   * the settings.
+   */
   readonly cacheMs?: number | 'suspended' | undefined;
 }
 
@@ -49,7 +52,7 @@ export type Effect = 'allow' | 'ask' | 'refuse';
 
 export type Decision =
   | { readonly kind: 'allow'; readonly reasons: readonly PolicyReason[] }
-  /** `per`: whether each call is asked for, or only the first one of a session. */
+  /** `per`: whether to ask for every call, or only for the first one of a session. */
   | { readonly kind: 'ask'; readonly per: 'call' | 'session'; readonly reasons: readonly PolicyReason[] }
   | { readonly kind: 'refuse'; readonly reasons: readonly PolicyReason[] };
 
@@ -73,26 +76,26 @@ export type PolicyReason =
   | { readonly code: 'own_tool' }
   | { readonly code: 'preferences_unknown' };
 
-/** A hint that a person should know before they confirm, as decided, and what it is based on. */
+/** A hint that a person should know before confirming, with the value used for the decision and its origin. */
 export interface HintWarning {
   readonly hint: Hint;
   readonly value: boolean;
   readonly origin: ReasonCode;
-  /** When an observation was made that contradicts what the tool says. */
+  /** Time of an observation that contradicts the tool's own claim. */
   readonly contradictedMs?: number | undefined;
 }
 
 export interface PolicyPreferences {
-  /** Who confirms: the client, which has its own questions, or Assay. */
+  /** Who asks for confirmation: the client with its own prompts, or Assay. */
   readonly approvals: 'client' | 'gateway';
-  /** Who answers where Assay confirms. `by_transport`: the client over stdio, the inbox over HTTP. */
+  /** Who answers if Assay asks. `by_transport`: the client over stdio, the inbox over HTTP. */
   readonly approver: 'by_transport' | 'client' | 'inbox';
   readonly autoApproveReadOnly: boolean;
   readonly alwaysConfirmDestructive: boolean;
   readonly showWarnings: boolean;
-  /** For tools of which no trusted source states a hint. */
+  /** For tools without a hint from a trusted source. */
   readonly unannotated: 'worst_case' | 'ask' | 'refuse';
-  /** For tools that have no `confirm` of their own. */
+  /** For tools without their own `confirm`. */
   readonly confirm: Confirm;
   /** For calls that could carry data out of a session that has both labels. */
   readonly outbound: Effect;
@@ -102,16 +105,16 @@ export interface Policy extends Pick<
   PolicyPreferences,
   'approvals' | 'approver' | 'showWarnings' | 'outbound'
 > {
-  /** Whether a decision about the tool depends on what the caller has seen. */
+  /** Whether decisions about the tool depend on session labels. */
   dependsOnLabels(tool: PolicyTool): boolean;
   /**
-   * Decides whether a call may proceed. Pure and synchronous; what depends on the tool alone is decided once per tool.
-   * Undefined if there is nothing to decide.
+   * Decides whether a call may proceed. Pure and synchronous; anything that depends on the tool alone is decided once
+   * per tool. Undefined if there is nothing to decide.
    */
   decide(input: PolicyInput): Decision | undefined;
 }
 
-/** Decides nothing: for a process whose calls another one decides on. */
+/** Makes no decisions: for a process whose calls another process decides on. */
 export const NO_POLICY: Policy = {
   approvals: 'client',
   approver: 'inbox',

@@ -23,7 +23,7 @@ const MEMBERS: readonly string[] = [
   ...['effect', 'name', 'because', 'server', 'tool', 'tag', 'toolset', 'token', 'hints'],
 ];
 
-/** Reads a list of rules; problems are reported at their place. None of the rules can be used if there is one. */
+/** Reads a list of rules; problems are reported at their position. If there is any, none of the rules can be used. */
 export function readRules(position: JsonPosition): readonly PolicyRule[] {
   const items = itemsAt(position);
   if (items.length > MAX_RULES) {
@@ -82,7 +82,7 @@ function patternsAt(
 
 const patternFault = lengthFault(MAX_PATTERN_LENGTH);
 
-/** A bare name would match no tool, so that a rule that refuses would refuse nothing. */
+/** A name without a server would match no tool, so a rule that refuses it would have no effect. */
 function toolFault(pattern: string): string | undefined {
   return (
     patternFault(pattern) ??

@@ -4,7 +4,7 @@ import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
 import type { SentCall } from '../refusal.ts';
 import type { HintWarning, PolicyReason } from './policy.ts';
 
-/** Why a decision was made, as a phrase. What operators wrote is quoted. */
+/** Why a decision was made, as a phrase. Operators' texts are quoted. */
 export function policyReasonText(reason: PolicyReason): string {
   switch (reason.code) {
     case 'rule':
@@ -34,7 +34,7 @@ export function policyReasonText(reason: PolicyReason): string {
 
 const RULES = { allow: 'allows it', ask: 'requires approval', refuse: 'refuses it' } as const;
 
-/** What a hint is based on, without naming who said it: clients read this. */
+/** What a hint is based on, without naming its author: clients read this. */
 const ORIGINS: Readonly<Record<ReasonCode, string>> = {
   default: 'assumed, as no trusted source says otherwise',
   implied_by_read_only: 'it follows from readOnlyHint',
@@ -50,7 +50,9 @@ const ORIGINS: Readonly<Record<ReasonCode, string>> = {
   declared_by_module: 'its function module declares it',
 };
 
-/** What a person should know before they confirm a call: whether it destroys, only reads, or reaches outside. */
+/**
+ * The hints that a person should know before confirming a call: whether it destroys, only reads, or reaches outside.
+ */
 export function hintWarnings({
   readOnlyHint,
   destructiveHint,
@@ -79,7 +81,7 @@ export function warningText({ hint, origin, contradictedMs }: HintWarning): stri
   return `${WARNINGS[hint]} (${ORIGINS[origin]}${contradicted})`;
 }
 
-/** `2026-11-23` */
+/** Length of a date such as `2026-11-23`. */
 const DAY_LENGTH = 10;
 
 /** A hint with its value and what it is based on: "readOnlyHint false (declared)". */
@@ -94,7 +96,7 @@ const WARNINGS: Readonly<Record<Hint, string>> = {
   openWorldHint: 'it may reach outside',
 };
 
-/** What to do about a call without a result, as sentences that follow others. Empty if nothing was called. */
+/** What to do about a call without a result, as sentences to append. Empty if nothing was called. */
 export function sentCallText(sent: SentCall | undefined): string {
   if (sent === undefined) return '';
   const { times, mayRepeat } = sent;

@@ -4,8 +4,8 @@ import type { Refusal } from '../refusal.ts';
 import { trustedValue } from './rule.ts';
 
 /**
- * Whether a call of a tool may be sent again although its server may have carried it out: only if the tool is read-only
- * or idempotent by a claim that may lower caution. Defaults, observations and untrusted declarations never suffice.
+ * Whether a call of a tool may be resent although its server may have executed it: only if the tool is read-only or
+ * idempotent by a claim that may lower caution. Defaults, observations and untrusted declarations never suffice.
  */
 export function mayRepeat({ readOnlyHint, idempotentHint }: ResolvedHints): boolean {
   return trustedValue(readOnlyHint) === true || trustedValue(idempotentHint) === true;
@@ -37,13 +37,13 @@ export function deliveryOf(refusal: Refusal): Delivery {
   }
 }
 
-/** How often a call may be sent again after this refusal, all earlier repeats included. `max`: the operator's limit. */
+/** How often a call may be resent in total after this refusal. `max`: the operator's limit. */
 export function repeatsAfter(refusal: Refusal, { max, mayRepeat }: Repeats): number {
   switch (deliveryOf(refusal)) {
     case 'unsent':
       return mayRepeat ? Math.max(max, 1) : 1;
     case 'lost':
-      // The call may be what ends the process, and each end fails the calls of all other clients.
+      // The call itself may crash the process, and each crash fails the calls of all other clients.
       return mayRepeat ? Math.min(max, hasProcessEnded(refusal) ? 1 : max) : 0;
     default:
       return 0;
@@ -52,13 +52,15 @@ export function repeatsAfter(refusal: Refusal, { max, mayRepeat }: Repeats): num
 
 export interface Repeats {
   readonly max: number;
-  /** Whether the call may be sent again although the server may have carried it out. */
+  /** Whether the call may be resent although the server may have executed it. */
   readonly mayRepeat: boolean;
 }
 
 const FIRST_DELAY_MS = 100;
 
-/** Delay in ms before a call is sent again. `repeat`: 1 or more; `chance`: from 0 to 1, spreads calls that failed together. */
+/**
+ * Delay in ms before a call is resent. `repeat`: 1 or more; `chance`: from 0 to 1, spreads calls that failed together.
+ */
 export function repeatDelayMs(repeat: number, chance: number): number {
   return FIRST_DELAY_MS * 2 ** (repeat - 1) * (0.5 + chance / 2);
 }
@@ -83,7 +85,7 @@ const LOST_CONNECTION: ReadonlySet<CauseCode> = new Set([
   'STREAM_NOT_RESUMED',
 ]);
 
-/** Bad gateway, service unavailable, gateway timeout: of what is in between, or of a server that is just restarting. */
+/** Bad gateway, service unavailable, gateway timeout: from a proxy, or from a server that is restarting. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 function isConnectionLoss(cause: Cause): boolean {

@@ -3,21 +3,21 @@ import type { ResolvedHint, ResolvedHints } from '../hints/resolve.ts';
 import { matchesGlob } from '../tool-filter.ts';
 import type { Effect, PolicyCaller, PolicyReason, PolicyTool } from './policy.ts';
 
-/** A rule of the operator. It applies to a call that meets all of its conditions; without any, to every call. */
+/** An operator's rule. It applies to calls that meet all of its conditions; without conditions, to every call. */
 export interface PolicyRule {
   readonly effect: Effect;
   readonly name?: string | undefined;
-  /** Why, for whoever is asked or refused. */
+  /** The reason, shown to whoever is asked or refused. */
   readonly because?: string | undefined;
-  /** Patterns, in which `*` stands for any characters. One of them must match. */
+  /** Patterns with `*` for any characters; one must match. */
   readonly server?: readonly string[] | undefined;
   /** Patterns of namespaced names: `linear.create_*`. */
   readonly tool?: readonly string[] | undefined;
   /** Patterns of the operators' tags of the tool or its server. */
   readonly tag?: readonly string[] | undefined;
-  /** Patterns of names of toolsets. Met by calls through such a toolset. */
+  /** Patterns of toolset names, for calls through such a toolset. */
   readonly toolset?: readonly string[] | undefined;
-  /** Patterns of names of tokens. */
+  /** Patterns of token names. */
   readonly token?: readonly string[] | undefined;
   readonly hints?: Readonly<Partial<Record<Hint, boolean>>> | undefined;
 }
@@ -86,8 +86,8 @@ function isOneOf(patterns: readonly string[], text: string): boolean {
 }
 
 /**
- * A rule that allows needs to know the hint; to one that asks or refuses it is enough that the hint may have the value.
- * So nothing unknown makes a decision less careful.
+ * A rule that allows applies only if the hint is known to have the value; one that asks or refuses applies if the hint
+ * may have it. So unknown hints never make a decision less careful.
  */
 function meetsHints(wanted: NonNullable<PolicyRule['hints']>, hints: ResolvedHints, effect: Effect): boolean {
   return HINTS.every((hint) => {
@@ -98,7 +98,7 @@ function meetsHints(wanted: NonNullable<PolicyRule['hints']>, hints: ResolvedHin
   });
 }
 
-/** The value of a hint if a claim decided it that may lower caution. */
+/** The value of a hint, if it was decided by a claim that may lower caution. */
 export function trustedValue({ decision: { value, by } }: ResolvedHint): boolean | undefined {
   if (by.kind === 'default') return undefined;
   const claim = by.kind === 'claim' ? by.claim : by.by;

@@ -8,10 +8,10 @@ export const OUTBOUND_TAG = 'outbound';
 
 const UNTRUSTED: ReadonlySet<SessionLabel> = new Set(['saw-untrusted']);
 const PRIVATE: ReadonlySet<SessionLabel> = new Set(['saw-private']);
-/** Also what counts while the labels of a subject cannot be read. */
+/** Also assumed while the labels of a subject cannot be read. */
 export const BOTH_LABELS: ReadonlySet<SessionLabel> = new Set([...UNTRUSTED, ...PRIVATE]);
 
-/** What a result comes from. */
+/** The source of a result. */
 export interface ResultSource {
   /** Undefined for resources and prompts, which have none. */
   readonly hints: ResolvedHints | undefined;
@@ -21,7 +21,7 @@ export interface ResultSource {
   readonly holdsPrivateData: boolean;
 }
 
-/** What a caller has seen after a result. Unknown hints set a label rather than not. */
+/** The labels that a result adds. If a hint is unknown, the label is set. */
 export function labelsAfterResult({
   hints,
   tags,
@@ -32,19 +32,19 @@ export function labelsAfterResult({
   return labelsWith(isUntrusted, isPrivate);
 }
 
-/** Whether no trusted source says that a tool reaches outside or changes something. */
+/** Whether the tool may read private data: no trusted source says that it reaches outside or changes something. */
 function mayReadInside(hints: ResolvedHints | undefined): boolean {
   if (hints === undefined) return true;
   return trustedValue(hints.openWorldHint) !== true && trustedValue(hints.readOnlyHint) !== false;
 }
 
-/** One of four sets, so that no call allocates one. */
+/** Returns one of four shared sets, so that no call allocates one. */
 function labelsWith(isUntrusted: boolean, isPrivate: boolean): ReadonlySet<SessionLabel> {
   if (isUntrusted) return isPrivate ? BOTH_LABELS : UNTRUSTED;
   return isPrivate ? PRIVATE : NO_LABELS;
 }
 
-/** One of four sets as well. */
+/** Also returns one of the four sets. */
 export function joinedLabels(
   one: ReadonlySet<SessionLabel>,
   other: ReadonlySet<SessionLabel>,

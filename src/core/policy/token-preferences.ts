@@ -1,7 +1,7 @@
 import { type Identity, LOCAL_USER } from '../subject.ts';
 import type { PolicySettings } from './policy-settings.ts';
 
-/** What a token may prefer by itself. Who confirms is the same for all. */
+/** The preferences that can differ per token. Who confirms is the same for all. */
 export type TokenPreference = Exclude<
   keyof PolicySettings,
   'approvals' | 'policy.approver' | 'policy.labelIdleMs'
@@ -16,7 +16,7 @@ export const TOKEN_PREFERENCES: readonly TokenPreference[] = [
   'policy.outbound',
 ];
 
-/** The id under which the preferences of a caller are kept. Undefined for tokens that Assay did not make. */
+/** The id under which a caller's preferences are stored. Undefined for tokens that Assay did not issue. */
 export function preferencesIdOf({
   tokenId,
   subject,

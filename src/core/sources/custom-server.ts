@@ -15,11 +15,11 @@ export function customServerSpec({ tools, modules }: CustomTools): ServerSpec | 
 
 export interface JoinedCustomServers {
   readonly spec: ServerSpec | undefined;
-  /** Names and paths that both have. Those of the second are without effect. */
+  /** Names and paths that both have. Those of the second have no effect. */
   readonly shadowed: readonly string[];
 }
 
-/** Joins both. If both have a tool of one name, or a module of one path, the first one's is used. */
+/** Joins both. If both have a tool of the same name, or a module of the same path, the first one's wins. */
 export function joinedCustomServers(
   first: ServerSpec | undefined,
   other: ServerSpec | undefined,
@@ -36,7 +36,7 @@ export function joinedCustomServers(
   return { spec: customServerSpec({ tools, modules }), shadowed };
 }
 
-/** The operator's own tools and modules. None if the server is of another kind. */
+/** The operator's own tools and modules. Empty if the server is of another kind. */
 export function customIn(spec: ServerSpec | undefined): CustomTools {
   return spec === undefined ? { tools: [], modules: [] } : sourceKind(spec.transport).custom(spec.transport);
 }

@@ -1,43 +1,43 @@
 import type { DeclaredHints } from '../hints/hint.ts';
 
-/** How a request says who it comes from. */
+/** How a request authenticates. */
 export type RestAuth =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
   | { readonly kind: 'query'; readonly name: string; readonly value: string };
 
-/** One HTTP request that an operator made a tool of, checked, defaults filled in. */
+/** An HTTP request that an operator exposes as a tool; validated, with defaults. */
 export interface RestToolSpec {
   readonly name: string;
-  /** Who made it while Assay ran; absent: it stands in the config file. */
+  /** The operator who added it at runtime. Absent if it is from the config file. */
   readonly author?: string | undefined;
-  /** Whether the config file has it; otherwise an operator made it while Assay ran. */
+  /** Whether it is from the config file; otherwise an operator added it at runtime. */
   readonly isFromConfig?: true | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** An absolute URL; `{argument}` in its path or query stands for the value of an argument. */
+  /** An absolute URL; `{argument}` in its path or query is replaced by the value of an argument. */
   readonly url: string;
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
-  /** Otherwise it is POST because nobody said anything, and nothing follows from it. */
+  /** Otherwise the method is the default POST, from which no hints are inferred. */
   readonly isMethodGiven: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly auth?: RestAuth | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** What was said of the tool when it was made. */
+  /** The hints declared when the tool was created. */
   readonly annotations: DeclaredHints;
-  /** Arguments that go into the query, and under which name. */
+  /** Arguments sent in the query: query parameter by argument. */
   readonly queryMapping: Readonly<Record<string, string>>;
-  /** Arguments that go into a header, and into which one. */
+  /** Arguments sent in headers: header by argument. */
   readonly headerMapping: Readonly<Record<string, string>>;
-  /** The form of what is left for a body. */
+  /** The format of the body, which holds the remaining arguments. */
   readonly bodyType: 'json' | 'form';
-  /** A JMESPath expression that makes of the answer what the caller gets. */
+  /** A JMESPath expression that is applied to the response. */
   readonly filter?: string | undefined;
   readonly timeoutMs: number;
-  /** Most bytes of an answer that the caller gets. */
+  /** Maximum number of response bytes returned to the caller. */
   readonly maxBytes: number;
 }
 
@@ -45,11 +45,11 @@ export interface RestToolSpec {
 export interface FunctionModuleSpec {
   /** Absolute path of its file. */
   readonly path: string;
-  /** Whether the config file has it; otherwise an operator added it while Assay ran. */
+  /** Whether it is from the config file; otherwise an operator added it at runtime. */
   readonly isFromConfig?: true | undefined;
-  /** All that its process has in its environment beside what every process needs. */
+  /** Environment variables for its process, besides those that every process needs. */
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute paths that it may read beside its own folder. */
+  /** Absolute paths that it may read besides its own folder. */
   readonly reads: readonly string[];
   /** Absolute paths that it may write. */
   readonly writes: readonly string[];

@@ -1,4 +1,4 @@
-/** What the process of a function module is told: one JSON text on a line. */
+/** A message to the process of a function module: one line of JSON. */
 export type ToRunner =
   | LoadMessage
   | { readonly kind: 'call'; readonly id: number; readonly tool: string; readonly args: string }
@@ -6,14 +6,14 @@ export type ToRunner =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: AskAnswer }
   | { readonly kind: 'ping'; readonly id: number };
 
-/** The first thing that it is told. */
+/** The first message. */
 export interface LoadMessage {
   readonly kind: 'load';
-  /** What begins each line that is the runner's: whatever else comes is the module's own. */
+  /** Prefix of each line from the runner; all other output is the module's own. */
   readonly mark: string;
   /** Real path of the module. */
   readonly path: string;
-  /** Real path of a package.json of zod, for a module that finds none itself. */
+  /** Real path of a zod package.json, for a module that has no zod of its own. */
   readonly zod: string | undefined;
 }
 
@@ -21,9 +21,9 @@ export type AskAnswer =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: string };
 
-/** What it tells: one JSON text on a line, behind the mark. */
+/** A message from the process: one line of JSON after the mark. */
 export type FromRunner =
-  /** A file of the module was read, which it will be again when that file changes. */
+  /** The module read this file; it is reloaded when the file changes. */
   | { readonly kind: 'file'; readonly path: string }
   | Manifest
   | { readonly kind: 'broken'; readonly fault: string }
@@ -46,9 +46,9 @@ export type FromRunner =
       readonly schema: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'pong'; readonly id: number }
-  /** The module's own code ends the process. */
+  /** The module's own code is ending the process. */
   | { readonly kind: 'exit'; readonly code: string; readonly at: string | undefined }
-  /** Something was thrown where nobody waits for it. */
+  /** An uncaught error or unhandled rejection. */
   | { readonly kind: 'stray'; readonly fault: string };
 
 export interface Manifest {
@@ -57,7 +57,7 @@ export interface Manifest {
   readonly skipped: readonly { readonly what: string; readonly why: string }[];
 }
 
-/** What a module says of one of its tools. */
+/** A module's description of one of its tools. */
 export interface FunctionFacts {
   readonly name: string;
   readonly title?: string | undefined;
@@ -87,7 +87,9 @@ export function isFunctionResult(value: unknown): value is FunctionResult {
   );
 }
 
-/** An object that is no list. A module may give a revoked proxy, which throws where it is asked even that. */
+/**
+ * Whether a value is an object and not an array. A module may return a revoked proxy, for which even this check throws.
+ */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   try {
@@ -97,16 +99,16 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   }
 }
 
-/** Most questions of one call that are open at once. */
+/** Maximum number of open server requests per call. */
 export const OPEN_ASKS: number = 8;
 
-/** Most notes of a kind that one call sends in a second, progress and log. */
+/** Maximum number of progress notifications, and of log messages, per call and second. */
 export const NOTES_PER_SECOND: number = 20;
 
-/** Most bytes of the JSON text of one result. */
+/** Maximum size in bytes of the JSON text of a result. */
 export const RESULT_LIMIT_BYTES: number = 4 * 1024 * 1024;
 
-/** Rounded up by a tenth, so that what is above a limit is shown above it. */
+/** Rounded up to a tenth, so that a size above a limit is also shown above it. */
 export function mebibytes(bytes: number): number {
   return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
 }

@@ -1,22 +1,22 @@
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110, section 5.5: nothing that ends a line, and nothing beyond one byte. */
+/** RFC 9110, section 5.5: no line breaks, and only single-byte characters. */
 
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What belongs to the connection and not to who writes a request; `expect` the client here does not speak. */
+/** Headers of the connection rather than the request; `expect` is not supported by the HTTP client. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te', 'trailer'],
   'expect',
 ]);
-/** What says who asks: the operator's word, and no argument's. */
+/** Credentials: set by the operator, never by an argument. */
 const OF_THE_OPERATOR: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 export function isHeaderValue(text: string): boolean {
   return VALUE.test(text);
 }
 
-/** Why a header of that name cannot be set; a sentence. */
+/** Why a header with this name cannot be set, as a sentence. */
 export function headerNameFault(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!TOKEN.test(name)) return `${JSON.stringify(name)} is not a header name.`;
@@ -25,7 +25,7 @@ export function headerNameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Why no argument may be put into a header of that name; a sentence. */
+/** Why no argument may be sent in a header with this name, as a sentence. */
 export function mappedHeaderFault(name: string): string | undefined {
   const fault = headerNameFault(name);
   if (fault === undefined && OF_THE_OPERATOR.has(name.toLowerCase()))
@@ -33,7 +33,7 @@ export function mappedHeaderFault(name: string): string | undefined {
   return fault;
 }
 
-/** Why a header cannot have that value; a sentence, which does not repeat it. */
+/** Why a header cannot have this value, as a sentence that does not repeat it. */
 export function headerValueFault(value: string): string | undefined {
   if (!isHeaderValue(value))
     return 'It contains a line break or a character that is not allowed in a header.';

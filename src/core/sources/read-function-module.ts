@@ -9,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 const KNOWN: readonly string[] = ['module', 'env', 'reads', 'writes', 'memoryMb', 'timeoutMs'];
 
-/** Reads an entry of `functions`; `absolute` makes of a path as it is written an absolute one. */
+/** Reads an entry of `functions`; `absolute` makes a path as written absolute. */
 export function readFunctionModule(
   entry: ModuleEntry,
   absolute: (path: string) => string,
@@ -55,7 +55,7 @@ export function readFunctionModule(
   });
 }
 
-/** The longest wait that a timer of Node can hold. */
+/** The maximum delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Whole {

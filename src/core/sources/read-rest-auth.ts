@@ -2,7 +2,7 @@ import { addFault, fitTextAt, memberAt, membersAt, type JsonPosition } from '../
 import { headerNameFault, headerValueFault } from './http-header.ts';
 import type { RestAuth } from './custom-tools.ts';
 
-/** The members that each type has beside `type`. */
+/** The members of each type besides `type`. */
 const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
   bearer: ['token'],
   basic: ['username', 'password'],
@@ -10,7 +10,7 @@ const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
   query: ['name', 'value'],
 };
 
-/** Undefined where it is none, of which the place knows then. No fault repeats a value. */
+/** Undefined if it is invalid; the faults are then added to the position. No fault repeats a value. */
 export function readRestAuth(position: JsonPosition): RestAuth | undefined {
   const before = position.faults.length;
   const members = membersAt(position);

@@ -35,14 +35,14 @@ const KNOWN: readonly string[] = [
 ];
 const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** Beyond it the timers of Node know no time. */
+/** The maximum delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_MS = 60_000;
 const MIB = 2 ** 20;
 const MAX_BYTES = 50 * MIB;
 const MAX_FILTER_LENGTH = 4_096;
 
-/** Reads one HTTP request of which an operator makes a tool. Whether its filter and schemas compile is not looked at. */
+/** Reads an HTTP request that an operator exposes as a tool. Does not check whether its filter and schemas compile. */
 export function readRestTool(
   name: string,
   entry: Readonly<Record<string, unknown>>,
@@ -161,7 +161,7 @@ function readMapping(position: JsonPosition, fault: MappingFault): Readonly<Reco
 
 const TAKEN = 'another argument goes there already';
 
-/** Tells of each text whether it comes for the first time. */
+/** Returns a function that reports whether it gets a text for the first time. */
 function firstTimes(): (text: string) => boolean {
   const seen = new Set<string>();
   return (text) => seen.size < seen.add(text).size;
@@ -215,7 +215,10 @@ function readWhole(
   return defaultValue;
 }
 
-/** What is given, where it has every argument of the URL; otherwise a schema of these and of those that are mapped. */
+/**
+ * The given schema, which must have every argument of the URL; if none is given, a schema of these and of the mapped
+ * arguments.
+ */
 function readInputSchema(
   position: JsonPosition,
   template: UrlTemplate | undefined,
@@ -247,7 +250,7 @@ function schemaOf(required: readonly string[], mapped: readonly string[]): JsonO
   };
 }
 
-/** Arguments are an object, and so is what is structured (2025-11-25, schema#tool). */
+/** Both arguments and structured content must be objects (2025-11-25, schema#tool). */
 function readObjectSchema(position: JsonPosition): JsonObject {
   const { value } = position;
   if (isJsonObject(value) && value['type'] === 'object') {

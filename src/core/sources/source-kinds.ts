@@ -7,54 +7,54 @@ import type { OperationFilter } from './operation-filter.ts';
 type Kind = Transport['kind'];
 
 /**
- * Everything that differs between kinds of sources, apart from how an entry is read (`adapters/config/server-entry.ts`),
+ * Everything that differs between kinds of sources, except how an entry is read (`adapters/config/server-entry.ts`),
  * connected to (`app/sources.ts`) and authorized (`needs-execute.ts`).
  */
 export interface SourceKind<T extends Transport = Transport> {
-  /** Assay builds the tools itself, so that their requests are known and not only claimed. */
+  /** Whether Assay builds the tools itself, so their requests are known and not only claimed. */
   readonly isBuiltIn: boolean;
-  /** Operators write its tools one by one: a change of its entry is followed at once, over the link that is open. */
+  /** Whether operators create its tools individually: a change of its entry takes effect at once, on the open link. */
   readonly isCustom: boolean;
-  /** Saving its entry asks for its document to be read again. */
+  /** Whether saving its entry rereads its document. */
   readonly rereadsOnSave: boolean;
   /** Who declares the hints of its tools, unless an operator wrote the tool. */
   readonly declaredBy: 'server' | 'document' | 'module';
-  /** Isolation where its entry names none: a process is expensive, a session over HTTP is cheap. */
+  /** Isolation if its entry sets none: a process is expensive, an HTTP session is cheap. */
   readonly isolation: ServerSpec['isolation'];
-  /** Which of the common settings its entry may have, in the order in which they are shown. */
+  /** The common settings that its entry may have, in display order. */
   readonly settings: readonly ('timeoutMs' | 'prefix' | 'isolation')[];
 
-  /** What decides which code runs or which URL is called. Headers, limits and other variables are no part of it. */
+  /** What determines which code runs or which URL is called, without headers, limits and other variables. */
   identity(transport: T): readonly string[];
-  /** Who is responsible for it: as `identity`, but of a URL its origin alone. */
+  /** Who is responsible for it: like `identity`, but with only the origin of a URL. */
   origin(transport: T): readonly string[];
-  /** All of it, as JSON that does not depend on the order of keys. */
+  /** The whole transport, as JSON that is independent of key order. */
   comparable(transport: T): unknown;
   /** Whether the operator wrote it, so that it is trusted by default. */
   isOwn(transport: T): boolean;
   /** Whether the operator chose where requests go, so that another target is the operator's own edit. */
   isTargetChosen(transport: T): boolean;
-  /** URLs that its entry names, or what may be one, each with its member. */
+  /** URLs in its entry, even invalid ones, each with its member. */
   urls(transport: T): readonly (readonly [member: string, url: string | undefined])[];
-  /** Where its entry may hold secrets. */
+  /** The parts of its entry that may hold secrets. */
   secrets(transport: T): SecretParts;
-  /** Its entry as the REST API shows it; `mask` takes secrets out of a text. */
+  /** Its entry as the REST API shows it; `mask` masks secrets in a text. */
   shown(transport: T, mask: (text: string) => string): ShownSource;
 
   /** The program that serves it, one process for each link. */
   command(transport: T): Command | undefined;
-  /** Where to sign in, and how. */
+  /** Where and how to sign in. */
   signIn(transport: T): SignInTarget | undefined;
   /** Whether it was given files, folders or a database, so that what it reads is private by default. */
   holdsPrivateData(transport: T): boolean;
-  /** What operators wrote. */
+  /** The tools and modules that operators created. */
   custom(transport: T): CustomTools;
 }
 
 export type Command = Omit<TransportOf<'stdio'>, 'kind'>;
 export type SignInTarget = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth'>;
 
-/** Parts of an entry by what makes a secret of them; `secrets` are secret as they are. */
+/** Parts of an entry, grouped by how secrets are recognized in them; `secrets` always are. */
 export interface SecretParts {
   readonly variables?: readonly (readonly [name: string, value: string])[];
   readonly args?: readonly string[];
@@ -102,7 +102,7 @@ export function hasOwnAuthorization({ transport }: Pick<ServerSpec, 'transport'>
 
 const NOTHING_CUSTOM: CustomTools = { tools: [], modules: [] };
 
-/** What is false or empty for most kinds. */
+/** Values that are false or empty for most kinds. */
 const COMMON = {
   isBuiltIn: false,
   isCustom: false,
@@ -163,7 +163,7 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   signIn: (transport) => transport,
 };
 
-/** Known by its name: an update of Node or of Assay moves its files, and what operators said of it stays. */
+/** Identified by its name: an update of Node or Assay moves its files, and operators' settings must survive that. */
 const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
   ...COMMON,
   isolation: 'session',
@@ -185,13 +185,13 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
   declaredBy: 'document',
   settings: ['timeoutMs', 'prefix'],
   identity: ({ kind, document }) => [kind, document],
-  // A corrected upload keeps what operators said of its tools; changes are compared.
+  // A corrected upload keeps operators' settings for its tools; changes still show up as drift.
   origin: ({ kind, document, text }) => [
     kind,
     text === undefined ? (URL.parse(document)?.origin ?? document) : 'upload',
   ],
   comparable: (transport) => transport,
-  // A document that was uploaded or is at a URL was written by somebody else.
+  // A document that was uploaded or comes from a URL was written by someone else.
   isOwn: ({ document }) => !URL.canParse(document),
   isTargetChosen: ({ baseUrl }) => baseUrl !== undefined,
   urls: ({ document, baseUrl }) => [
@@ -268,7 +268,7 @@ function whatRuns({ command, args, cwd, isCwdGiven = false, env }: Command): rea
   return [JSON.stringify([command, ...args]), folder, JSON.stringify(choosing(env))];
 }
 
-/** The variables by which other code could run, as a part of an identity. */
+/** The variables that could make other code run, as part of an identity. */
 function variablesOf(env: Command['env']): readonly string[] {
   const variables = choosing(env);
   return variables.length === 0 ? [] : [JSON.stringify(variables)];
@@ -280,20 +280,23 @@ function choosing(env: Command['env']): readonly Variable[] {
     .toSorted(byName);
 }
 
-/** Whether the folder decides which file is run. */
+/** Whether the working folder determines which file is run. */
 function isRelative(command: string, args: readonly string[]): boolean {
   const isBelow = /[/\\]/.test(command) && !IS_ABSOLUTE.test(command);
   return isBelow || args.some((arg) => RELATIVE_FILE.test(arg) && !IS_ABSOLUTE.test(arg));
 }
 
 const IS_ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\]|\w+:\/\/)/;
-/** As `./server`, `build/index.js`, `--import=./hook.mjs`; and `-m`, by which Python looks in the folder first. */
+/**
+ * Matches `./server`, `build/index.js`, `--import=./hook.mjs`, and `-m`, with which Python searches the working folder
+ * first.
+ */
 const RELATIVE_FILE =
   /^(?:-m|(?:-[\w-]+=)?\.{1,2}(?:[/\\].*)?|[^/@-][^:]*\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|jar|exe|wasm))$/i;
 
-/** Replacing one of these runs no other code. */
+/** Changing one of these does not change the code that runs. */
 const IS_CREDENTIAL = /token|password|passwd|secret|auth|username|key/i;
 
-/** Variables by which the loader, a shell, a runtime or a package runner runs other code at the same command. */
+/** Variables that make the loader, a shell, a runtime or a package runner run other code for the same command. */
 const CHOOSES_CODE =
   /^(?:PATH|PATHEXT|LD_.+|DYLD_.+|GCONV_PATH|NODE_(?:OPTIONS|PATH)|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|VIRTUAL_ENV|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|PERL5?(?:OPT|LIB|DB)|CLASSPATH|JAVA_HOME|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|SHELL|COMSPEC|DOTNET_STARTUP_HOOKS|DENO_DIR|(?:npm|NPM)_CONFIG_.+|(?:UV|PIP|PIPX|BUN|YARN|PNPM)_.+)$/i;

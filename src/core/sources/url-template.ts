@@ -1,9 +1,9 @@
 import { err, ok, type Result } from '../result.ts';
 
-/** A URL with places for arguments in its path and query. */
+/** A URL with placeholders for arguments in its path and query. */
 export interface UrlTemplate {
   readonly origin: string;
-  /** Segments, each one made of texts and arguments in turn: a text, an argument, a text, … */
+  /** Segments, each an alternation of texts and arguments: a text, an argument, a text, … */
   readonly path: readonly Pattern[];
   readonly query: readonly QueryPart[];
   /** The names of its arguments. */
@@ -11,7 +11,7 @@ export interface UrlTemplate {
   readonly queryArguments: ReadonlySet<string>;
 }
 
-/** `texts` are encoded already, and one more than there are `names`. */
+/** `texts` are already encoded; there is one more of them than of `names`. */
 export interface Pattern {
   readonly texts: readonly string[];
   readonly names: readonly string[];
@@ -32,7 +32,7 @@ export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
   const [, authority, path = '', query = '', fragment] = ABSOLUTE.exec(text) ?? [];
   const isHostFixed = authority === undefined || !/[{}]/.test(authority);
   if (!isHostFixed) return err('An argument may stand in the path or in the query, but not in the host.');
-  // A parser of URLs steps over tabs and line breaks, and takes a backslash for a slash.
+  // URL parsers skip tabs and line breaks, and treat a backslash as a slash.
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
     return err('It is no absolute URL that begins with "http://" or "https://".');
   if (authority.includes('@')) return err('It holds a user or a password; use "auth".');
@@ -65,7 +65,7 @@ function templateOf(origin: string, segments: readonly Pattern[], parts: readonl
 }
 
 function readPattern(text: string): Pattern {
-  // With the one group of the expression, texts and names come in turn.
+  // Since the expression has one group, texts and names alternate.
   const pieces = text.split(PLACE);
   return {
     texts: pieces.filter((_, index) => index % 2 === 0),
@@ -77,7 +77,7 @@ function isBroken({ texts, names }: Pattern): boolean {
   return texts.some((text) => /[{}]/.test(text)) || names.includes('');
 }
 
-/** As URL writes it: letters on both sides keep it from being taken for a dot segment. */
+/** As URL encodes it; the letters on both sides keep it from being parsed as a dot segment. */
 function encodedPathText(text: string): string {
   return new URL(`http://a/x${text}x`).pathname.slice(2, -1);
 }
@@ -99,9 +99,9 @@ function queryName(part: string): string {
 }
 
 /**
- * The text of an argument, encoded so that it stays one piece of one segment of a path. Servers and proxies that decode
- * `%2F` before they resolve dot segments (RFC 3986, section 5.2.4) are many, so a dot segment between its slashes is
- * refused as well. The error is a phrase.
+ * The text of an argument, encoded so that it stays within one path segment. Many servers and proxies decode `%2F`
+ * before they resolve dot segments (RFC 3986, section 5.2.4), so dot segments between slashes are refused too. The
+ * error is a phrase.
  */
 export function pathValue(text: string): Result<string, string> {
   if (text === '') return err('is empty, and a path has no empty place for it');
@@ -111,7 +111,7 @@ export function pathValue(text: string): Result<string, string> {
   return ok(encodeURIComponent(text));
 }
 
-/** Whether a URL parser, or a server that decodes once more, takes it for a step in the tree. */
+/** Whether a URL parser, or a server that decodes once more, would treat it as a dot segment. */
 export function isDotSegment(segment: string): boolean {
   const plain = segment.replace(/%(?:25)*2e/gi, '.');
   return plain === '.' || plain === '..';

@@ -6,7 +6,7 @@ export interface VerifyReport {
   readonly server: ServerFacts;
   readonly startedMs: number;
   readonly tookMs: number;
-  /** What watched the server. A verdict says only what these could see. */
+  /** The mechanisms that observed the server. A verdict covers only what they can observe. */
   readonly mechanisms: readonly string[];
   readonly missing: readonly MissingFact[];
   readonly tools: readonly ToolReport[];
@@ -17,7 +17,7 @@ export interface VerifyReport {
 }
 
 export interface ServerFacts {
-  /** As it names itself. */
+  /** As the server reports it. */
   readonly name: string;
   readonly version: string;
   readonly command: readonly string[];

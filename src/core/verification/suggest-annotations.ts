@@ -3,7 +3,7 @@ import type { ToolReport } from './verdict.ts';
 
 /**
  * Annotations to paste into a server: all four hints as declared, except those that were contradicted, which get the
- * cautious value. A read-only tool is neither destructive nor anything but idempotent.
+ * cautious value. A read-only tool counts as not destructive and as idempotent.
  */
 export function suggestAnnotations({ declared, verdicts }: Pick<ToolReport, 'declared' | 'verdicts'>): Hints {
   const hints = Object.fromEntries(
@@ -20,7 +20,7 @@ export function suggestAnnotations({ declared, verdicts }: Pick<ToolReport, 'dec
   };
 }
 
-/** Whether the suggestion differs from what is declared, also by naming a hint that is left to its default. */
+/** Whether the suggestion differs from the declaration, even if only by stating a hint that was left to its default. */
 export function differs(tool: Pick<ToolReport, 'declared' | 'verdicts'>): boolean {
   const suggested = suggestAnnotations(tool);
   return HINTS.some((hint) => tool.declared[hint] !== suggested[hint]);

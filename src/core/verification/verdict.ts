@@ -2,9 +2,9 @@ import type { Hint } from '../hints/hint.ts';
 import type { JsonObject } from '../json-object.ts';
 
 /**
- * What was observed of one hint of one tool. `consistent` and `contradicted` are about a value that promises something
- * (read-only, not destructive, idempotent, closed world); `supported` and `not_exercised` about the cautious value, which
- * promises nothing. None of them says that a tool is safe.
+ * What was observed about one hint of one tool. `consistent` and `contradicted` are about a value that promises
+ * something (read-only, not destructive, idempotent, closed world); `supported` and `not_exercised` about the cautious
+ * value, which promises nothing. None of them says that a tool is safe.
  */
 export type Verdict =
   | { readonly kind: 'contradicted'; readonly evidence: readonly Evidence[] }
@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly kind: 'consistent'; readonly calls: number; readonly shapes: number }
   | { readonly kind: 'supported'; readonly evidence: readonly Evidence[] }
   | { readonly kind: 'not_exercised' }
-  /** A read-only tool changes nothing, so that `destructiveHint` and `idempotentHint` have no meaning. */
+  /** A read-only tool changes nothing, so `destructiveHint` and `idempotentHint` have no meaning. */
   | { readonly kind: 'not_applicable' }
   | { readonly kind: 'unobserved'; readonly reason: UnobservedReason };
 
@@ -25,19 +25,19 @@ export type UnobservedReason =
   | 'no_successful_call'
   | 'time_limit'
   | 'server_failed'
-  /** What could have shown a contradiction was not active on this machine. */
+  /** A mechanism that could have shown a contradiction was not active on this machine. */
   | 'mechanism_missing'
-  /** More happened than a limit allows to record. */
+  /** More happened than could be recorded within the limits. */
   | 'incomplete'
   /** A change cannot be classified, such as one of a file that is too large. */
   | 'unclear_change'
-  /** What happened during calls happens without one, too, so that it is not known whether a call did the same. */
+  /** The same effects also happen without a call, so it is unknown whether a call caused them. */
   | 'background_change';
 
 /** One observed effect of one call. */
 export interface Evidence {
   readonly effect: EffectKind;
-  /** Such as `deleted /data/notes.txt`. Printable once escaped. */
+  /** Such as `deleted /data/notes.txt`. Must be escaped before printing. */
   readonly message: string;
   /** Number of the call with these arguments, from 1. */
   readonly call: number;
@@ -49,10 +49,10 @@ export interface Evidence {
 }
 
 export type EffectKind =
-  /** Nothing that was there is lost. */
+  /** No existing data is lost. */
   | 'added'
   | 'deleted'
-  /** What was there is changed or lost. */
+  /** Existing data is changed or lost. */
   | 'overwritten'
   | 'moved'
   /** Created and deleted again, or replaced by the same content. */
@@ -62,11 +62,11 @@ export type EffectKind =
   | 'network';
 
 export type Signal =
-  /** Repeated calls answer differently, but a new process answers as the first one did. */
+  /** Repeated calls return different results, but a new process returns the same as the first one. */
   | { readonly kind: 'in_process_state' }
-  /** A new process answers differently, too: a clock, randomness, or a process id. */
+  /** A new process returns different results too: a clock, randomness, or a process id. */
   | { readonly kind: 'nondeterministic' }
-  /** Changes of a class that well-behaved servers make, too. */
+  /** Changes of a class that well-behaved servers also make. */
   | {
       readonly kind: 'noise';
       readonly noise: string;
@@ -80,12 +80,12 @@ export type Signal =
   /** Attempts that failed, such as a write without permission. */
   | { readonly kind: 'failed_attempt'; readonly count: number; readonly message: readonly string[] }
   | { readonly kind: 'privileged'; readonly calls: readonly string[] }
-  /** The tool changes state after it has answered. */
+  /** The tool changes state after returning its result. */
   | { readonly kind: 'late_change' }
-  /** The value promises less than the tool seems to keep. */
+  /** The declared value promises less than the tool seems to do. */
   | { readonly kind: 'over_declared'; readonly hint: Hint };
 
-/** What all trials of one tool say about its hints. */
+/** The verdicts on a tool's hints from all trials. */
 export interface ToolReport {
   readonly name: string;
   /** SHA-256 of the definition's canonical JSON. */
@@ -95,7 +95,7 @@ export interface ToolReport {
   readonly verdicts: Readonly<Record<Hint, Verdict>>;
   readonly signals: readonly Signal[];
   readonly coverage: ToolCoverage;
-  /** What the last failed call said, if none succeeded. */
+  /** The message of the last failed call, if none succeeded. */
   readonly failure?: string;
 }
 

@@ -7,7 +7,7 @@ export type VerifyFault =
       readonly problem: string;
     }
   | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
-  /** The server did not start or did not answer. `message`: its own words or the reason. */
+  /** The server did not start or did not answer. `message`: its own error text, or the reason. */
   | { readonly code: 'SERVER_FAILED'; readonly message: string }
   /** This machine cannot confine a server. */
   | {
@@ -16,13 +16,13 @@ export type VerifyFault =
     }
   | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
 
-/** One or more sentences. Not yet printable. */
+/** One or more sentences; must be escaped before printing. */
 export function verifyFaultText(fault: VerifyFault): string {
   switch (fault.code) {
     case 'SERVER_FAILED':
       return `The server did not start in the sandbox: ${fault.message}`;
     case 'SANDBOX_UNAVAILABLE':
-      // Several mechanisms may lack the same.
+      // Several mechanisms may lack the same thing.
       return [...new Set(fault.missing.map(({ why, install }) => `${why} ${install}`))].join('\n');
     case 'TOOL_UNKNOWN':
       return `The server has no tool ${JSON.stringify(fault.name)}. It has ${fault.known.join(', ')}.`;

@@ -1,4 +1,4 @@
-import { canonicalJson, exactJson, hasTwins, isMembers } from '../../core/canonical-json.ts';
+import { canonicalJson, exactJson, hasDuplicateKeys, isMembers } from '../../core/canonical-json.ts';
 import { sha256 } from '../../core/digest.ts';
 import { cacheMsOf, isKnownReadOnly } from '../../core/policy/cacheable.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
@@ -79,7 +79,7 @@ function keyOf({ message, entry, identity, era, tool, argumentsText }: Call): st
   const metaText = meta === undefined ? '{}' : rawOf(bytes, meta);
   const members = exactJson(metaText)?.value;
   // Parsers differ in which of two members with the same key they use.
-  if (known.length !== params.size || !isMembers(members) || hasTwins(metaText)) return undefined;
+  if (known.length !== params.size || !isMembers(members) || hasDuplicateKeys(metaText)) return undefined;
   const lasting = Object.fromEntries(Object.entries(members).filter(([name]) => !OF_ONE_REQUEST.has(name)));
   const { subject, tokenId } = identity;
   const context = [subject, tokenId, id, tool?.digest, era, canonicalJson(lasting)];

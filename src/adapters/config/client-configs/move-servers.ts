@@ -19,7 +19,7 @@ import type { SourceEntry } from './sources.ts';
 
 /**
  * Removes from a client's files the entries whose server is in Assay's config, and records them so that an undo can
- * restore the files. CLIENT_UNKNOWN, CONFIG_UNREADABLE, CONFIG_INVALID or FILE_UNWRITABLE on failure. /
+ * restore the files. CLIENT_UNKNOWN, CONFIG_UNREADABLE, CONFIG_INVALID or FILE_UNWRITABLE on failure.
  */
 export async function moveServers(
   { client: id, project, except }: MoveRequest,

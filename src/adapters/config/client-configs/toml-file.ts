@@ -7,7 +7,7 @@ import { positionOf, treeOf, type SyntaxFault } from '../json-tree.ts';
 
 /**
  * Parses TOML into the tree that the same values would have as JSON. Tables and keys have their own positions; anything
- * inside a value has the position of that value. Dates become strings. /
+ * inside a value has the position of that value. Dates become strings.
  */
 export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
   const parsed = parseToml(text);
@@ -18,7 +18,7 @@ export function parseTomlTree(text: string): Result<Node, SyntaxFault> {
 
 /**
  * Sets the table at `path` in a TOML text. All other bytes stay unchanged. Fails if the text is not TOML, or if a table
- * cannot be added there, as in an inline table. /
+ * cannot be added there, as in an inline table.
  */
 export function withTable(
   text: string,

@@ -193,7 +193,7 @@ function isLocation(location: unknown): location is Secret['location'] {
 
 /**
  * A document's author chooses its servers and could redirect secrets of one API to another. So secrets are sent only to
- * servers named by the operator or a local file, or to the document's own origin. /
+ * servers named by the operator or a local file, or to the document's own origin.
  */
 export function withheldSecrets(
   secrets: Result<readonly Secret[], string>,
