@@ -64,7 +64,7 @@ export function openApprovals(
   return approvals;
 }
 
-/** What server requests need. The ciphers are loaded on first use. */
+/** The dependencies of server requests. The ciphers are loaded on first use. */
 export function callDepsWith(
   { log, store }: Pick<Environment, 'log' | 'store'>,
   settings: Settings,

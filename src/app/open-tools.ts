@@ -142,10 +142,7 @@ async function openThrough(serve: RunningServe, { cleanup, log }: Environment): 
   };
 }
 
-/**
- * Whether the call failed only because its server is new: another command may have just added it. Nothing was called,
- * so the call can be retried after a report, which waits for the server's tools.
- */
+/** Whether its server may have just been added. Nothing was called; a report waits for the new tools. */
 function mayBeNew({ data }: JsonObject): boolean {
   return isJsonObject(data) && (data['code'] === 'TOOL_UNKNOWN' || data['causeCode'] === 'SERVER_NOT_READY');
 }

@@ -67,7 +67,7 @@ export async function readConfig(
   return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
 }
 
-/** For a missing file, says so, unless its folders are unsafe. */
+/** Reports a missing file as absent; other faults, such as unsafe folders, are kept. */
 function absenceOf(error: Refusal, path: string): Refusal {
   return error.code === 'CONFIG_UNREADABLE' ? { code: 'CONFIG_ABSENT', path } : error;
 }

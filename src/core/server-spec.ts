@@ -15,7 +15,7 @@ export type Transport =
       readonly isCwdGiven?: boolean;
       /** Which of its processes run in a sandbox. Absent: none. */
       readonly sandbox?: SandboxMode;
-      /** Absolute paths that its sandboxed processes may read, beside its folder and the folders in `args`. */
+      /** Absolute paths that its sandboxed processes may read, besides its folder and the folders in `args`. */
       readonly roots?: readonly string[];
       /** Hosts that its sandboxed processes may connect to. Absent: all at public addresses. */
       readonly network?: readonly string[];

@@ -40,7 +40,10 @@ const MAX_HOLDERS = 10_000;
 /** Counts guesses of issuer tokens, so that they do not lock out Assay's own tokens at the same address. */
 const GUESSED = 'issued';
 
-/** Accepts an issuer's tokens beside Assay's own. Cached results are returned synchronously, others as a promise. */
+/**
+ * Accepts an issuer's tokens in addition to Assay's own. Cached results are returned synchronously, others as a
+ * promise.
+ */
 export class IssuerGate implements Gate {
   readonly #options: IssuerGateOptions;
   readonly #failures: Failures;

@@ -227,8 +227,7 @@ export class SessionGate implements PageSessions {
 }
 
 /**
- * Tells whether ASSAY_TOKEN is still the one that was used. Shortened, so that a stored mark fits many tokens and does
- * not prove a guess.
+ * Changes if ASSAY_TOKEN is replaced. Shortened, so that a stored mark fits many tokens and does not confirm a guess.
  */
 function markOf(operatorToken: string): string {
   return secretDigest(`session of ${operatorToken}`).toString('hex').slice(0, MARK_DIGITS);

@@ -61,7 +61,7 @@ export async function underNodePermission(
   if (script === undefined || env['NODE_OPTIONS'] !== undefined || isListed) return undefined;
   const isHidden = (one: string): boolean =>
     hidden.some((secret) => isInside(secret, one) || isInside(one, secret));
-  // A "*" would stand for other paths, too.
+  // A "*" would also match other paths.
   if (reads.some((one) => one.includes('*') || isHidden(one))) return undefined;
   return {
     command: execPath,

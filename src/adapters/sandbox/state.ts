@@ -40,7 +40,7 @@ export class StateReader {
     return this.#found;
   }
 
-  /** What was at a path before the server started. */
+  /** The entry at a path before the server started. */
   async original(path: string): Promise<StateEntry | undefined> {
     return this.#entry(join(this.#overlay.lower, path.slice(this.#overlay.path.length)));
   }

@@ -1,4 +1,4 @@
-/** Groups of words that mean about the same in the names and descriptions of tools. */
+/** Groups of words that mean roughly the same in the names and descriptions of tools. */
 export const SYNONYMS: readonly string[] = [
   'create add new insert make',
   'delete remove drop erase discard',

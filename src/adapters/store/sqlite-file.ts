@@ -166,7 +166,7 @@ async function setAside(
     return unavailable(path, 'another process has just put it in the place of a damaged one; try again');
   // Without colons, which some systems do not allow in file names.
   const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
-  // The database file goes last: a log left behind would be taken for the next file's.
+  // The database file goes last: a leftover log would be mistaken for the next file's.
   for (const suffix of ['-wal', '-shm', '']) {
     const moved = await moveFile(`${path}${suffix}`, `${keptAs}${suffix}`);
     if (!moved.ok) return unavailable(path, `it is damaged, and cannot be set aside: ${moved.error.reason}`);

@@ -40,10 +40,10 @@ export interface SqliteThreadOptions {
 }
 
 /**
- * Runs the store's thread only while it is needed, as it takes much memory. It starts with a call; when idle, it closes
- * the file and ends. While it is ended and there are listeners, the files are watched from outside, and the thread
- * restarts when they change. A lost thread is restarted by the next call, or soon if there are listeners. A file found
- * to be damaged or from a newer Assay stays refused: a new one in its place would silently be empty.
+ * Runs the store's thread only while it is needed, because it takes a lot of memory. It starts with a call; when idle,
+ * it closes the file and ends. While it is ended and there are listeners, the files are watched from outside, and the
+ * thread restarts when they change. A lost thread is restarted by the next call, or soon if there are listeners. A file
+ * found to be damaged or from a newer Assay stays refused: a new one in its place would silently be empty.
  */
 export class SqliteThread {
   readonly #options: SqliteThreadOptions;

@@ -3,7 +3,7 @@ import type { SseParser } from '../../protocol/sse.ts';
 /** Delay in ms before reconnecting if the server names none; doubles up to the maximum after failed attempts. */
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
-/** Maximum delay in ms that a server may ask for; anything longer is taken for a mistake. */
+/** Maximum delay in ms that a server may ask for; anything longer is treated as a mistake. */
 const MAX_REQUESTED_MS = 5 * 60_000;
 /** Minimum delay that is doubled, so that a server asking for 0 ms does not cause a tight loop. */
 const MIN_DOUBLED_MS = 50;

@@ -173,7 +173,7 @@ function outsideWords(name: string): readonly string[] {
   return among(OUTSIDE, wordsOf(name));
 }
 
-/** The first word of a name, if it is a verb of reading. */
+/** The first word of a name, if it is a verb that means reading. */
 function readingWord(name: string): readonly string[] {
   return among(READ, wordsOf(name).slice(0, 1));
 }

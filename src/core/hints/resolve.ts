@@ -26,7 +26,7 @@ export interface ResolvedHint {
   readonly emitted: boolean | undefined;
   /** The observation that contradicts the other claims. */
   readonly contradiction?: Claim | undefined;
-  /** The current definition withdraws a value that the accepted one declared, and nobody has reviewed that. */
+  /** The current definition withdraws a value that the accepted one declared, and that has not been reviewed yet. */
   readonly isTakenBack?: true;
   /** All claims, in order of precedence. */
   readonly claims: readonly Claim[];

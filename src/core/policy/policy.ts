@@ -63,7 +63,7 @@ export type PolicyReason =
       readonly effect: Effect;
       /** Its name or, if it has none, its number. */
       readonly rule: string;
-      /** The operator's words. */
+      /** The operator's explanation. */
       readonly because?: string | undefined;
     }
   | { readonly code: 'destructive'; readonly origin: ReasonCode }

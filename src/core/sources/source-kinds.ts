@@ -13,7 +13,7 @@ type Kind = Transport['kind'];
 export interface SourceKind<T extends Transport = Transport> {
   /** Whether Assay builds the tools itself, so their requests are known and not only claimed. */
   readonly isBuiltIn: boolean;
-  /** Whether operators create its tools individually: a change of its entry takes effect at once, on the open link. */
+  /** Whether operators create its tools one by one: a changed entry takes effect at once, on the open link. */
   readonly isCustom: boolean;
   /** Whether saving its entry rereads its document. */
   readonly rereadsOnSave: boolean;
@@ -163,7 +163,7 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   signIn: (transport) => transport,
 };
 
-/** Identified by its name: an update of Node or Assay moves its files, and operators' settings must survive that. */
+/** Identified by its name: an update of Node or Assay moves its files, but operators' settings must survive. */
 const CODEBASE: SourceKind<TransportOf<'codebase'>> = {
   ...COMMON,
   isolation: 'session',
@@ -287,16 +287,13 @@ function isRelative(command: string, args: readonly string[]): boolean {
 }
 
 const IS_ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\]|\w+:\/\/)/;
-/**
- * Matches `./server`, `build/index.js`, `--import=./hook.mjs`, and `-m`, with which Python searches the working folder
- * first.
- */
+/** `./server`, `build/index.js`, `--import=./hook.mjs`; and `-m`, with which Python searches the folder first. */
 const RELATIVE_FILE =
   /^(?:-m|(?:-[\w-]+=)?\.{1,2}(?:[/\\].*)?|[^/@-][^:]*\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|jar|exe|wasm))$/i;
 
 /** Changing one of these does not change the code that runs. */
 const IS_CREDENTIAL = /token|password|passwd|secret|auth|username|key/i;
 
-/** Variables that make the loader, a shell, a runtime or a package runner run other code for the same command. */
+/** Variables that make a loader, shell, runtime or package runner run other code for the same command. */
 const CHOOSES_CODE =
   /^(?:PATH|PATHEXT|LD_.+|DYLD_.+|GCONV_PATH|NODE_(?:OPTIONS|PATH)|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|VIRTUAL_ENV|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|PERL5?(?:OPT|LIB|DB)|CLASSPATH|JAVA_HOME|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|SHELL|COMSPEC|DOTNET_STARTUP_HOOKS|DENO_DIR|(?:npm|NPM)_CONFIG_.+|(?:UV|PIP|PIPX|BUN|YARN|PNPM)_.+)$/i;

@@ -37,7 +37,7 @@ export interface AcceptedFinding {
   readonly reason: string;
 }
 
-/** Totals that are reported beside every verdict. */
+/** Totals that are reported with every verdict. */
 export interface Coverage {
   readonly tools: number;
   readonly toolsWithSuccess: number;

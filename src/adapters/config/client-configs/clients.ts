@@ -10,7 +10,7 @@ import {
 } from './entry-shapes.ts';
 import type { EntryShape } from './entry-shapes.ts';
 
-/** Base folders of paths; `locate-client.ts` says where each of them is. */
+/** Base folders of paths; `locate-client.ts` locates them. */
 export type Base = 'home' | 'config' | 'xdg' | 'packages' | 'claude' | 'codex' | 'gemini';
 
 export type System = 'darwin' | 'linux' | 'win32';

@@ -65,7 +65,7 @@ export function restoredText(text: string, record: ConnectRecord, context: FileC
 
 /**
  * What an undo restores: the file before Assay's first edit, or, if others edited it after that, its current content
- * without what Assay changed.
+ * without Assay's changes.
  */
 export function formerOf(
   record: ConnectRecord | undefined,

@@ -128,7 +128,7 @@ interface FilterLimits {
   readonly heapMiB: number;
 }
 
-/** The build puts it beside the program. */
+/** The build places it next to the program. */
 const SCRIPT = fileURLToPath(new URL(`./filter-worker${extname(import.meta.url)}`, import.meta.url));
 
 const CLOSED: FilterFault = { code: 'process_ended', cause: 'was ended, as Assay ends' };

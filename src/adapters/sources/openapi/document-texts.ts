@@ -189,7 +189,7 @@ function fromJson(text: string): Result<unknown, string> | undefined {
   }
 }
 
-/** Why a text that begins like JSON is not: in the words of the parser, with line and column. */
+/** Why a text that begins like JSON is invalid: the parser's message, with line and column. */
 function jsonFault(text: string): string | undefined {
   try {
     JSON.parse(text);

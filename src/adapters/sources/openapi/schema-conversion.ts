@@ -99,7 +99,7 @@ function convertReference(
   return convert(target, { ...position, within: [...within, target.key] }, context);
 }
 
-/** Documents also put `nullable` beside a `$ref`, and mean it. */
+/** Some documents put `nullable` next to a `$ref` and intend it to apply. */
 function joined(referred: JsonSchema, beside: SchemaMembers, isNullable: boolean): JsonSchema {
   const keys = Object.keys(beside);
   if (isNullable) return { ...beside, anyOf: [referred, { type: 'null' }] };
