@@ -32,7 +32,7 @@ export interface Config {
   readonly rules: readonly PolicyRule[];
   /** Each disabled its entry, or one key outside the entries. */
   readonly problems: readonly ConfigProblem[];
-  /** These disable nothing. */
+  /** Faults that disable nothing. */
   readonly warnings: readonly ConfigProblem[];
 }
 

@@ -22,7 +22,7 @@ export const OPENAPI_KEYS: readonly string[] = [
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 const MAX_BYTES_LIMIT = 52_428_800;
-/** Of a document that is part of its entry, in UTF-16 units. */
+/** Maximum length of an inline document, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 const UPLOAD_HASH_DIGITS = 16;
 

@@ -270,7 +270,7 @@ export class SqliteThread {
     this.#endWatching = undefined;
   }
 
-  /** For work that is not awaited: a bug in it is logged and ends nothing else. */
+  /** For work that is not awaited: a bug in it is logged and affects nothing else. */
   #leave(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const shown = error instanceof Error ? error.stack : String(error);

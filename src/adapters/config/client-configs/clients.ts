@@ -210,9 +210,9 @@ export const CLIENTS: readonly Client[] = [
     id: 'cline',
     label: 'Cline',
     userFiles: [
-      // Of all its editions since 2026: https://docs.cline.bot/getting-started/config
+      // Used by all its editions since 2026: https://docs.cline.bot/getting-started/config
       { base: 'home', path: ['.cline', 'data', 'settings', CLINE_FILE], ownFolder: 1 },
-      // Of older extensions for VS Code: https://github.com/cline/cline/pull/9630
+      // Used by older extensions for VS Code: https://github.com/cline/cline/pull/9630
       {
         base: 'config',
         path: ['Code', 'User', 'globalStorage', CLINE_FOLDER, 'settings', CLINE_FILE],
