@@ -249,6 +249,6 @@ function reasonOf(error: Error & { readonly code?: string }): string {
       return 'answered with more headers than are read';
   }
   if (/CERT|SIGNATURE|ISSUER|^ERR_TLS/.test(code)) return `has a certificate that is not accepted (${code})`;
-  if (code.startsWith('HPE_')) return `answered with what is no HTTP (${code})`;
+  if (code.startsWith('HPE_')) return `sent an answer that is not HTTP (${code})`;
   return `could not be asked (${code === '' ? error.name : code})`;
 }

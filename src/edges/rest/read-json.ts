@@ -84,7 +84,7 @@ function parsed(bytes: Uint8Array, maxDepth: number): Result<unknown, Refusal> {
 function positionOf({ message }: SyntaxError): string {
   const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
   return line === undefined || column === undefined
-    ? 'it ends too early, or holds what is no JSON'
+    ? 'it ends too early or is not JSON'
     : `line ${line}, column ${column} is not understood`;
 }
 
