@@ -8,7 +8,7 @@ import { type State, stateOf } from '../../support/store-state.ts';
 
 vi.setConfig({ testTimeout: 900_000 });
 
-const KILLS = rounds({ short: 8, long: 200 });
+const KILLS = rounds({ short: 4, long: 200 });
 const CRASHES = rounds({ short: 2, long: 5 });
 /** Databases that are worked on at a time: about as many as there are processors. */
 const LANES = 2;

@@ -6,7 +6,6 @@ import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HINTS, type Hint } from '../../src/core/hints/hint.ts';
-import { rounds } from '../support/campaign.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
@@ -197,7 +196,7 @@ describe('destructiveHint: false of index_repository', () => {
           expect(snapshot(join(HOME, 'codebase', other.project))).toEqual(others);
         }
       }),
-      { numRuns: rounds({ short: 5, long: 300 }) },
+      { numRuns: 20 },
     );
   });
 
