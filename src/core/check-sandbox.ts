@@ -7,7 +7,7 @@ import { gapRemedy, gapText, type SandboxGap, type SandboxSupport } from './sand
 
 interface CheckedServer {
   readonly name: string;
-  /** Whether its twin runs under Node's permission model if there is no sandbox. */
+  /** Whether its twin runs under Node's permission model where sandboxes are unavailable. */
   readonly isOnNode: boolean;
 }
 

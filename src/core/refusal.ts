@@ -3,7 +3,7 @@ import type { Cause } from './cause.ts';
 import type { SandboxGap, TwinRights } from './sandbox.ts';
 import type { Denial } from './sandbox-denial.ts';
 
-/** A call that its server may have executed although there is no result. */
+/** A call without a result, which its server may have executed all the same. */
 export interface SentCall {
   readonly effect: 'unknown';
   /** Number of times it was sent. */

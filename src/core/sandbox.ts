@@ -21,7 +21,7 @@ export const TWIN_RIGHTS: readonly TwinRights[] = ['read', 'read_network'];
 
 /**
  * Limitations that an operator accepts: that a twin does not share the state that the server's tools keep in memory, or
- * Node's permission model if there is no sandbox.
+ * Node's permission model in place of a sandbox.
  */
 export type SandboxConcession = 'separate_state' | 'node_permission';
 

@@ -70,6 +70,8 @@ describe('a gateway that is registered', () => {
     const { entry } = filedServer([toolNamed('act')], { env: { TOKEN_OF_IT: SECRET } });
     const input = { name: 'made', ...entry };
     expect(verdictOf(await limited.post('/gateways', input))).toBe('403 SCOPE_MISSING');
+    const codeSearch = { name: 'code', transport: 'codebase' };
+    expect(verdictOf(await limited.post('/gateways', codeSearch))).toBe('403 SCOPE_MISSING');
     expect(verdictOf(await admin.post('/gateways', input))).toBe('201');
     expect(verdictOf(await limited.put('/gateways/made', { args: ['x'] }))).toBe('403 SCOPE_MISSING');
     expect(verdictOf(await limited.put('/gateways/made', { trust: true }))).toBe('200');

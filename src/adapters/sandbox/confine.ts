@@ -53,7 +53,7 @@ export function confineWith(
 
 interface Fallback {
   readonly probe?: () => Promise<Result<Enforcement, SandboxGap>>;
-  /** The built `confined-server.js`. Absent: there is no fallback without a sandbox. */
+  /** Path of the built `confined-server.js`. If absent, nothing replaces a sandbox that cannot start. */
   readonly preload?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ export async function withDatabaseLogs(state: State, original: Original): Promis
   return whole;
 }
 
-/** The same for a path as it was before the server started. */
+/** What a path held before the server started; a database has its log merged in. Undefined if it held nothing. */
 export async function originalDatabase(path: string, original: Original): Promise<StateEntry | undefined> {
   const entry = await original(path);
   if (entry?.type !== 'file' || path.endsWith(SUFFIX)) return entry;

@@ -15,7 +15,7 @@ const WRITE_AFTER_MS = 250;
 
 /**
  * A copy of the operator's records in a file, so that a first list need not wait for the store. Any process on the
- * store writes it, and it is used until the store has been read. If there is no store yet, there are no records. Only
+ * store writes it, and it is used until the store has been read. Before the first store exists, it is empty. Only
  * the equipped toolset is included, since all of them may be long.
  */
 export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {

@@ -26,7 +26,7 @@ export interface EmbeddingProvider {
 }
 
 /**
- * Why there are no vectors. Error texts of the service are cut and made printable; the key is never part of a fault.
+ * The reason vectors are missing. Error texts of the service are cut and made printable; the key is never part of a fault.
  */
 export type EmbeddingFault =
   | { readonly code: 'UNREACHABLE'; readonly fault: ConnectionFault }

@@ -82,7 +82,7 @@ function forgetFormer(db: Database, { id }: ModelRow): void {
   })();
 }
 
-/** Number of rows requested beyond the limit, because some may belong to chunks that are no longer live. */
+/** Number of rows requested beyond the limit, because some may belong to deleted chunks. */
 const SPARE = 20;
 const MAX_ROUNDS = 4;
 

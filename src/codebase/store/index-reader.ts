@@ -99,7 +99,7 @@ export class IndexReader {
   }
 }
 
-/** Opens a separate connection, which the caller must close soon. NOT_INDEXED if there is no index. */
+/** Opens a separate connection, which the caller must close soon. Errors: NOT_INDEXED. */
 export function openToRead(folder: string): Result<Database, IndexRefusal> {
   const path = indexPath(folder);
   if (!existsSync(path)) return err({ code: 'NOT_INDEXED' });

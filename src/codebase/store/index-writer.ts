@@ -40,7 +40,7 @@ export interface ChunkedFile {
 
 /** Changes that a run makes visible at its end, besides its staged files. */
 export interface Outcome {
-  /** Ids of live files that are no longer in the repository. */
+  /** Ids of indexed files that the repository does not have any more. */
   readonly goneIds: readonly number[];
   /** New stamps of files whose content is unchanged. */
   readonly restamped: ReadonlyMap<number, FileStamp>;

@@ -8,7 +8,7 @@ import type { ClientConfigPorts } from './runtime.ts';
 type Ports = Pick<ClientConfigPorts, 'hasConfig' | 'findClients' | 'programName'>;
 
 /**
- * `assay` without arguments: says how to begin if there is no config file yet. Undefined if there is one: the help is
+ * `assay` without arguments: says how to begin, as long as no config file exists. Returns undefined if one does: the help is
  * then printed.
  */
 export async function begin(runtime: Ports, options: AppOptions): Promise<number | undefined> {

@@ -43,9 +43,13 @@ export async function importOpenapi(
       services.importDocument(input, LOCAL_USER.subject),
     );
     if (!done.ok) return done;
+    // On a busy machine, it may still be listing its tools.
+    await services.start(name);
+    const source = services.gateways.find(name);
+    if (!source.ok) return source;
     const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
-    tell(done.value, tools, options);
-    return done;
+    tell(source.value, tools, options);
+    return source;
   });
 }
 

@@ -11,7 +11,7 @@ export interface TableLayout {
 }
 
 /**
- * Lines of a table that is no wider than the terminal. Columns are aligned by visible width. If they do not all fit,
+ * Lines of a table that fits the width of the terminal. Columns are aligned by visible width. If they do not all fit,
  * the widest ones are narrowed, and their cells wrap at words or, within a long name, after a separator. A cell is
  * printable text, with at most one colour around all of it.
  */

@@ -240,8 +240,8 @@ class McpServer {
   }
 
   /**
-   * Ends connections and sessions of tokens that are no longer valid: at once if revoked here, else when that becomes
-   * known.
+   * Ends connections and sessions of tokens that were revoked or expired: at once if revoked here, otherwise when
+   * that becomes known.
    */
   #endOthers(nowMs: number): void {
     const { gate } = this.#options;

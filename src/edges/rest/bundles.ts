@@ -112,7 +112,7 @@ function importRoute(deps: AdminDeps): Route {
       id: 'import',
       summary: 'What a bundle would change here or, with `apply`, has changed',
       about:
-        'All of it is done or nothing; what the bundle does not name stays. Commands, modules and documents in files need a token with the scope `execute` and an Assay that listens on loopback.',
+        'All of it is done or nothing; what the bundle does not name stays. Commands, code search, modules and documents in files need a token with the scope `execute` and an Assay that listens on loopback.',
       body: {
         schema: z
           .object({

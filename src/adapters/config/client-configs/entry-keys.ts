@@ -51,7 +51,7 @@ function merged(one: Node, other: Node): Node {
   return { ...one, children: [...(one.children ?? []), ...(other.children ?? [])] };
 }
 
-/** Assay's keys for a value. Undefined if there is no equivalent; a string says why the entry cannot run. */
+/** Converts a value to Assay's keys. Returns undefined if Assay has no equivalent, or a string with the reason the entry cannot run. */
 type Rule = (
   value: Node,
   dialect: Dialect,

@@ -3,8 +3,8 @@ import type { GatewayEntry } from '../../ports/gateways.ts';
 /** Members that start or confine a process. */
 const PROCESS_MEMBERS = ['command', 'args', 'env', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'];
 
-/** Values of `type` whose servers Assay starts, and that read files of this machine. */
-const PROCESS_TYPES: ReadonlySet<unknown> = new Set(['stdio', 'codebase']);
+/** Values of `type` for which Assay starts no process. A kind that is added later takes the scope until it is listed. */
+const URL_TYPES: readonly unknown[] = ['http', 'streamable-http', 'streamableHttp', 'sse', 'openapi'];
 
 /**
  * Whether adding this entry, or changing these members of one, takes the `execute` scope: it starts a process or reads a
@@ -13,6 +13,6 @@ const PROCESS_TYPES: ReadonlySet<unknown> = new Set(['stdio', 'codebase']);
 export function needsExecute(entry: GatewayEntry): boolean {
   const { type, openapi } = entry;
   const isPath = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
-  const isGiven = PROCESS_MEMBERS.some((member) => (entry[member] ?? undefined) !== undefined);
-  return isPath || isGiven || PROCESS_TYPES.has(type);
+  const isGiven = (member: string): boolean => (entry[member] ?? undefined) !== undefined;
+  return isPath || PROCESS_MEMBERS.some(isGiven) || (isGiven('type') && !URL_TYPES.includes(type));
 }

@@ -95,7 +95,7 @@ export class ServerService {
       });
     });
     if (!done.ok) return done;
-    await this.#settled(name, input);
+    await this.#settled(name);
     return this.find(id);
   }
 
@@ -118,7 +118,7 @@ export class ServerService {
     if (isEntry) {
       const changed = await this.#changeEntry(found.value, { ...input, entry }, changer);
       if (!changed.ok) return changed;
-      await this.#settled(name, input);
+      await this.#settled(name);
     } else if (input.trust !== undefined && spec !== undefined) {
       const trusted = await this.#trust(spec, input.trust, changer);
       if (!trusted.ok) return trusted;
@@ -246,14 +246,14 @@ export class ServerService {
     });
   }
 
-  /** Resolves when a server has had a chance to become ready; after an import, when its tools are listed. */
-  async #settled(name: string, { imported }: Pick<ServerInput, 'imported'>): Promise<void> {
+  /** Resolves when a server has had a chance to become ready. */
+  async #settled(name: string): Promise<void> {
     await this.#options.registered.settled();
     const server = this.#server(name);
     if (server === undefined) return;
     // A CLI command starts only the servers it needs.
     server.start();
-    await (imported === undefined ? within(server.settled()) : server.settled());
+    await within(server.settled());
     await this.#options.drift.settled(server.spec);
   }
 

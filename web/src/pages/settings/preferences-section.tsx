@@ -16,11 +16,11 @@ export function PreferencesSection(): ReactNode {
   const [text, setText] = useState('');
   const [shown, setShown] = useState<Shown>('all');
   const found = useMemo(
-    () => preferences.data?.filter((one) => isShown(one, text, shown)) ?? [],
+    () => preferences.data?.filter((one) => isShown(one, text, shown)) ?? null,
     [preferences.data, text, shown],
   );
   // There are many rows; rendered as a transition, they do not block the page.
-  const rows = useDeferredValue(found, []);
+  const rows = useDeferredValue(found, null);
   return (
     <>
       <div className="filters">
@@ -36,14 +36,14 @@ export function PreferencesSection(): ReactNode {
           ]}
         />
       </div>
-      {(preferences.isPending || (found.length > 0 && rows.length === 0)) && <LoadingRows count={10} />}
+      {rows === null && !preferences.isError && <LoadingRows count={10} />}
       {preferences.isError && <Failed error={preferences.error} onRetry={() => void preferences.refetch()} />}
-      {preferences.isSuccess && found.length === 0 && (
+      {rows?.length === 0 && (
         <Empty icon={<SlidersHorizontal size={32} aria-hidden />} title="No settings">
           No setting fits this search.
         </Empty>
       )}
-      <Groups preferences={rows} />
+      {rows !== null && <Groups preferences={rows} />}
     </>
   );
 }
