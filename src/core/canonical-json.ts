@@ -65,9 +65,14 @@ export function isMembers(value: unknown): value is Readonly<Record<string, unkn
   return isJsonObject(value) && !JSON.isRawJSON(value);
 }
 
-/** Whether any object in a JSON text has a duplicate key: the text then has more members than its parsed value. */
-export function hasDuplicateKeys(text: string): boolean {
-  const read = exactJson(text);
+/** What `exactJson` and `writtenJson` give for a text: undefined if it is not JSON. */
+type ReadJson = { readonly value: unknown } | undefined;
+
+/**
+ * Whether any object in a JSON text has a duplicate key: the text then has more members than its value, which
+ * `exactJson` or `writtenJson` read. False if it is not JSON.
+ */
+export function hasDuplicateKeys(text: string, read: ReadJson): boolean {
   try {
     return read !== undefined && colonsIn(text) !== membersIn(read.value);
   } catch {

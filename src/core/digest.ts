@@ -30,7 +30,8 @@ function digestOfRead(read: { readonly value: unknown } | undefined): string | u
  * byte for byte, because parsers differ in which of the two they use.
  */
 export function digestOfDefinition(text: string): string {
-  return (hasDuplicateKeys(text) ? undefined : digestOfJson(text)) ?? sha256(text);
+  const read = exactJson(text);
+  return (hasDuplicateKeys(text, read) ? undefined : digestOfRead(read)) ?? sha256(text);
 }
 
 /** Longer arguments are hashed as written: parsing them with exact numbers would delay all other clients. */
@@ -41,6 +42,6 @@ const MAX_PARSED_LENGTH = 64 * 1024;
  * 0.10000000000000000555, which a double rounds to 0.1 but a server may not.
  */
 export function digestOfArguments(text: string): string {
-  const isRead = text.length <= MAX_PARSED_LENGTH && !hasDuplicateKeys(text);
-  return (isRead ? digestOfRead(writtenJson(text)) : undefined) ?? sha256(text);
+  const read = text.length <= MAX_PARSED_LENGTH ? writtenJson(text) : undefined;
+  return (hasDuplicateKeys(text, read) ? undefined : digestOfRead(read)) ?? sha256(text);
 }

@@ -21,8 +21,9 @@ const MASK = '***';
  */
 export function shownArguments(text: string, mask: (text: string) => string): ShownArguments {
   const isParsed = text.length <= MAX_PARSED_LENGTH;
+  const exact = isParsed ? writtenJson(text) : undefined;
   // Parsers differ in which of two equal keys they use, so the whole text is shown.
-  const read = isParsed && !hasDuplicateKeys(text) ? writtenJson(text) : undefined;
+  const read = hasDuplicateKeys(text, exact) ? undefined : exact;
   const masking = new Masking();
   const masked = mask(
     read === undefined

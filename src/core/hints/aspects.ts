@@ -70,8 +70,9 @@ export function aspectsOf(text: string, source: DefinitionSource): Aspects {
 
 /** Undefined if JSON readers would disagree on what the text means. */
 export function partsOf(text: string, source: DefinitionSource): Parts | undefined {
-  const members = exactJson(text)?.value;
-  if (!isMembers(members) || hasDuplicateKeys(text)) return undefined;
+  const read = exactJson(text);
+  const members = read?.value;
+  if (!isMembers(members) || hasDuplicateKeys(text, read)) return undefined;
   try {
     return partsIn(text, members, source);
   } catch {

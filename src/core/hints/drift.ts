@@ -1,4 +1,4 @@
-import { hasDuplicateKeys } from '../canonical-json.ts';
+import { exactJson, hasDuplicateKeys } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
 import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
@@ -85,7 +85,7 @@ export function driftOf(
 ): Drift | undefined {
   if (accepted.digest === now.digest) return undefined;
   const changes = jsonChanges(accepted.text, now.text);
-  const risks = hasDuplicateKeys(now.text)
+  const risks = hasDuplicateKeys(now.text, exactJson(now.text))
     ? [{ code: 'ambiguous' } as const]
     : risksOf(partsOf(accepted.text, source), partsOf(now.text, source));
   if (source.isTargetChosen === true && changes.every(({ path }) => path === TARGET)) return undefined;

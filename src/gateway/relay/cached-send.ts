@@ -77,9 +77,11 @@ function keyOf({ message, entry, identity, era, tool, argumentsText }: Call): st
   const known = ['name', 'arguments', '_meta'].filter((key) => memberOf(params, key) !== undefined);
   const meta = memberOf(params, '_meta');
   const metaText = meta === undefined ? '{}' : rawOf(bytes, meta);
-  const members = exactJson(metaText)?.value;
+  const read = exactJson(metaText);
+  const members = read?.value;
   // Parsers differ in which of two members with the same key they use.
-  if (known.length !== params.size || !isMembers(members) || hasDuplicateKeys(metaText)) return undefined;
+  if (known.length !== params.size || !isMembers(members) || hasDuplicateKeys(metaText, read))
+    return undefined;
   const lasting = Object.fromEntries(Object.entries(members).filter(([name]) => !OF_ONE_REQUEST.has(name)));
   const { subject, tokenId } = identity;
   const context = [subject, tokenId, id, tool?.digest, era, canonicalJson(lasting)];

@@ -57,7 +57,14 @@ export async function previewDocument(
   const faults = await reachFaults(spec, entry);
   if (faults.length > 0) return invalid(faults);
   registered.learn(spec);
-  return usableTools(connect, spec, entry['document'] === undefined ? 'openapi' : 'document');
+  const document = await usableDocument(
+    connect,
+    spec,
+    entry['document'] === undefined ? 'openapi' : 'document',
+  );
+  if (!document.ok) return document;
+  const { definitions, skipped } = document.value;
+  return ok({ tools: definitions.map((definition) => toolOf(spec, definition)), skipped });
 }
 
 /** The import of an uploaded document. GATEWAY_INVALID if it yields no tools. */
@@ -65,17 +72,19 @@ export function uploadOf({ connect, nowMs }: Pick<DocumentDeps, 'connect' | 'now
   return {
     atMs: nowMs(),
     read: async (spec) => {
-      const tools = await usableTools(connect, spec, 'document');
-      return tools.ok ? ok(undefined) : tools;
+      const document = await usableDocument(connect, spec, 'document');
+      return document.ok ? ok(undefined) : document;
     },
   };
 }
 
-/** Needs no timeout: the source has its own. */
-export async function documentTools(
-  connect: Connect,
-  spec: ServerSpec,
-): Promise<Result<DocumentTools, Cause>> {
+interface ReadDocument {
+  readonly definitions: readonly Definition[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** The tools that a document makes, as definitions. Needs no timeout: the source has its own. */
+export async function readDocument(connect: Connect, spec: ServerSpec): Promise<Result<ReadDocument, Cause>> {
   const { signal } = new AbortController();
   const opened = await connect(spec, { events: EVENTS, signal, client: undefined });
   if (!opened.ok) return opened;
@@ -83,9 +92,7 @@ export async function documentTools(
   try {
     const { timeoutMs } = spec;
     const read = await readList(link, 'tools', { timeoutMs, before: [], limits: LIMITS });
-    if (!read.ok) return read;
-    const tools = read.value.definitions.map((definition) => toolOf(spec, definition));
-    return ok({ tools, skipped: link.skipped ?? [] });
+    return read.ok ? ok({ definitions: read.value.definitions, skipped: link.skipped ?? [] }) : read;
   } finally {
     await link.close({ code: 'LINK_CLOSED' });
   }
@@ -103,15 +110,16 @@ const EVENTS: LinkEvents = {
 /** A document has at most 32 MiB and yields at most 10,000 tools. */
 const LIMITS = { 'limits.listEntries': 10_000, 'limits.listBytes': 256 * 1024 * 1024 };
 
-async function usableTools(
+/** GATEWAY_INVALID if the document cannot be read or makes no tools. */
+async function usableDocument(
   connect: Connect,
   spec: ServerSpec,
   field: string,
-): Promise<Result<DocumentTools, Refusal>> {
-  const read = await documentTools(connect, spec);
+): Promise<Result<ReadDocument, Refusal>> {
+  const read = await readDocument(connect, spec);
   if (!read.ok) return invalid([{ field, reason: `The document ${causeText(read.error)}` }]);
-  const { tools, skipped } = read.value;
-  if (tools.length > 0) return read;
+  const { definitions, skipped } = read.value;
+  if (definitions.length > 0) return read;
   const [first] = skipped;
   const reason =
     first === undefined

@@ -2,7 +2,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Connect } from '../../ports/link.ts';
 import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
-import { documentTools } from './document-tools.ts';
+import { readDocument } from './document-tools.ts';
 import type { ServerService } from './server-service.ts';
 import type { GatewayView } from './gateway-view.ts';
 
@@ -44,6 +44,6 @@ async function readable(
   { connect }: ImportDeps,
   spec: Parameters<Connect>[0],
 ): Promise<Result<undefined, Refusal>> {
-  const read = await documentTools(connect, spec);
+  const read = await readDocument(connect, spec);
   return read.ok ? ok(undefined) : err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: read.error });
 }
