@@ -78,8 +78,9 @@ function anchorStep(schema: unknown, at: At, anchors: Map<string, JsonObject>): 
   if (!isJsonObject(schema)) return undefined;
   const below = (): readonly Part[] =>
     Object.entries(schema).flatMap(([key, value]): readonly Part[] => {
-      if (Array.isArray(value) ? HOLD_LISTS.has(key) : HOLD_SCHEMAS.has(key)) return partsOf(schema, key);
-      return Array.isArray(value) || HOLD_DATA.has(key) ? [] : [[[key], value]];
+      if (Array.isArray(value)) return HOLD_LISTS.has(key) ? partsOf(schema, key) : [];
+      if (!isJsonObject(value) || HOLD_DATA.has(key)) return [];
+      return HOLD_SCHEMAS.has(key) ? partsOf(schema, key) : [[[key], value]];
     });
   return (at.length === 0 ? undefined : anchorFault(schema, anchors, at)) ?? below();
 }
@@ -111,6 +112,7 @@ function compileStep(schema: unknown, at: At, walk: Walk): Step {
 
 /** The subschemas that Ajv compiles; it skips those that cannot change the result. */
 function partsCompiledOf(schema: JsonObject): readonly Part[] {
+  if (!Object.values(schema).some((value) => typeof value === 'object')) return [];
   const parts = (keyword: string): readonly Part[] =>
     partsOf(schema, keyword).filter(([[, key]]) => key !== '__proto__');
   const whole = (keyword: string): readonly Part[] =>

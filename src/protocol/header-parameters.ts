@@ -35,11 +35,15 @@ export function readHeaderParameters(
 
 /** The same for a whole definition that modern clients accept. */
 export function headerParametersOf(definition: Buffer): HeaderParameters | undefined {
-  // Skips parsing if there can be no annotation; the key may also be written with escapes.
-  if (!definition.includes(ANNOTATION) && !definition.includes(ESCAPED)) return undefined;
+  if (!mayHaveHeaderParameters(definition)) return undefined;
   const { inputSchema } = JSON.parse(definition.toString()) as { readonly inputSchema?: unknown };
   const found = readHeaderParameters(inputSchema);
   return found.ok ? found.value : undefined;
+}
+
+/** False if a definition certainly has no header parameters: its text contains neither the keyword nor escapes. */
+export function mayHaveHeaderParameters(definition: Buffer): boolean {
+  return definition.includes(ANNOTATION) || definition.includes(ESCAPED);
 }
 
 const ANNOTATION = 'x-mcp-header';

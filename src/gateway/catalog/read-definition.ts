@@ -1,4 +1,8 @@
-import { headerParametersOf, readHeaderParameters } from '../../protocol/header-parameters.ts';
+import {
+  headerParametersOf,
+  mayHaveHeaderParameters,
+  readHeaderParameters,
+} from '../../protocol/header-parameters.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
 import { twinFault } from '../../protocol/definition-twins.ts';
@@ -53,7 +57,8 @@ export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const before = known.get(key);
   const isKnown = isSame(slice, before, source);
   // Whether invalid header parameters affect legacy clients depends on how the server is reached, which may change.
-  const isSound = kind !== 'tool' || readHeaderParameters(named['inputSchema']).ok;
+  const isSound =
+    kind !== 'tool' || !mayHaveHeaderParameters(slice) || readHeaderParameters(named['inputSchema']).ok;
   if (isKnown && isSound) return before;
   const fitness = fitnessOf({ slice, text, parsed }, { kind, isRejected: hasHeaders && !isSound });
   if (isKnown && before.fitness.legacy.kind === fitness.legacy.kind) return before;

@@ -9,7 +9,7 @@ import { declaredOf } from '../../catalog/definition-facts.ts';
 import { readList } from '../../catalog/inventory.ts';
 import { DECLARED_ALONE } from '../../catalog/tool-claims.ts';
 import type { GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
-import type { Connect, Definition, LinkEvents, Skipped } from '../../ports/link.ts';
+import type { Connect, Definition, Link, LinkEvents, Skipped } from '../../ports/link.ts';
 
 export interface DocumentDeps {
   readonly connect: Connect;
@@ -83,10 +83,15 @@ interface ReadDocument {
   readonly skipped: readonly Skipped[];
 }
 
-/** The tools that a document makes, as definitions. Needs no timeout: the source has its own. */
-export async function readDocument(connect: Connect, spec: ServerSpec): Promise<Result<ReadDocument, Cause>> {
+/** Reads a document; the caller closes the link. Needs no timeout: the source has its own. */
+export async function openDocument(connect: Connect, spec: ServerSpec): Promise<Result<Link, Cause>> {
   const { signal } = new AbortController();
-  const opened = await connect(spec, { events: EVENTS, signal, client: undefined });
+  return connect(spec, { events: EVENTS, signal, client: undefined });
+}
+
+/** The tools that a document makes, as definitions. */
+async function readDocument(connect: Connect, spec: ServerSpec): Promise<Result<ReadDocument, Cause>> {
+  const opened = await openDocument(connect, spec);
   if (!opened.ok) return opened;
   const link = opened.value;
   try {

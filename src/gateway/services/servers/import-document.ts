@@ -2,7 +2,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Connect } from '../../ports/link.ts';
 import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
-import { readDocument } from './document-tools.ts';
+import { openDocument } from './document-tools.ts';
 import type { ServerService } from './server-service.ts';
 import type { GatewayView } from './gateway-view.ts';
 
@@ -44,6 +44,8 @@ async function readable(
   { connect }: ImportDeps,
   spec: Parameters<Connect>[0],
 ): Promise<Result<undefined, Refusal>> {
-  const read = await readDocument(connect, spec);
-  return read.ok ? ok(undefined) : err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: read.error });
+  const opened = await openDocument(connect, spec);
+  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error });
+  await opened.value.close({ code: 'LINK_CLOSED' });
+  return ok(undefined);
 }
