@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type * as Verifier from '../verify/program.ts';
-import type { VerifierProgram, VerifyProgress, VerifyServer } from '../gateway/ports/verifier.ts';
+import type { VerifierProgram, VerifyProgress } from '../core/verification/verifier.ts';
+import type { VerifyServer } from '../gateway/ports/verifier.ts';
 import { isThere } from '../platform/files.ts';
 import { Thread } from '../platform/thread.ts';
 

@@ -1,6 +1,7 @@
 import { sandboxes } from '../adapters/sandbox/open-sandbox.ts';
 import { answerCalls } from '../platform/thread.ts';
-import { openVerifier, type VerifyRequest } from '../verify/program.ts';
+import type { VerifyRequest } from '../core/verification/verifier.ts';
+import { openVerifier } from '../verify/program.ts';
 
 // Runs a verification in its own thread, since reading traces and comparing files would delay clients' calls.
 answerCalls((given, side) => {

@@ -5,6 +5,8 @@ import { declaredHints } from '../core/hints/hint.ts';
 import { type JsonObject, parsedObject } from '../core/json-object.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
+import type { ReportFormats, VerifierProgram, VerifyRequest } from '../core/verification/verifier.ts';
+import type { VerifyFault } from '../core/verification/verify-fault.ts';
 import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
@@ -13,7 +15,7 @@ import type { ListedTool } from './experiment/world.ts';
 import { runTools } from './experiment/run-tools.ts';
 import { type FileFault, type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
 import { judgeTool } from './judge/judge-tool.ts';
-import type { MissingMechanism, OpenSandbox } from './observation.ts';
+import type { OpenSandbox } from './observation.ts';
 import { packageDigest } from './package-digest.ts';
 import { junitText } from './report/junit.ts';
 import { markdownText } from './report/markdown.ts';
@@ -21,68 +23,9 @@ import { realInterpreter } from '../platform/real-interpreter.ts';
 import { sarifText } from './report/sarif.ts';
 import { prepareSeed, type Seed } from './seed.ts';
 
-export interface VerifyRequest {
-  /** The command that starts the server; in it and in `env`, `{seed}` stands for the folder of the seed data. */
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Variables of this process: PATH is searched for the command. */
-  readonly ownEnv: Readonly<Record<string, string | undefined>>;
-  /** Path of the fixtures file. */
-  readonly fixtures: string | undefined;
-  /** Path of the baseline file. */
-  readonly baseline: string | undefined;
-  /** The tools to verify; empty: all. */
-  readonly tools: readonly string[];
-  /** Arguments of real calls, by tool. They are tried first, in addition to `limits.sets`. */
-  readonly recorded: ReadonlyMap<string, readonly JsonObject[]>;
-  readonly limits: VerifyLimits;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: VerifyProgress) => void;
-}
+const FORMATS: ReportFormats = { sarif: sarifText, junit: junitText, markdown: markdownText };
 
-export interface VerifyLimits {
-  /** Time limit for the whole run, in ms. */
-  readonly timeMs: number;
-  /** Time limit for one call, in ms. */
-  readonly callMs: number;
-  /** Number of different sets of arguments per tool. */
-  readonly sets: number;
-  /** Number of identical calls with each set. */
-  readonly repeats: number;
-}
-
-export interface VerifyProgress {
-  readonly done: number;
-  readonly total: number;
-  readonly tool: string;
-}
-
-export type VerifyFault =
-  | (FileFault & { readonly file: string })
-  | { readonly code: 'FILE_UNREADABLE'; readonly file: string; readonly problem: string }
-  | { readonly code: 'SERVER_FAILED'; readonly message: string }
-  | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] }
-  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string; readonly known: readonly string[] };
-
-export interface VerifyProgram {
-  /** Calls the tools of a server in sandboxes and judges their hints. */
-  readonly verify: (request: VerifyRequest) => Promise<Result<VerifyReport, VerifyFault>>;
-  /** The text of a fixtures file to fill in, with the arguments that would be used. */
-  readonly draftFixtures: (request: VerifyRequest) => Promise<Result<string, VerifyFault>>;
-  readonly formats: Formats;
-}
-
-/** Report formats for other programs. `version`: that of Assay. `uri`: the file that SARIF results refer to. */
-interface Formats {
-  readonly sarif: (report: VerifyReport, version: string, uri?: string) => string;
-  readonly junit: (report: VerifyReport) => string;
-  readonly markdown: (report: VerifyReport) => string;
-}
-
-const FORMATS: Formats = { sarif: sarifText, junit: junitText, markdown: markdownText };
-
-export function openVerifier(openSandbox: OpenSandbox): VerifyProgram {
+export function openVerifier(openSandbox: OpenSandbox): VerifierProgram {
   return {
     verify: (request) => withServer(request, openSandbox, (prepared) => verify(request, prepared)),
     draftFixtures: (request) =>

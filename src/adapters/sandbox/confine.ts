@@ -13,6 +13,7 @@ import {
   confinedHome,
   confinementArgs,
   KERNEL_FILES,
+  PROGRAM_FOLDERS,
 } from './confined-view.ts';
 import { type Enforcement, probeEnforcement, SEARCHED } from './enforcement.ts';
 import { isInside } from './layout.ts';
@@ -97,7 +98,7 @@ async function confined(
 ): Promise<ChildOptions> {
   const home = homedir();
   const path = given.env['PATH'] ?? process.env['PATH'] ?? SEARCHED;
-  const { folders, links } = await topLevel();
+  const { folders, links } = await topLevel(PROGRAM_FOLDERS);
   const data = await dataOf(given, { home, path });
   const gate = isGated ? GATE_COMMAND : [];
   const ofGate = isGated ? await programFiles({ ...GATE_PROGRAM, home, path }) : undefined;

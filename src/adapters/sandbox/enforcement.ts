@@ -4,8 +4,8 @@ import type { SandboxGap, SandboxLack } from '../../core/sandbox.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { Child } from '../../platform/child.ts';
 import { findCommand } from '../../platform/machine.ts';
-import { confinementArgs, type ConfinedFacts } from './confined-view.ts';
-import { confinementFilter } from './confinement-filter.ts';
+import { confinementArgs, type ConfinedFacts, PROGRAM_FOLDERS } from './confined-view.ts';
+import { confinementFilter } from './seccomp-filters.ts';
 import { topLevel } from './top-level.ts';
 
 /** How this machine confines a process. */
@@ -91,7 +91,7 @@ async function withProcessLimit(means: Enforcement, kernel: string): Promise<Enf
 
 /** Runs a command that does nothing, with the fewest rights. */
 async function works({ bwrap, filter, limitArgs, ...means }: Enforcement): Promise<boolean> {
-  const { folders, links } = await topLevel();
+  const { folders, links } = await topLevel(PROGRAM_FOLDERS);
   const facts: ConfinedFacts = {
     ...means,
     rights: 'read',

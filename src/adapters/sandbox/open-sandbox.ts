@@ -1,16 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readlink,
-  realpath,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
@@ -20,11 +9,12 @@ import type { OpenSandbox, SandboxOptions } from '../../verify/observation.ts';
 import { canaryFiles } from './canaries.ts';
 import { SINK_COMMAND } from './network-sink.ts';
 import { planLayout, SYSTEM_FOLDERS, TEMPORARY_FOLDERS, type Layout } from './layout.ts';
-import { noIoUringFilter } from './no-io-uring.ts';
+import { noIoUringFilter } from './seccomp-filters.ts';
 import { probeMachine, type Machine } from './probe.ts';
 import { programFiles } from './program-files.ts';
 import { RunningSandbox } from './running-sandbox.ts';
 import { setupScript } from './setup-script.ts';
+import { topLevel } from './top-level.ts';
 
 /** Opens sandboxes on this machine. `launcher` starts their processes. */
 export function sandboxes(
@@ -47,7 +37,7 @@ async function open(
     const canaries =
       machine.programs.strace === undefined ? {} : canaryFiles(randomBytes(20).toString('hex'));
     await writeSeeds(folder, { ...canaries, ...options.homeFiles });
-    const system = await topLevel();
+    const system = await topLevel(SYSTEM_FOLDERS);
     const layout = await layoutFor(options, {
       folder,
       isPrivileged: machine.isPrivileged,
@@ -122,23 +112,6 @@ async function writeSeeds(folder: string, homeFiles: Readonly<Record<string, str
     await mkdir(dirname(at), { recursive: true });
     await writeFile(at, content, { mode: 0o600 });
   }
-}
-
-/** System folders at the top level, and links to them such as `/lib`. */
-async function topLevel(): Promise<{
-  readonly folders: readonly string[];
-  readonly links: Readonly<Record<string, string>>;
-}> {
-  const folders: string[] = [];
-  const links: Record<string, string> = {};
-  for (const name of await readdir('/')) {
-    const path = `/${name}`;
-    if (!SYSTEM_FOLDERS.includes(path)) continue;
-    const stats = await lstat(path);
-    if (stats.isSymbolicLink()) links[path] = await readlink(path);
-    else if (stats.isDirectory()) folders.push(path);
-  }
-  return { folders, links };
 }
 
 /** A resolver config for the sandbox's own loopback interface, where queries are traced and answered by the sink. */

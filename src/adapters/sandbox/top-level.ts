@@ -1,8 +1,7 @@
 import { lstat, readdir, readlink } from 'node:fs/promises';
-import { PROGRAM_FOLDERS } from './confined-view.ts';
 
-/** Top-level folders with programs, and links such as `/lib` with their targets. */
-export async function topLevel(): Promise<{
+/** Which of these folders at the top level exist; of those that are links, such as `/lib`, the targets. */
+export async function topLevel(paths: readonly string[]): Promise<{
   readonly folders: readonly string[];
   readonly links: Readonly<Record<string, string>>;
 }> {
@@ -10,7 +9,7 @@ export async function topLevel(): Promise<{
   const links: Record<string, string> = {};
   for (const name of await readdir('/')) {
     const path = `/${name}`;
-    if (!PROGRAM_FOLDERS.includes(path)) continue;
+    if (!paths.includes(path)) continue;
     const stats = await lstat(path);
     if (stats.isSymbolicLink()) links[path] = await readlink(path);
     else if (stats.isDirectory()) folders.push(path);

@@ -15,7 +15,7 @@ import { differs, suggestAnnotations } from '../../core/verification/suggest-ann
 import { signalText, UNOBSERVED_TEXTS } from '../../core/verification/texts.ts';
 import type { Verdict } from '../../core/verification/verdict.ts';
 import { type VerifyFault, verifyFaultText } from '../../core/verification/verify-fault.ts';
-import type { VerifierProgram, VerifyRequest, VerifyTarget } from '../../gateway/ports/verifier.ts';
+import type { VerifierProgram, VerifyRequest, VerifyTarget } from '../../core/verification/verifier.ts';
 import { jsonText, pairsIn, print, printRefusal, printError, printJson, printText, style } from './output.ts';
 import { withProgress } from './progress.ts';
 import type { Runtime } from './runtime.ts';

@@ -52,16 +52,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
         },
       },
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
-      refusals: [
-        'TOOLSET_UNKNOWN',
-        'TOOLSET_EXISTS',
-        'TOOLSET_FULL',
-        'REF_UNKNOWN',
-        'REF_AMBIGUOUS',
-        'REF_DISAGREES',
-        'TOOL_DISABLED',
-        'SERVER_UNKNOWN',
-      ],
+      refusals: ['TOOLSET_UNKNOWN', 'TOOLSET_EXISTS', 'TOOLSET_FULL', ...TOOLS_REFUSALS],
     },
     async (call) => {
       const { tools: refs } = call.body;
@@ -125,6 +116,15 @@ function keptBy(
 function withExcept(tool: ToolsetTool, { except }: MemberRef): ToolsetTool {
   return isWhole(tool) && except !== undefined ? { ...tool, except: [...new Set(except)] } : tool;
 }
+
+/** Refusals of `toolsNamed`. */
+export const TOOLS_REFUSALS = [
+  'REF_UNKNOWN',
+  'REF_AMBIGUOUS',
+  'REF_DISAGREES',
+  'TOOL_DISABLED',
+  'SERVER_UNKNOWN',
+] as const;
 
 /** Resolves refs to toolset entries, once the lists of servers are known. */
 export async function toolsNamed(

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { changeToolsetRoute, toolsNamed } from './change-toolset.ts';
+import { changeToolsetRoute, TOOLS_REFUSALS, toolsNamed } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type RestCall, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
@@ -72,16 +72,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
         examples: { triage: { name: 'triage', tools: ['linear.list_issues', 'linear.create_issue'] } },
       },
       answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
-      refusals: [
-        'TOOLSET_EXISTS',
-        'TOOLSETS_FULL',
-        'TOOLSET_FULL',
-        'REF_UNKNOWN',
-        'REF_AMBIGUOUS',
-        'REF_DISAGREES',
-        'TOOL_DISABLED',
-        'SERVER_UNKNOWN',
-      ],
+      refusals: ['TOOLSET_EXISTS', 'TOOLSETS_FULL', 'TOOLSET_FULL', ...TOOLS_REFUSALS],
     },
     async (call) => {
       const { name, description, tools, equip } = call.body;

@@ -13,7 +13,8 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { idsOf } from '../../catalog/tool-claims.ts';
 import type { RecordChange } from '../../ports/records.ts';
-import type { VerifyRequest, VerifyServer, VerifyTarget } from '../../ports/verifier.ts';
+import type { VerifyRequest, VerifyTarget } from '../../../core/verification/verifier.ts';
+import type { VerifyServer } from '../../ports/verifier.ts';
 import type { ServerService } from '../servers/server-service.ts';
 import { type ArgumentsReader, type RecordedArguments, recordedArguments } from './recorded-arguments.ts';
 

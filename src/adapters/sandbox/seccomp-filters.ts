@@ -81,6 +81,7 @@ const LOAD_WORD = 0x20;
 const AND = 0x54;
 const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_GREATER_OR_EQUAL = 0x35;
+const JUMP_IF_GREATER = 0x25;
 const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
@@ -91,6 +92,21 @@ const X32_BIT = 0x4000_0000;
 const [NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT] = [0, 4, 16];
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+// io_uring_setup, io_uring_enter, io_uring_register: the same numbers on every architecture
+const [FIRST_IO_URING, LAST_IO_URING] = [425, 427];
+
+/** A seccomp filter that makes io_uring look absent, so that programs fall back to system calls that can be traced. */
+export function noIoUringFilter(): Buffer {
+  return encoded([
+    [LOAD_WORD, 0, 0, NUMBER_AT],
+    [AND, 0, 0, ~X32_BIT >>> 0],
+    [JUMP_IF_GREATER_OR_EQUAL, 0, 2, FIRST_IO_URING],
+    [JUMP_IF_GREATER, 1, 0, LAST_IO_URING],
+    [RETURN, 0, 0, ERRNO | ENOSYS],
+    [RETURN, 0, 0, ALLOW],
+  ]);
+}
 
 /**
  * A seccomp filter that denies calls that could lead out of the sandbox or reach sockets of other programs: read-only
