@@ -1,110 +1,27 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { withConfig, type Done } from './common-options.ts';
+import { withConfig, withHome, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
-import type { EditOptions } from './edit.ts';
-import type { HintsOptions } from './hints.ts';
-import type { LintOptions } from './lint.ts';
-import type { ReviewOptions } from './review.ts';
-import type { ToolsOptions } from './tools.ts';
+import type { LogsOptions } from './logs.ts';
 import type { AppOptions, ServeOptions, StdioOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-opened.ts';
 
-interface Json {
-  readonly json?: boolean;
-}
-
-/** The commands that use the configured servers. Each loads its module only when run. */
+/** The commands that run the gateway or show its state. Each loads its module only when run. */
 export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[] {
-  return [
+  const commands = [
     serveCommand(runtime, done),
     stdioCommand(runtime, done),
-    new Command('tools')
-      .argument('[server]', 'only list tools of this server')
-      .description('list the tools of all servers under their public names')
-      .option('--refresh', 'start all servers instead of using stored tool lists, if no gateway is running')
-      .option('--json', 'print JSON')
-      .action(async (server: string | undefined, options: ToolsOptions) => {
-        const { listTools } = await import('./tools.ts');
-        done(await listTools(runtime, server, options));
-      }),
-    new Command('call')
-      .argument('<name>', 'public or namespaced name of the tool')
-      .argument('[arguments]', 'a JSON object', '{}')
-      .description('call a tool')
-      .option('--json', 'print the whole result as JSON')
-      .action(async (name: string, args: string, options: AppOptions & Json) => {
-        const { callTool } = await import('./call.ts');
-        done(await callTool(runtime, { name, args, options }));
-      }),
-    reviewCommand(runtime, done),
-    hintsCommand(runtime, done),
-    editCommand(runtime, done),
-    lintCommand(runtime, done),
+    statusCommand(runtime, done),
     doctorCommand(runtime, done),
     new Command('settings')
       .description('show all settings, their values and origins')
       .option('--json', 'print JSON')
-      .action(async (options: AppOptions & Json) => {
+      .action(async (options: AppOptions & JsonOptions) => {
         const { showSettings } = await import('./settings.ts');
         done(await showSettings(runtime, options));
       }),
-  ].map(withConfig);
-}
-
-function reviewCommand(runtime: Runtime, done: Done): Command {
-  return new Command('review')
-    .argument('[tool]', 'public or namespaced name of the tool (default: list pending reviews)')
-    .description('show and accept changes in tool definitions and server instructions')
-    .option('--instructions <server>', 'review the instructions of this server instead of a tool')
-    .option('--accept', 'accept the current definition or instructions')
-    .option('--json', 'print JSON')
-    .action(async (tool: string | undefined, options: ReviewOptions) => {
-      const { review } = await import('./review.ts');
-      done(await review(runtime, tool, options));
-    });
-}
-
-function hintsCommand(runtime: Runtime, done: Done): Command {
-  return new Command('hints')
-    .argument('<tool>', 'public or namespaced name of the tool')
-    .description('show the hints of a tool and their origins, or override them')
-    .option('--set <hint=value...>', 'override hints: readOnlyHint=true, =false or =inherit')
-    .option('--reason <text>', 'reason for the change, shown to later reviewers')
-    .option('--json', 'print JSON')
-    .action(async (tool: string, options: HintsOptions) => {
-      const { toolHints } = await import('./hints.ts');
-      done(await toolHints(runtime, tool, options));
-    });
-}
-
-function listed(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-function editCommand(runtime: Runtime, done: Done): Command {
-  return new Command('edit')
-    .argument('<tool>', 'public or namespaced name of the tool')
-    .description(
-      'override the name, title or description of a tool, how often it is confirmed, what is cached, or its tags',
-    )
-    .option('--name <name>', 'new name, without the server prefix; "" restores the original')
-    .option('--title <text>', 'new title; "" restores the original')
-    .option('--description <text>', 'new description; "" restores the original')
-    .addOption(
-      new Option(
-        '--confirm <when>',
-        'how often its calls must be confirmed; "default" restores policy.confirm',
-      ).choices([...['always', 'first', 'session', 'never', 'default']]),
-    )
-    .option('--cache <seconds>', 'how long its results are used again; "off", or "default" for cache.ttlMs')
-    .option('--tag <tag>', 'add a tag, for rules; private and outbound have a meaning of their own', listed)
-    .option('--untag <tag>', 'remove a tag', listed)
-    .option('--reason <text>', 'reason for the change, shown to later reviewers')
-    .option('--json', 'print JSON')
-    .action(async (tool: string, options: EditOptions) => {
-      const { editTool } = await import('./edit.ts');
-      done(await editTool(runtime, tool, options));
-    });
+  ];
+  return [...commands.map(withConfig), withHome(logsCommand(runtime, done))];
 }
 
 function serveCommand(runtime: Runtime, done: Done): Command {
@@ -140,19 +57,13 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
     });
 }
 
-function lintCommand(runtime: Runtime, done: Done): Command {
-  return new Command('lint')
-    .argument('[server]', 'only check this server')
-    .description('check the hints of tools')
+function statusCommand(runtime: Runtime, done: Done): Command {
+  return new Command('status')
+    .description('show the running gateway: endpoint, servers, clients and pending reviews')
     .option('--json', 'print JSON')
-    .option('--strict', 'exit with an error on warnings too')
-    .option(
-      '--rule <rule=level...>',
-      'set the severity of a rule to error, warning or off (default: from the settings)',
-    )
-    .action(async (server: string | undefined, options: LintOptions) => {
-      const { lintTools } = await import('./lint.ts');
-      done(await lintTools(runtime, server, options));
+    .action(async (options: JsonOptions) => {
+      const { showStatus } = await import('./status.ts');
+      done(await showStatus(runtime, options));
     });
 }
 
@@ -165,6 +76,27 @@ function doctorCommand(runtime: Runtime, done: Done): Command {
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('./doctor.ts');
       done(await diagnose(runtime, options));
+    });
+}
+
+const MAX_LINES = 100_000;
+
+function logsCommand(runtime: Runtime, done: Done): Command {
+  const count = (text: string): number => {
+    const lines = Number(text);
+    if (!/^\d{1,6}$/.test(text) || lines > MAX_LINES)
+      throw new InvalidArgumentError(`It must be a whole number from 0 to ${MAX_LINES}.`);
+    return lines;
+  };
+  return new Command('logs')
+    .argument('[server]', 'only show lines about this server, including its stderr')
+    .description('show the log of the running or last `assay serve` with this home')
+    .option('-f, --follow', 'keep printing new lines until Ctrl+C')
+    .option('-n, --lines <number>', 'number of lines to show', count, 100)
+    .option('--json', 'print each line as JSON')
+    .action(async (server: string | undefined, options: LogsOptions) => {
+      const { showLogs } = await import('./logs.ts');
+      done(await showLogs(runtime, server, options));
     });
 }
 

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { activityCommand } from './activity-command.ts';
 import type { AuthOptions } from './auth.ts';
@@ -11,10 +11,11 @@ import { notesCommand } from './notes-command.ts';
 import { approvalsCommand } from './approvals-command.ts';
 import { policyCommand } from './policy-command.ts';
 import type { Runtime } from './runtime.ts';
-import { completeCommand, serverCommands } from './server-commands.ts';
+import { serverCommands } from './server-commands.ts';
 import { sandboxCommand } from './sandbox-command.ts';
 import { sourceCommands } from './source-commands.ts';
 import type { CreateTokenOptions, LinkOptions, TokenOptions } from './token.ts';
+import { toolCommands } from './tool-commands.ts';
 import { toolsetCommand } from './toolset-command.ts';
 import { verifyCommand } from './verify-command.ts';
 
@@ -43,6 +44,7 @@ export function programOf(runtime: Runtime, done: Done, argv: readonly string[] 
     .showHelpAfterError('(assay --help shows all commands)');
   for (const command of [
     ...gatewayCommands(runtime, done),
+    ...toolCommands(runtime, done),
     ...serverCommands(runtime, done),
     ...clientConfigCommands(runtime, done),
     exportCommand(runtime, done),
@@ -57,6 +59,7 @@ export function programOf(runtime: Runtime, done: Done, argv: readonly string[] 
     codebaseCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),
+    completionCommand(done),
   ])
     program.addCommand(inheriting(command, program));
   program.addCommand(inheriting(completeCommand(runtime, done), program), { hidden: true });
@@ -152,4 +155,26 @@ function exportCommand(runtime: Runtime, done: Done): Command {
       done(await exportBundle(runtime, options));
     });
   return withConfig(command);
+}
+
+function completionCommand(done: Done): Command {
+  const shell = new Argument('<shell>').choices(['bash', 'zsh', 'fish']);
+  return new Command('completion')
+    .addArgument(shell)
+    .description('print a shell completion script')
+    .action(async (name: string) => {
+      const { printCompletion } = await import('./completion.ts');
+      done(printCompletion(name));
+    });
+}
+
+/** The command that the completion scripts call at each tab. */
+function completeCommand(runtime: Runtime, done: Done): Command {
+  return new Command('complete')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(async (words: readonly string[], _options: unknown, { parent }: Command) => {
+      const { completeWords } = await import('./completion.ts');
+      if (parent !== null) done(await completeWords(runtime, parent, words));
+    });
 }

@@ -26,7 +26,7 @@ import { gatewayRoutes } from './gateways.ts';
 import { instructionsRoutes } from './instructions.ts';
 import { labelRoutes } from './labels.ts';
 import { preferenceRoutes } from './preferences.ts';
-import { restToolRoutes } from './rest-tools.ts';
+import { customToolRoutes } from './custom-tools.ts';
 import { rootResponse } from './root-page.ts';
 import type { Route } from './route.ts';
 import { runRoutes } from './runs.ts';
@@ -51,7 +51,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...runRoutes(deps),
     ...catalogRoutes(deps),
     ...searchRoutes(deps),
-    ...restToolRoutes(deps),
+    ...customToolRoutes(deps),
     ...functionRoutes(deps),
     ...toolNoteRoutes(deps),
     ...gatewayRoutes(deps),

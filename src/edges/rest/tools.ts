@@ -12,7 +12,7 @@ import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS } from './contextforge.ts';
 import { fieldError, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './rest-tools.ts';
+import { toolFault, methodFault, REQUEST_FIELDS, requestIn, withHeaders } from './custom-tools.ts';
 import { route, type RestCall, type Reply, type Route } from './route.ts';
 import { lasting, toolReply } from './tool-reply.ts';
 import { summaryOf, TOOL_PAGE } from './tool-summary.ts';

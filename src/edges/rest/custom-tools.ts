@@ -75,7 +75,7 @@ const TOOL_CREATE = z
   .openapi('ToolCreate');
 
 /** Routes for tools that operators make from HTTP requests. */
-export function restToolRoutes(deps: AdminDeps): readonly Route[] {
+export function customToolRoutes(deps: AdminDeps): readonly Route[] {
   return [createRoute(deps), deleteRoute(deps)];
 }
 
