@@ -32,6 +32,13 @@ export class Cancellation {
     else (this.#others ??= []).push(listener);
   }
 
+  /** Does some work, with a signal that is aborted on cancellation and after a time limit in ms. */
+  within<T>(limitMs: number, work: (giveUp: AbortSignal) => Promise<T>): Promise<T> {
+    const cancelled = new AbortController();
+    const giveUp = AbortSignal.any([AbortSignal.timeout(limitMs), cancelled.signal]);
+    return this.during(() => cancelled.abort(), work(giveUp));
+  }
+
   /** Calls the listener if cancelled before the promise settles, or immediately if already cancelled. */
   async during<T>(listener: () => void, pending: Promise<T>): Promise<T> {
     if (this.#isCancelled) listener();

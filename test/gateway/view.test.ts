@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.ts';
 import { joinedInstructions } from '../../src/core/instructions.ts';
 import { err } from '../../src/core/result.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
@@ -150,6 +151,27 @@ describe('a tool', () => {
       'Server "a" is not available: exited with code 7.',
     );
     await a.stop();
+  });
+
+  it('is waited for while its server starts', async () => {
+    const start = Promise.withResolvers<undefined>();
+    const a = listed('a', {}, { connect: () => start.promise.then(() => err({ code: 'START_FAILED' })) });
+    a.start();
+    const view = viewOf([a, listed('other')]);
+    const found = view.tool('a_x', new Cancellation());
+    await new Promise((resolve) => setImmediate(resolve));
+    a.lists.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
+    view.invalidate();
+    start.resolve(undefined);
+    expect(told(await found)).toBe('a.x');
+    await a.stop();
+  });
+
+  it('is waited for until the call is cancelled', async () => {
+    const cancellation = new Cancellation();
+    const found = viewOf([listed('a')]).tool('a_x', cancellation);
+    cancellation.cancel();
+    expect(told(await found)).toBe('Server "a" is not available: it has not started yet.');
   });
 
   it('is found where its server came up while the first list was waited for', async () => {

@@ -106,9 +106,7 @@ export class Pending {
   }
 
   #cancelled(): void {
-    if (this.#isOver) return;
-    this.#options.giveUp(this.#options.request.cancellation?.reason);
-    this.fail({ code: 'CANCELLED' });
+    if (!this.#isOver) this.#giveUp(this.#options.request.cancellation?.reason, { code: 'CANCELLED' });
   }
 
   #late(limitMs: number): void {
@@ -116,13 +114,24 @@ export class Pending {
       this.#timer?.refresh();
       return;
     }
-    this.#options.giveUp('the time limit has passed');
-    this.fail({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
+    const { server } = this.#options;
+    this.#giveUp('the time limit has passed', { code: 'SERVER_TIMEOUT', server, limitMs });
+  }
+
+  #giveUp(reason: string | undefined, refusal: Refusal): void {
+    // Before the exchange is aborted, which may report its own failure at once.
+    this.#isOver = true;
+    this.#options.giveUp(reason);
+    this.#settle(err(refusal));
   }
 
   #end(result: Result<Reply, Refusal>): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#settle(result);
+  }
+
+  #settle(result: Result<Reply, Refusal>): void {
     clearTimeout(this.#timer);
     this.#withdrawals?.forEach((withdraw) => withdraw());
     this.#options.request.cancellation?.removeListener(this.#onCancel);

@@ -147,17 +147,17 @@ export class Server {
     this.#deps.onChange();
   }
 
-  /** Resolves when the first attempt to start has ended, or earlier once the list is known or not to be expected. */
-  async settled(list?: ListKind): Promise<void> {
-    const isKnown = (): boolean => list !== undefined && (this.#wasAbsent || this.lists.isKnown(list));
-    while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
+  /** Resolves after the first attempt to start, or once the list is known or (without `giveUp`) not to be expected. */
+  async settled(list?: ListKind, giveUp?: AbortSignal): Promise<void> {
+    const isAbsent = giveUp === undefined ? this.#wasAbsent : false;
+    const isKnown = (): boolean => list !== undefined && (isAbsent || this.lists.isKnown(list));
+    while (this.#life.state === 'starting' && !isKnown() && giveUp?.aborted !== true)
+      await this.#news.next(giveUp);
   }
 
   /** The link, other than `butNot`. Waits while the server starts or restarts, at most for the server's time limit. */
   async waitUntilReady(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
-    const cancelled = new AbortController();
-    const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
-    return cancellation.during(() => cancelled.abort(), this.#whenUp(giveUp, butNot));
+    return cancellation.within(this.spec.timeoutMs, (giveUp) => this.#whenUp(giveUp, butNot));
   }
 
   async #whenUp(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {

@@ -1,5 +1,5 @@
+import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { publicPrefix } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { CallDeps } from './call-deps.ts';
@@ -11,7 +11,7 @@ import type { ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
-import { isListable, mayHave } from './server-abilities.ts';
+import { isListable, mayHave, unseenRefusal, unseenServers, untilStarted } from './server-abilities.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
 import { schemeOf, templateFits } from './uri-template.ts';
 import { causeOf } from './wait-refusal.ts';
@@ -123,19 +123,23 @@ export class View {
     return listing.page(era, options);
   }
 
-  /** Returns a promise only if it has to wait. */
-  tool(name: string): MaybePromise<Result<Entry, Refusal>> {
+  /** Returns a promise only if it has to wait: for the first lists, and for the server while it starts. */
+  tool(name: string, cancellation?: Cancellation): Result<Entry, Refusal> | Promise<Result<Entry, Refusal>> {
     const pending = this.#filter?.pending?.();
     const entry = pending === undefined ? this.listing('tools').find(name) : undefined;
-    return entry === undefined ? this.#toolLater(name, pending) : callable(entry);
+    return entry === undefined ? this.#toolLater(name, pending, cancellation) : callable(entry);
   }
 
-  async #toolLater(name: string, pending: Pending): Promise<Result<Entry, Refusal>> {
+  async #toolLater(
+    name: string,
+    pending: Pending,
+    cancellation: Cancellation | undefined,
+  ): Promise<Result<Entry, Refusal>> {
     const known = pending && (await pending);
     if (known?.ok === false) return known;
     const entry =
       this.listing('tools').find(name) ??
-      (await this.#afterStart('tools', name)) ??
+      (await this.#afterStart('tools', name, cancellation)) ??
       this.listing('tools').findShortened(name);
     if (entry !== undefined) return callable(entry);
     if (this.listing('tools').isDisabled(name)) return err({ code: 'TOOL_DISABLED', tool: name });
@@ -143,18 +147,19 @@ export class View {
     if (absence !== undefined) return err(absence);
     const candidates = this.listing('tools').candidates(name);
     if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
-    return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
+    return err(unseenRefusal(this, 'tools', name) ?? { code: 'TOOL_UNKNOWN', name });
   }
 
-  async prompt(name: string): Promise<Result<Entry, Refusal>> {
+  async prompt(name: string, cancellation?: Cancellation): Promise<Result<Entry, Refusal>> {
     const pending = this.#filter?.pending?.();
     const known = pending && (await pending);
     if (known?.ok === false) return known;
-    const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
+    const entry =
+      this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name, cancellation));
     if (entry !== undefined) return ok(entry);
     const candidates = this.listing('prompts').candidates(name);
     if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
-    return err(this.#unseen('prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
+    return err(unseenRefusal(this, 'prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
   }
 
   /**
@@ -269,26 +274,14 @@ export class View {
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
   }
 
-  /** A server that is down and never listed anything may have what was requested; it is tried again. */
-  #unseen(kind: ListKind, name: string): Refusal | undefined {
-    const server = this.servers.find(
-      ({ spec, link, inventory }) =>
-        link === undefined &&
-        inventory[kind].length === 0 &&
-        (!this.isAggregated || (spec.prefix && name.startsWith(publicPrefix(spec.name)))),
-    );
-    if (server === undefined) return undefined;
-    server.wake();
-    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server.state) };
-  }
-
-  async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
+  async #afterStart(kind: ListKind, key: string, cancellation?: Cancellation): Promise<Entry | undefined> {
     await this.#settled(kind);
+    const entry = this.listing(kind).find(key);
+    if (entry !== undefined || cancellation === undefined) return entry;
+    await untilStarted(unseenServers(this, kind, key), kind, cancellation);
     return this.listing(kind).find(key);
   }
 }
-
-type MaybePromise<T> = T | Promise<T>;
 
 type Pending = ReturnType<NonNullable<ViewFilter['pending']>>;
 

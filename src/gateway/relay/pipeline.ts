@@ -63,15 +63,15 @@ async function list(call: Call, kind: ListKind): Promise<Answer> {
 
 /** Resolves a tool or prompt by its public name and relays the call. */
 function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
-  const { message, view } = call;
+  const { message, view, cancellation } = call;
   const name = textOf(message.bytes, nameOf(message));
   if (name === undefined) return rejected(call, misshapen('params.name'));
-  const found = kind === 'tool' ? view.tool(name) : view.prompt(name);
+  const found = kind === 'tool' ? view.tool(name, cancellation) : view.prompt(name, cancellation);
   return found instanceof Promise ? found.then((entry) => relayEntry(call, entry)) : relayEntry(call, found);
 }
 
 function relayEntry(call: Call, found: Result<Entry, Refusal>): Promise<Answer> {
-  if (!found.ok) return rejected(call, found.error);
+  if (!found.ok) return rejected(call, call.cancellation.isCancelled ? { code: 'CANCELLED' } : found.error);
   const { server, key, name, definition } = found.value;
   call.entry = found.value;
   call.parameters = definition.parameters;

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { Pending } from '../../../src/adapters/upstream/pending.ts';
+import { Cancellation } from '../../../src/core/cancellation.ts';
+import { ownUpstreamRequest } from '../../../src/gateway/ports/link.ts';
+import { ownRequest } from '../../../src/protocol/message.ts';
+
+/** Gives up a request whose exchange reports a failure as soon as it is aborted; returns the code of its refusal. */
+async function codeOf(timeoutMs: number, giveUp?: (cancellation: Cancellation) => void): Promise<unknown> {
+  const cancellation = new Cancellation();
+  const settled = new Promise<unknown>((resolve) => {
+    const pending: Pending = new Pending({
+      server: 's',
+      request: { ...ownUpstreamRequest(ownRequest('tools/list', {}), timeoutMs), cancellation },
+      settle: (result) => resolve(result.ok ? undefined : result.error.code),
+      giveUp: () => pending.fail({ code: 'SERVER_ENDED', server: 's', cause: { code: 'CONNECTION_CLOSED' } }),
+    });
+  });
+  giveUp?.(cancellation);
+  return settled;
+}
+
+it('a request that is given up has the refusal that says so, not the failure of its aborted exchange', async () => {
+  expect(await codeOf(1)).toBe('SERVER_TIMEOUT');
+  expect(await codeOf(60_000, (cancellation) => cancellation.cancel())).toBe('CANCELLED');
+});
