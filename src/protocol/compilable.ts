@@ -112,6 +112,7 @@ function compileStep(schema: unknown, at: At, walk: Walk): Step {
 
 /** The subschemas that Ajv compiles; it skips those that cannot change the result. */
 function partsCompiledOf(schema: JsonObject): readonly Part[] {
+  // Most schemas have no subschemas.
   if (!Object.values(schema).some((value) => typeof value === 'object')) return [];
   const parts = (keyword: string): readonly Part[] =>
     partsOf(schema, keyword).filter(([[, key]]) => key !== '__proto__');

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { withConfig, withHome, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { LogsOptions } from './logs.ts';
-import type { AppOptions, ServeOptions, StdioOptions } from '../../core/command-options.ts';
+import type { ServeOptions, StdioOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -16,7 +16,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     new Command('settings')
       .description('show all settings, their values and origins')
       .option('--json', 'print JSON')
-      .action(async (options: AppOptions & JsonOptions) => {
+      .action(async (options: JsonOptions) => {
         const { showSettings } = await import('./settings.ts');
         done(await showSettings(runtime, options));
       }),

@@ -5,7 +5,6 @@ import type { HintsOptions } from './hints.ts';
 import type { LintOptions } from './lint.ts';
 import type { ReviewOptions } from './review.ts';
 import type { ToolsOptions } from './tools.ts';
-import type { AppOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
@@ -26,7 +25,7 @@ export function toolCommands(runtime: Runtime, done: Done): readonly Command[] {
       .argument('[arguments]', 'a JSON object', '{}')
       .description('call a tool')
       .option('--json', 'print the whole result as JSON')
-      .action(async (name: string, args: string, options: AppOptions & JsonOptions) => {
+      .action(async (name: string, args: string, options: JsonOptions) => {
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
       }),
