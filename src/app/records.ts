@@ -10,11 +10,11 @@ import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
 import { DriftDetector } from '../gateway/catalog/drift-detector.ts';
 import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
-import { RegisteredGateways } from '../gateway/catalog/registered.ts';
+import { RegisteredServers } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
 import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
-import type { EntrySeal, ReadEntry, ReadLocal } from '../gateway/ports/gateways.ts';
+import type { EntrySeal, ReadEntry, ReadCustom } from '../gateway/ports/config-entries.ts';
 import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
 import { recordFirstTools } from '../gateway/services/toolsets/first-tools.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
@@ -27,9 +27,9 @@ export interface Records {
   readonly claims: ToolClaims;
   readonly drift: DriftDetector;
   readonly instructions: InstructionsReview;
-  readonly registered: RegisteredGateways;
+  readonly registered: RegisteredServers;
   readonly readEntry: ReadEntry;
-  readonly readLocal: ReadLocal;
+  readonly readCustom: ReadCustom;
   readonly seal: EntrySeal;
 }
 
@@ -41,7 +41,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   const drift = new DriftDetector({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
-  const readLocal = localReader({ cwd: home, home: configEnvironment.home });
+  const readCustom = localReader({ cwd: home, home: configEnvironment.home });
   const seal = entrySeal(keyLocation(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {
@@ -49,9 +49,9 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
     claims: new ToolClaims(records, prose),
     drift,
     instructions: new InstructionsReview({ records, log, nowMs }),
-    registered: new RegisteredGateways({ records, readEntry, readLocal, seal, learn, log }),
+    registered: new RegisteredServers({ records, readEntry, readCustom, seal, learn, log }),
     readEntry,
-    readLocal,
+    readCustom,
     seal,
   };
 }

@@ -143,7 +143,7 @@ async function openServer(
   const startedMs = performance.now();
   const listening: { server?: McpHttpServer } = {};
   const running = (): RunningStatus => runningStatus(opened, { startedMs, server: listening.server });
-  const others = openRest({
+  const rest = openRest({
     ...{ opened, store, running, toolsets, gate, resource, nowMs },
     mayExecute: isLoopback(host),
     needsToken: !isOpen || !isLoopback(host),
@@ -159,7 +159,7 @@ async function openServer(
     log,
     meter,
     views,
-    others,
+    rest,
     storeFault: () => store.fault && sentenceOf(store.fault),
   });
   if (!server.ok) return server;
@@ -254,7 +254,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     ...services,
     documents: documentsOf(opened),
     instructions: records.instructions,
-    bundles: openBundles(opened, services.gateways),
+    bundles: openBundles(opened, services.servers),
     recentLines: environment.recentLines,
     buildSearch: buildWordSearch,
     countTokens,

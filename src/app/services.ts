@@ -32,7 +32,7 @@ import { pathFacts } from '../platform/machine.ts';
 
 interface Services extends Pick<
   OpenServices,
-  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'gateways' | 'local' | 'modules'
+  'labels' | 'tokenPreferences' | 'policyRules' | 'tools' | 'servers' | 'customTools' | 'functionModules'
 > {
   readonly verifications: Verifications;
 }
@@ -58,7 +58,7 @@ export function servicesOf({
     ...{ catalog, ...records, policy, labels, identify, levels, mask, nowMs },
     sandboxSupport: (twin) => sandboxSupport(twin && { ...twin, confine }),
   });
-  const gateways = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
+  const servers = new ServerService({ catalog, ...records, ...reaches, mask, nowMs });
   return {
     labels,
     tokenPreferences,
@@ -68,23 +68,23 @@ export function servicesOf({
       nowMs,
     }),
     tools,
-    gateways,
+    servers,
     verifications: new Verifications({
-      ...{ catalog, gateways, verify, mask },
+      ...{ catalog, servers, verify, mask },
       records: records.records,
       calls: { open: () => environment.store.open(), shown: (text) => shownArguments(text, mask) },
     }),
-    local: new CustomToolService({
+    customTools: new CustomToolService({
       catalog,
       ...records,
       ...reaches,
       tools,
       faultsOf,
-      recordTextOf,
+      declaredTextOf,
       mask,
       nowMs,
     }),
-    modules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs }),
+    functionModules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs }),
   };
 }
 
@@ -106,7 +106,7 @@ async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
   return faultsOfRest(spec);
 }
 
-async function recordTextOf(spec: RestToolSpec): Promise<string> {
+async function declaredTextOf(spec: RestToolSpec): Promise<string> {
   const { restRecordText } = await import('../adapters/sources/rest/rest-tool.ts');
   return restRecordText(spec);
 }
@@ -131,10 +131,10 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
     const services = servicesOf(opened.value);
     return ok({
       ...services,
-      bundles: openBundles(opened.value, services.gateways),
+      bundles: openBundles(opened.value, services.servers),
       importDocument: (input, subject) =>
         importDocument(
-          { connect: catalog.connect, gateways: services.gateways, nowMs: Date.now },
+          { connect: catalog.connect, servers: services.servers, nowMs: Date.now },
           input,
           subject,
         ),
@@ -144,7 +144,7 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
         await server?.settled();
       },
       instructions: records.instructions,
-      servers: () => catalog.servers.map(({ spec }) => spec),
+      serverSpecs: () => catalog.servers.map(({ spec }) => spec),
       startAll: () => startAll(opened.value),
       close,
     });
@@ -175,7 +175,7 @@ async function isServedToOthers(home: string): Promise<boolean> {
 /** Export and import of everything that operators created. */
 export function openBundles(
   { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
-  gateways: ServerService,
+  servers: ServerService,
 ): BundleService {
   const sources = { env: environment.configEnvironment.env, file: fileSettings };
   return new BundleService({
@@ -184,7 +184,7 @@ export function openBundles(
     passphraseSeal,
     reachFaults: reachFaultsBy(rules),
     secretMembers,
-    configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config_file' ? [name] : [])),
+    configNames: () => servers.all().flatMap(({ name, origin }) => (origin === 'config_file' ? [name] : [])),
     settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
     runningSetting: (key) => settings[key],
     nowMs: () => Date.now(),

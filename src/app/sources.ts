@@ -8,7 +8,7 @@ import { pathFaultPhrase } from '../core/sentences.ts';
 import type { Transport } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/json-position.ts';
-import type { ReachFaults } from '../gateway/ports/gateways.ts';
+import type { ReachFaults } from '../gateway/ports/config-entries.ts';
 import type { Connect, Connectors, Log } from '../gateway/ports/link.ts';
 import { reachesOf } from '../platform/addresses.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';

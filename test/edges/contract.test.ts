@@ -9,7 +9,7 @@ import type { Identity } from '../../src/core/subject.ts';
 import type { SessionView } from '../../src/edges/rest/contract/session.ts';
 import type { ApprovalView } from '../../src/gateway/services/approvals.ts';
 import type { ImportPlan } from '../../src/gateway/services/bundles/bundle-service.ts';
-import type { GatewayView } from '../../src/gateway/services/servers/gateway-view.ts';
+import type { ServerView } from '../../src/gateway/services/servers/server-view.ts';
 import type { PolicyRulesView } from '../../src/gateway/services/policy-rules.ts';
 import type { DecisionView } from '../../src/gateway/services/tools/explain-decision.ts';
 import type { ToolView } from '../../src/gateway/services/tools/tool-view.ts';
@@ -28,7 +28,7 @@ type Sent<T> = T extends (...args: never[]) => unknown
 it('the API sends what the admin pages read', () => {
   expectTypeOf<Sent<ApprovalView>>().toExtend<Approval>();
   expectTypeOf<Sent<ToolView>>().toExtend<Tool>();
-  expectTypeOf<Sent<GatewayView>>().toExtend<Gateway>();
+  expectTypeOf<Sent<ServerView>>().toExtend<Gateway>();
   expectTypeOf<Sent<ImportPlan>>().toExtend<ShownPlan>();
   expectTypeOf<Sent<DecisionView>>().toExtend<PolicyDecision>();
   expectTypeOf<Sent<PolicyRulesView>>().toExtend<PolicyRuleList>();

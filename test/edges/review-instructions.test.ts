@@ -27,7 +27,7 @@ it('a text that replaces the shown one before it is accepted is not accepted', a
   const said = (text: string): InstructionsText => ({ digest: sha256(text), text });
   await review.saw(spec, said('Be kind.'));
   const services = {
-    servers: () => [spec],
+    serverSpecs: () => [spec],
     startAll: () => review.saw(spec, said('Be brief.')),
     instructions: {
       viewOf: (of: ServerSpec) => review.viewOf(of),

@@ -26,15 +26,15 @@ import { meet } from '../support/toolsets.ts';
 
 endAfterEach();
 
-interface Services {
-  readonly desks: OpenServices;
+interface Context {
+  readonly services: OpenServices;
   readonly toolsets: OpenToolsets['toolsets'];
   readonly store: Store;
   readonly document: string;
   readonly module: string;
 }
 
-type Case = readonly [command: string, run: (services: Services) => Promise<Result<unknown, Refusal>>];
+type Case = readonly [command: string, run: (context: Context) => Promise<Result<unknown, Refusal>>];
 
 const WHO = { subject: LOCAL_USER.subject };
 const BY = { by: LOCAL_USER.subject };
@@ -43,26 +43,30 @@ const BUNDLE = { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessi
 
 /** In this order, as each finds what those before it left. */
 const CASES: readonly Case[] = [
-  ['openapi', ({ desks, document }) => desks.importDocument(imported(document, { trust: false }), 'local')],
+  [
+    'openapi',
+    ({ services, document }) => services.importDocument(imported(document, { trust: false }), 'local'),
+  ],
   [
     'openapi, of what is there',
-    ({ desks, document }) =>
-      desks.importDocument(imported(document, { trust: true, headers: { 'X-A': 'b' } }), 'local'),
+    ({ services, document }) =>
+      services.importDocument(imported(document, { trust: true, headers: { 'X-A': 'b' } }), 'local'),
   ],
-  ['openapi, unchanged', ({ desks, document }) => desks.importDocument(imported(document), 'local')],
-  ['openapi --remove', ({ desks }) => desks.gateways.remove('pets', WHO)],
+  ['openapi, unchanged', ({ services, document }) => services.importDocument(imported(document), 'local')],
+  ['openapi --remove', ({ services }) => services.servers.remove('pets', WHO)],
   [
     'rest add',
-    ({ desks }) => desks.local.create('made', { url: 'http://127.0.0.1:9/one', method: 'GET' }, WHO),
+    ({ services }) =>
+      services.customTools.create('made', { url: 'http://127.0.0.1:9/one', method: 'GET' }, WHO),
   ],
-  ['hints --set', async ({ desks }) => withMade(desks, (id) => desks.tools.change(id, HINTS, WHO))],
-  ['rest remove', ({ desks }) => withMade(desks, (id) => desks.local.remove(id, WHO))],
-  ['function add', ({ desks, module }) => desks.modules.add({ module }, LOCAL_USER.subject)],
-  ['function remove', ({ desks, module }) => desks.modules.remove(module, LOCAL_USER.subject)],
+  ['hints --set', async ({ services }) => withMade(services, (id) => services.tools.change(id, HINTS, WHO))],
+  ['rest remove', ({ services }) => withMade(services, (id) => services.customTools.remove(id, WHO))],
+  ['function add', ({ services, module }) => services.functionModules.add({ module }, LOCAL_USER.subject)],
+  ['function remove', ({ services, module }) => services.functionModules.remove(module, LOCAL_USER.subject)],
   [
     'import',
-    ({ desks }) =>
-      desks.bundles.import(
+    ({ services }) =>
+      services.bundles.import(
         { bundle: BUNDLE, apply: true, onConflict: 'replace' },
         { ...WHO, executeRefusal: undefined },
       ),
@@ -107,10 +111,10 @@ function imported(
 }
 
 async function withMade(
-  desks: OpenServices,
+  services: OpenServices,
   run: (id: string) => Promise<Result<unknown, Refusal>>,
 ): Promise<Result<unknown, Refusal>> {
-  const { tools } = await desks.tools.page({ server: 'local' }, { limit: 10 });
+  const { tools } = await services.tools.page({ server: 'local' }, { limit: 10 });
   const made = tools.find(({ name }) => name.includes('made'));
   return made === undefined ? err({ code: 'TOOL_UNKNOWN', name: 'made' }) : run(made.id);
 }
@@ -122,30 +126,30 @@ describe('a change', () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
       const { store, close: closeStore } = valueOf(await openStoreForCommand(options));
-      const desks = valueOf(await openServicesForCommand(options));
+      const services = valueOf(await openServicesForCommand(options));
       const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
       endLater(async () => {
         await close();
-        await desks.close();
+        await services.close();
         await closeStore();
       });
       const module = join(tempDir(), 'm.mjs');
       writeFileSync(module, 'export default [];\n');
       const document = (await documentedApi(PETS)).path;
-      const services = { desks, toolsets, store, document, module };
+      const context = { services, toolsets, store, document, module };
       const faults = new Faults({ home, databaseUrl: undefined });
       await faults.install();
       for (const [command, run] of CASES) {
         const nothing = await faults.content();
         await eachWriteFails(faults, command, async () => {
-          const done = await run(services);
+          const done = await run(context);
           return done.ok ? undefined : done.error.code;
         });
         expect([command, (await faults.content()) === nothing]).toEqual([command, false]);
       }
       const before = await faults.content();
       const absent = { ...imported('/no/such/file.json', { trust: true }), name: 'absent' };
-      expect(await desks.importDocument(absent, LOCAL_USER.subject)).toMatchObject({
+      expect(await services.importDocument(absent, LOCAL_USER.subject)).toMatchObject({
         error: { code: 'SERVER_UNAVAILABLE' },
       });
       expect(await faults.content()).toBe(before);
@@ -192,7 +196,7 @@ it('hints are not set on a REST tool that another process has removed', async ()
     await two.close();
   });
   const entry = { url: 'http://127.0.0.1:9/one', method: 'GET' };
-  const { id } = valueOf(await one.local.create('made', entry, WHO));
+  const { id } = valueOf(await one.customTools.create('made', entry, WHO));
   await expect
     .poll(
       async () => {
@@ -202,7 +206,7 @@ it('hints are not set on a REST tool that another process has removed', async ()
       { timeout: scaledMs(10_000), interval: 20 },
     )
     .toBe(true);
-  valueOf(await one.local.remove(id, WHO));
+  valueOf(await one.customTools.remove(id, WHO));
   expect(await two.tools.change(id, HINTS, WHO)).toEqual(err({ code: 'TOOL_UNKNOWN', name: id }));
   const records = await rawRows(
     { home, databaseUrl: undefined },

@@ -9,7 +9,7 @@ import { equip, meet } from '../support/toolsets.ts';
 
 const OPERATOR = 'a-token-of-some-length-for-the-operator';
 
-describe('a deed', () => {
+describe('an audit event', () => {
   it('is left by each command that changes toolsets or tokens, and by no other', async () => {
     const { home, run } = newOperator();
     const text = (await run('token', 'create', 'ci', '--scope', 'read')).stdout.trim();

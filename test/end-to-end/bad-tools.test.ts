@@ -29,7 +29,7 @@ describe('one bad tool never costs the others', () => {
     expect(await client.call('b_maybe')).toBe('maybe');
   });
 
-  it('a hint that is no boolean is left out, its neighbours stay', async () => {
+  it('a hint that is not a boolean is left out, the others stay', async () => {
     expect(await toolOf('b_maybe')).toEqual({
       name: 'b_maybe',
       description: 'Does maybe.',

@@ -63,7 +63,7 @@ describe('POST /gateways with a document', () => {
     expect(api.seen.at(-1)).toMatchObject({ line: 'GET /pets', key: `Bearer ${SECRET}` });
   });
 
-  it('keeps its credentials secret: in answers, in the log, in the record of deeds and on disk', async () => {
+  it('keeps its credentials secret: in answers, in the log, in audit events and on disk', async () => {
     const kept = ['assay.db', 'assay.db-wal', 'records.json'].map((file) => join(home, file));
     for (const path of kept) await until(`${path} is written`, () => existsSync(path) || undefined);
     const told = [

@@ -301,7 +301,7 @@ it('a server that does not answer costs the acknowledgement so much of a wait, a
   await untilHas(stream, isUpdate, 1);
 });
 
-it('wishes go over to the server that takes the place of another in the config', async () => {
+it('resource subscriptions carry over to the server that replaces another one in the config', async () => {
   const path = writeConfig({ s: fixture('notifier', ['--label=a']) });
   const { assay, modern } = await listeners(await ownAssay({ config: path }));
   const next = writeConfig({ s: fixture('notifier', ['--label=b']) });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OFFICIAL } from '../support/clients.ts';
-import { isAlive, sleep, until } from '../support/endings.ts';
+import { isAlive, until } from '../support/endings.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
+import { listAfterChanges } from '../support/list-changes.ts';
 import { META, envelope } from '../support/modern.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
@@ -80,18 +81,12 @@ describe('assay stdio', () => {
     const pipe = spawnStdio({ servers: { changer: fixture('changer') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
-    await sleep(200);
-    const before = pipe.lines().length;
     await pipe.call('changer_grow');
-    await until('the change is announced', () =>
-      pipe
-        .lines()
-        .slice(before)
-        .some((line) => line.includes('notifications/tools/list_changed'))
-        ? true
-        : undefined,
-    );
-    expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('changer_extra_0');
+    await listAfterChanges({
+      changes: () => pipe.lines().filter((line) => line.includes('notifications/tools/list_changed')).length,
+      list: async () => namesAt(await pipe.ask('tools/list'), 'result', 'tools'),
+      isComplete: (names) => names.includes('changer_extra_0'),
+    });
   });
 
   it('ends by itself, with code 0, when stdin ends, after what it was asked before is answered', async () => {

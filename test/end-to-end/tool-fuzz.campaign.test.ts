@@ -40,7 +40,7 @@ beforeAll(async () => {
   return () => upstream.close();
 });
 
-/** How many deeds there are, of anything. */
+/** The number of audit events of any kind. */
 async function auditEvents(): Promise<number> {
   const found = await store.auditEvents({ limit: 100_000, after: 0 });
   if (!found.ok) throw new Error(found.error.code);

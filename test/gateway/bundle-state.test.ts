@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { toolIdOf } from '../../src/core/hints/hint.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { stateOf } from '../../src/gateway/services/bundles/bundle-state.ts';
-import type { EntrySeal } from '../../src/gateway/ports/gateways.ts';
+import type { EntrySeal } from '../../src/gateway/ports/config-entries.ts';
 import { MemoryRecords, replicaOf } from '../support/memory-records.ts';
 
 const seal: EntrySeal = {

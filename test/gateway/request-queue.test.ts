@@ -12,7 +12,7 @@ interface Given {
   readonly untaken?: () => number;
 }
 
-function turnstile({
+function requestQueue({
   max = 2,
   maxWaiting = 3,
   maxBytes = 1_000,
@@ -32,12 +32,12 @@ interface Asked {
   outcome: 'in' | Refusal | undefined;
 }
 
-/** Comes as a request does: goes in, or waits. */
-function ask(gate: RequestQueue, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
+/** Sends one request to the queue: it is let in or waits. */
+function ask(queue: RequestQueue, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
   const asked: Asked = { cancellation: new Cancellation(), outcome: undefined };
-  if (gate.enter(subject)) asked.outcome = 'in';
+  if (queue.enter(subject)) asked.outcome = 'in';
   else
-    void gate
+    void queue
       .wait({ subject, bytes, timeoutMs, cancellation: asked.cancellation })
       .then((refusal) => (asked.outcome = refusal ?? 'in'));
   return asked;
@@ -47,46 +47,46 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => se
 const busy = (cause: Cause): Refusal => ({ code: 'SERVER_BUSY', server: 's', cause });
 
 describe('subjects that share a server', () => {
-  const by = (gate: RequestQueue, subject: string): Asked => ask(gate, 1, 60_000, subject);
+  const by = (queue: RequestQueue, subject: string): Asked => ask(queue, 1, 60_000, subject);
 
-  it('have their turns one after the other, whoever came with more', async () => {
-    const gate = turnstile({ max: 1, maxWaiting: 10 });
-    by(gate, 'greedy');
-    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
-    const modest = by(gate, 'modest');
-    gate.leave('greedy');
-    gate.leave('greedy');
+  it('take turns, however many requests each has', async () => {
+    const queue = requestQueue({ max: 1, maxWaiting: 10 });
+    by(queue, 'greedy');
+    const greedy = [by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy')];
+    const modest = by(queue, 'modest');
+    queue.leave('greedy');
+    queue.leave('greedy');
     await turn();
     expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
   });
 
   it('lose their oldest request to another where they have far more that wait, and nothing to one that has as many', async () => {
-    const gate = turnstile({ max: 1, maxWaiting: 4 });
-    by(gate, 'greedy');
-    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
-    const modest = [by(gate, 'modest'), by(gate, 'modest')];
-    const [greedyAgain, modestAgain] = [by(gate, 'greedy'), by(gate, 'modest')];
+    const queue = requestQueue({ max: 1, maxWaiting: 4 });
+    by(queue, 'greedy');
+    const greedy = [by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy'), by(queue, 'greedy')];
+    const modest = [by(queue, 'modest'), by(queue, 'modest')];
+    const [greedyAgain, modestAgain] = [by(queue, 'greedy'), by(queue, 'modest')];
     await turn();
     const refused = busy({ code: 'QUEUE_FULL', waiting: 4 });
     expect(greedy.map(({ outcome }) => outcome)).toEqual([refused, refused, undefined, undefined]);
     expect(modest.map(({ outcome }) => outcome)).toEqual([undefined, undefined]);
     expect([greedyAgain.outcome, modestAgain.outcome]).toEqual([refused, refused]);
-    expect(gate.waiting).toBe(4);
+    expect(queue.waiting).toBe(4);
   });
 });
 
 describe('the last eighth of the places at a server', () => {
-  const by = (gate: RequestQueue, subject: string): Asked => ask(gate, 1, 60_000, subject);
+  const by = (queue: RequestQueue, subject: string): Asked => ask(queue, 1, 60_000, subject);
   const outcomes = (asked: readonly Asked[]): readonly Asked['outcome'][] =>
     asked.map(({ outcome }) => outcome);
 
   it('is not for the subject that has most of them: another gets in at once, past those that wait', async () => {
-    const gate = turnstile({ max: 16, maxWaiting: 9 });
-    const greedy = Array.from({ length: 18 }, () => by(gate, 'greedy'));
+    const queue = requestQueue({ max: 16, maxWaiting: 9 });
+    const greedy = Array.from({ length: 18 }, () => by(queue, 'greedy'));
     expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
-    const modest = [by(gate, 'modest'), by(gate, 'modest'), by(gate, 'modest')];
+    const modest = [by(queue, 'modest'), by(queue, 'modest'), by(queue, 'modest')];
     expect(outcomes(modest)).toEqual(['in', 'in', undefined]);
-    gate.leave('modest');
+    queue.leave('modest');
     await turn();
     expect([...outcomes(modest), ...outcomes(greedy.slice(14))]).toEqual([
       'in',
@@ -97,8 +97,8 @@ describe('the last eighth of the places at a server', () => {
   });
 
   it('does not exist at a server with fewer than eight, which takes as many as it is said to', () => {
-    const gate = turnstile({ max: 7 });
-    expect(outcomes(Array.from({ length: 7 }, () => by(gate, 'greedy')))).toEqual(Array(7).fill('in'));
+    const queue = requestQueue({ max: 7 });
+    expect(outcomes(Array.from({ length: 7 }, () => by(queue, 'greedy')))).toEqual(Array(7).fill('in'));
   });
 
   it('leaves nobody waiting for whom there is a place, whoever comes and leaves', async () => {
@@ -106,7 +106,7 @@ describe('the last eighth of the places at a server', () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 24 }), async (plan, max) => {
-        const gate = turnstile({ max, maxWaiting: 200 });
+        const queue = requestQueue({ max, maxWaiting: 200 });
         const asked: { readonly subject: string; readonly one: Asked }[] = [];
         const held = new Map(subjects.map((subject) => [subject, 0]));
         const count = (subject: string, more: number): void =>
@@ -120,7 +120,7 @@ describe('the last eighth of the places at a server', () => {
             held.set(subject, inside - (left.get(subject) ?? 0));
           }
           const total = [...held.values()].reduce((sum, each) => sum + each, 0);
-          expect([gate.inFlight, total <= max]).toEqual([total, true]);
+          expect([queue.inFlight, total <= max]).toEqual([total, true]);
           const isKept = max - total <= Math.floor(max / 8);
           for (const { subject } of asked.filter(({ one }) => one.outcome === undefined)) {
             const isGreediest = (held.get(subject) ?? 0) >= Math.max(...held.values());
@@ -132,18 +132,18 @@ describe('the last eighth of the places at a server', () => {
           if ((held.get(subject) ?? 0) === 0) return;
           left.set(subject, (left.get(subject) ?? 0) + 1);
           count(subject, -1);
-          gate.leave(subject);
+          queue.leave(subject);
         };
         for (const [comes, subject] of plan) {
-          if (comes) asked.push({ subject, one: by(gate, subject) });
+          if (comes) asked.push({ subject, one: by(queue, subject) });
           else leave(subject);
           await look();
         }
-        for (let more = 0; more < 300 && gate.inFlight > 0; more += 1) {
+        for (let more = 0; more < 300 && queue.inFlight > 0; more += 1) {
           for (const subject of subjects) leave(subject);
           await look();
         }
-        expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
+        expect([queue.inFlight, queue.waiting]).toEqual([0, 0]);
         expect(asked.every(isIn)).toBe(true);
       }),
       { numRuns: 200 },
@@ -151,10 +151,10 @@ describe('the last eighth of the places at a server', () => {
   });
 });
 
-describe('a turnstile', () => {
-  it('lets so many in, keeps so many waiting, and refuses the rest', async () => {
-    const gate = turnstile({ max: 2, maxWaiting: 1 });
-    const asked = Array.from({ length: 4 }, () => ask(gate));
+describe('a request queue', () => {
+  it('lets in up to its maximum, keeps up to its limit waiting, and refuses the rest', async () => {
+    const queue = requestQueue({ max: 2, maxWaiting: 1 });
+    const asked = Array.from({ length: 4 }, () => ask(queue));
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       'in',
@@ -162,32 +162,32 @@ describe('a turnstile', () => {
       undefined,
       busy({ code: 'QUEUE_FULL', waiting: 1 }),
     ]);
-    expect([gate.inFlight, gate.waiting]).toEqual([2, 1]);
-    gate.leave('a');
+    expect([queue.inFlight, queue.waiting]).toEqual([2, 1]);
+    queue.leave('a');
     await turn();
     expect(asked[2]?.outcome).toBe('in');
-    expect([gate.inFlight, gate.waiting]).toEqual([2, 0]);
+    expect([queue.inFlight, queue.waiting]).toEqual([2, 0]);
   });
 
-  it('refuses at once where nobody may wait', async () => {
-    const gate = turnstile({ max: 1, maxWaiting: 0 });
-    ask(gate);
-    const refused = ask(gate);
+  it('refuses at once if no request may wait', async () => {
+    const queue = requestQueue({ max: 1, maxWaiting: 0 });
+    ask(queue);
+    const refused = ask(queue);
     await turn();
     expect(refused.outcome).toMatchObject({ code: 'SERVER_BUSY' });
   });
 
   it('bounds the bytes that wait, but for one request that may be of any size', async () => {
-    const gate = turnstile({ max: 1, maxBytes: 100, maxWaiting: 9 });
-    ask(gate);
-    const asked = [ask(gate, 90), ask(gate, 10), ask(gate, 1)];
+    const queue = requestQueue({ max: 1, maxBytes: 100, maxWaiting: 9 });
+    ask(queue);
+    const asked = [ask(queue, 90), ask(queue, 10), ask(queue, 1)];
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       undefined,
       undefined,
       busy({ code: 'QUEUE_TOO_LARGE' }),
     ]);
-    const other = turnstile({ max: 1, maxBytes: 100 });
+    const other = requestQueue({ max: 1, maxBytes: 100 });
     ask(other);
     const large = ask(other, 5_000);
     other.leave('a');
@@ -197,25 +197,25 @@ describe('a turnstile', () => {
 
   it('lets nobody in while the server does not read, and then no more at a time than it takes', async () => {
     let untaken = 50;
-    const gate = turnstile({ max: 9, maxBytes: 100, maxWaiting: 9, untaken: () => untaken });
-    const asked = [ask(gate, 20), ask(gate, 20), ask(gate, 5)];
+    const queue = requestQueue({ max: 9, maxBytes: 100, maxWaiting: 9, untaken: () => untaken });
+    const asked = [ask(queue, 20), ask(queue, 20), ask(queue, 5)];
     await turn();
-    expect(gate.inFlight).toBe(0);
+    expect(queue.inFlight).toBe(0);
     untaken = 20;
-    gate.advance();
-    expect(gate.inFlight).toBe(2);
+    queue.advance();
+    expect(queue.inFlight).toBe(2);
     untaken = 60;
     await turn();
-    expect(gate.inFlight).toBe(2);
+    expect(queue.inFlight).toBe(2);
     untaken = 0;
-    gate.advance();
+    queue.advance();
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual(['in', 'in', 'in']);
   });
 
   it('counts what the server has not read among the bytes that wait', async () => {
-    const gate = turnstile({ maxBytes: 100, untaken: () => 60 });
-    const asked = [ask(gate, 30), ask(gate, 11), ask(gate, 10)];
+    const queue = requestQueue({ maxBytes: 100, untaken: () => 60 });
+    const asked = [ask(queue, 30), ask(queue, 11), ask(queue, 10)];
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       undefined,
@@ -225,9 +225,9 @@ describe('a turnstile', () => {
   });
 
   it('tells who waited too long what it waited for', async () => {
-    const full = turnstile({ max: 1 });
+    const full = requestQueue({ max: 1 });
     ask(full);
-    const deaf = turnstile({ untaken: () => 1_000 });
+    const deaf = requestQueue({ untaken: () => 1_000 });
     const asked = [ask(full, 1, 20), ask(deaf, 1, 20)];
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(asked.map(({ outcome }) => outcome)).toEqual([
@@ -238,36 +238,36 @@ describe('a turnstile', () => {
   });
 
   it('frees the place of a waiting request that is cancelled', async () => {
-    const gate = turnstile({ max: 1, maxWaiting: 1 });
-    ask(gate);
-    const first = ask(gate);
+    const queue = requestQueue({ max: 1, maxWaiting: 1 });
+    ask(queue);
+    const first = ask(queue);
     first.cancellation.cancel();
-    const second = ask(gate);
-    gate.leave('a');
+    const second = ask(queue);
+    queue.leave('a');
     await turn();
     expect([first.outcome, second.outcome]).toEqual([{ code: 'CANCELLED' }, 'in']);
   });
 
   it('does not let a request wait that was cancelled before', async () => {
-    const gate = turnstile({ max: 1 });
-    ask(gate);
+    const queue = requestQueue({ max: 1 });
+    ask(queue);
     const cancellation = new Cancellation();
     cancellation.cancel();
-    expect(await gate.wait({ subject: 'a', bytes: 1, timeoutMs: 60_000, cancellation })).toEqual({
+    expect(await queue.wait({ subject: 'a', bytes: 1, timeoutMs: 60_000, cancellation })).toEqual({
       code: 'CANCELLED',
     });
-    expect(gate.waiting).toBe(0);
+    expect(queue.waiting).toBe(0);
   });
 
   it('tells all that wait when the server stops, and whoever would wait later', async () => {
-    const gate = turnstile({ max: 1 });
-    ask(gate);
-    const asked = [ask(gate), ask(gate)];
-    gate.stop({ code: 'SHUTTING_DOWN' });
-    asked.push(ask(gate));
+    const queue = requestQueue({ max: 1 });
+    ask(queue);
+    const asked = [ask(queue), ask(queue)];
+    queue.stop({ code: 'SHUTTING_DOWN' });
+    asked.push(ask(queue));
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual(Array(3).fill({ code: 'SHUTTING_DOWN' }));
-    expect([gate.inFlight, gate.waiting]).toEqual([1, 0]);
+    expect([queue.inFlight, queue.waiting]).toEqual([1, 0]);
   });
 
   it('never has more than its most inside, keeps the order, loses nobody, and is empty in the end', async () => {
@@ -282,7 +282,7 @@ describe('a turnstile', () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (plan, max) => {
         let untaken = 0;
-        const gate = turnstile({ max, maxWaiting: 6, maxBytes: 200, untaken: () => untaken });
+        const queue = requestQueue({ max, maxWaiting: 6, maxBytes: 200, untaken: () => untaken });
         const asked: Asked[] = [];
         const order: Asked[] = [];
         let left = 0;
@@ -290,37 +290,37 @@ describe('a turnstile', () => {
           await Promise.resolve();
           await Promise.resolve();
           for (const one of asked) if (one.outcome === 'in' && !order.includes(one)) order.push(one);
-          expect(gate.inFlight).toBe(order.length - left);
-          expect(gate.inFlight).toBeLessThanOrEqual(max);
-          expect(gate.waiting).toBe(asked.filter(({ outcome }) => outcome === undefined).length);
-          expect(gate.waiting).toBeLessThanOrEqual(6);
+          expect(queue.inFlight).toBe(order.length - left);
+          expect(queue.inFlight).toBeLessThanOrEqual(max);
+          expect(queue.waiting).toBe(asked.filter(({ outcome }) => outcome === undefined).length);
+          expect(queue.waiting).toBeLessThanOrEqual(6);
         };
         for (const [step, number] of plan) {
-          if (step === 'come') asked.push(ask(gate, number + 1));
-          else if (step === 'leave' && gate.inFlight > 0) {
+          if (step === 'come') asked.push(ask(queue, number + 1));
+          else if (step === 'leave' && queue.inFlight > 0) {
             left += 1;
-            gate.leave('a');
+            queue.leave('a');
           } else if (step === 'cancel') {
             const waiting = asked.filter(({ outcome }) => outcome === undefined);
             waiting[number % Math.max(1, waiting.length)]?.cancellation.cancel();
           } else if (step === 'clog') untaken = 150;
           else if (step === 'clear') {
             untaken = 0;
-            gate.advance();
+            queue.advance();
           } else if (step === 'turn') await turn();
           await look();
         }
         untaken = 0;
-        gate.advance();
-        for (let more = 0; more < 200 && gate.inFlight + gate.waiting > 0; more += 1) {
-          if (gate.inFlight > 0) {
+        queue.advance();
+        for (let more = 0; more < 200 && queue.inFlight + queue.waiting > 0; more += 1) {
+          if (queue.inFlight > 0) {
             left += 1;
-            gate.leave('a');
+            queue.leave('a');
           }
           await turn();
           await look();
         }
-        expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
+        expect([queue.inFlight, queue.waiting]).toEqual([0, 0]);
         expect(asked.filter(({ outcome }) => outcome === undefined)).toEqual([]);
         expect(order).toEqual(asked.filter(({ outcome }) => outcome === 'in'));
       }),

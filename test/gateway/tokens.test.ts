@@ -58,7 +58,7 @@ describe('a token', () => {
     });
   });
 
-  it('leaves deeds of its making and its end, by which nobody could make it again', async () => {
+  it('writes audit events when it is created and revoked, which do not reveal it', async () => {
     const store = new MemoryTokens();
     const created = await create(store, { lifetimeMs: 500 });
     if (!created.ok) throw new Error(created.error.code);

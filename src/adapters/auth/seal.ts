@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { err, ok } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import type { EntrySeal, GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { EntrySeal, ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import {
   type EncryptionKey,
   ensureEncryptionKey,
@@ -62,7 +62,7 @@ export function entrySeal(location: KeyLocation): EntrySeal {
         ? err(
             'it was registered with another encryption key; register it again with PUT /gateways/{id} and its url or command',
           )
-        : ok(JSON.parse(text) as GatewayEntry); // `seal` wrote it
+        : ok(JSON.parse(text) as ConfigEntry); // `seal` wrote it
     },
   };
 }

@@ -4,7 +4,7 @@ import { err, ok } from '../../core/result.ts';
 import type { EntryFault } from '../../core/json-position.ts';
 import { readFunctionModule } from '../../core/sources/read-function-module.ts';
 import { readRestTool } from '../../core/sources/read-rest-tool.ts';
-import type { ReadEntry, ReadLocal } from '../../gateway/ports/gateways.ts';
+import type { ReadEntry, ReadCustom } from '../../gateway/ports/config-entries.ts';
 import { keyOf } from './problem-collector.ts';
 import { expandHome } from './expand.ts';
 import { configIn, type ConfigEnvironment } from './load-config.ts';
@@ -38,7 +38,7 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
 }
 
 /** Reads operators' tools and modules as if they were in a config file; relative paths start at the given folder. */
-export function localReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadLocal {
+export function localReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
   return {
     tool: readRestTool,
     module: (entry) => readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home))),

@@ -53,7 +53,7 @@ export type AspectsOf = () => Aspects;
 
 const DIGITS = 32;
 
-/** The digests of a tool's record (`recordText`). If the text cannot be read, all of it counts as behaviour. */
+/** The digests of a tool's record (`declaredText`). If the text cannot be read, all of it counts as behaviour. */
 export function aspectsOf(text: string, source: DefinitionSource): Aspects {
   const parts = partsOf(text, source);
   if (parts === undefined) return { behaviour: shortHash(text, DIGITS), target: '', prose: '' };

@@ -8,7 +8,7 @@ import { FACTS_MEMBER } from './tool-facts.ts';
 export interface Definition {
   /** SHA-256 of the canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** JSON text from `recordText`. */
+  /** JSON text from `declaredText`. */
   readonly text: string;
 }
 

@@ -34,13 +34,13 @@ export async function addFunctions(
     ...(options.write !== undefined && { writes: options.write.map(absolute) }),
     ...(options.memory !== undefined && { memoryMb: options.memory }),
   };
-  return withOpened(runtime.openServices(options), async ({ modules, tools, start }) => {
+  return withOpened(runtime.openServices(options), async ({ functionModules, tools, start }) => {
     // Tools of other modules that are found meanwhile would count as new.
     await start(CUSTOM_SERVER);
     const before = new Set(
       (await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS })).tools.map(({ id }) => id),
     );
-    const added = await modules.add(entry, LOCAL_USER.subject);
+    const added = await functionModules.add(entry, LOCAL_USER.subject);
     if (!added.ok) return added;
     const { tools: all } = await tools.page({ server: CUSTOM_SERVER }, { limit: MAX_TOOLS });
     const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
@@ -62,9 +62,9 @@ export async function addFunctions(
 
 /** `assay function list` */
 export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ modules, start }) => {
+  return withOpened(runtime.openServices(options), async ({ functionModules, start }) => {
     await start(CUSTOM_SERVER);
-    const all = modules.all();
+    const all = functionModules.all();
     if (options.json === true) printJson({ functions: all });
     else
       print(
@@ -80,9 +80,9 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
 
 /** `assay function remove` */
 export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ modules }) => {
+  return withOpened(runtime.openServices(options), async ({ functionModules }) => {
     const path = resolve(process.cwd(), file);
-    const removed = await modules.remove(path, LOCAL_USER.subject);
+    const removed = await functionModules.remove(path, LOCAL_USER.subject);
     if (removed.ok)
       if (options.json === true) printJson({ removed: path });
       else print(`Removed ${printable(path)}.`);

@@ -5,9 +5,9 @@ import { withProgress } from './progress.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import type { ServerView } from '../../gateway/services/servers/server-view.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
-import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import { printRefusal, hintsPhrase, pairsIn, print, printError, printJson, tableOf } from './output.ts';
 import type { OpenServices, Runtime } from './runtime.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
@@ -45,7 +45,7 @@ export async function importOpenapi(
     if (!done.ok) return done;
     // On a busy machine, it may still be listing its tools.
     await services.start(name);
-    const source = services.gateways.find(name);
+    const source = services.servers.find(name);
     if (!source.ok) return source;
     const { tools } = await services.tools.page({ server: name }, { limit: MAX_TOOLS });
     tell(source.value, tools, options);
@@ -53,7 +53,7 @@ export async function importOpenapi(
   });
 }
 
-function tell(source: GatewayView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
+function tell(source: ServerView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
   const { skipped = [] } = source;
   if (json === true) {
     printJson({ source, tools, skipped });
@@ -71,8 +71,8 @@ function tell(source: GatewayView, tools: readonly ToolView[], { json }: Openapi
 }
 
 async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
-  return withOpened(runtime.openServices(options), async ({ gateways }: OpenServices) => {
-    const removed = await gateways.remove(name, SUBJECT);
+  return withOpened(runtime.openServices(options), async ({ servers }: OpenServices) => {
+    const removed = await servers.remove(name, SUBJECT);
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
       else print(`Removed ${printable(name)}.`);
@@ -80,7 +80,7 @@ async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOpt
   });
 }
 
-function entryOf(document: string, options: OpenapiOptions): Result<GatewayEntry, Refusal> {
+function entryOf(document: string, options: OpenapiOptions): Result<ConfigEntry, Refusal> {
   const headers = pairsIn('--header', options.header ?? [], ':');
   if (!headers.ok) return headers;
   const credentials = pairsIn('--credential', options.credential ?? [], '=');

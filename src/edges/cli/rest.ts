@@ -40,8 +40,8 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: AddR
     ...(options.header !== undefined && { headers: headers.value }),
     ...(bearer !== undefined && { auth: { type: 'bearer', token: bearer } }),
   };
-  return withOpened(runtime.openServices(options), async ({ local }) => {
-    const created = await local.create(name, entry, { subject: LOCAL_USER.subject });
+  return withOpened(runtime.openServices(options), async ({ customTools }) => {
+    const created = await customTools.create(name, entry, { subject: LOCAL_USER.subject });
     if (!created.ok) return created;
     if (options.json === true) printJson(created.value);
     else
@@ -84,8 +84,8 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
     const tools = await restTools(services);
     const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
     // A tool that is currently unusable is not listed, but can still be removed.
-    const id = found?.id ?? services.local.idOf(name);
-    const removed = await services.local.remove(id, { subject: LOCAL_USER.subject });
+    const id = found?.id ?? services.customTools.idOf(name);
+    const removed = await services.customTools.remove(id, { subject: LOCAL_USER.subject });
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });

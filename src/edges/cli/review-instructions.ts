@@ -32,11 +32,11 @@ interface Text {
   readonly text: string;
 }
 
-type Opened = Pick<OpenServices, 'instructions' | 'servers' | 'startAll'>;
+type Opened = Pick<OpenServices, 'instructions' | 'serverSpecs' | 'startAll'>;
 
 /** The changed instructions of all servers, which must be started. */
-export function changedInstructions({ servers, instructions }: Opened): readonly InstructionsItem[] {
-  return servers().flatMap((spec) => itemOf(instructions.viewOf(spec)));
+export function changedInstructions({ serverSpecs, instructions }: Opened): readonly InstructionsItem[] {
+  return serverSpecs().flatMap((spec) => itemOf(instructions.viewOf(spec)));
 }
 
 /** Shows how a server's instructions differ from the accepted text, or accepts them. SERVER_UNKNOWN */
@@ -45,7 +45,7 @@ export async function reviewInstructions(
   name: string,
   { accept = false, json = false }: AcceptOptions,
 ): Promise<Result<unknown, Refusal>> {
-  const specs = services.servers();
+  const specs = services.serverSpecs();
   const spec = specs.find((one) => one.name === name);
   if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: specs.map((one) => one.name) });
   await services.startAll();

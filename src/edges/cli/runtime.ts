@@ -36,7 +36,7 @@ import type { SignInLink } from '../../gateway/services/sign-in-links.ts';
 import type { GatewayStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
-import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import type { ServerView } from '../../gateway/services/servers/server-view.ts';
 import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { CatalogReport } from '../../gateway/services/tools/catalog-report.ts';
@@ -179,17 +179,17 @@ export interface OpenServices {
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly policyRules: PolicyRules;
   readonly tools: ToolService;
-  readonly gateways: ServerService;
+  readonly servers: ServerService;
   readonly verifications: Pick<Verifications, 'server' | 'record' | 'recorded'>;
-  readonly local: CustomToolService;
-  readonly modules: FunctionModuleService;
+  readonly customTools: CustomToolService;
+  readonly functionModules: FunctionModuleService;
   readonly bundles: BundleService;
-  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<GatewayView, Refusal>>;
+  readonly importDocument: (input: DocumentInput, subject: string) => Promise<Result<ServerView, Refusal>>;
   /** Starts one source and waits for it. Does not start others. */
   readonly start: (source: string) => Promise<void>;
   /** The accepted and changed instructions of these servers. */
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
-  readonly servers: () => readonly ServerSpec[];
+  readonly serverSpecs: () => readonly ServerSpec[];
   /** Starts all servers, waits for them, and compares their tools and instructions with the accepted ones. */
   readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;

@@ -15,7 +15,7 @@ import { ClientLoads } from './client-load.ts';
 import { connectedClients } from './connected-clients.ts';
 import { Connections } from './connections.ts';
 import {
-  isOwnPath,
+  isMcpPath,
   isSsePath,
   knownPaths,
   type RestHandler,
@@ -53,7 +53,7 @@ export interface HttpServerOptions {
   readonly log: Log;
   /** The source for `/metrics`. */
   readonly meter: Meter;
-  readonly others: RestHandler;
+  readonly rest: RestHandler;
   readonly storeFault?: (() => string | undefined) | undefined;
 }
 
@@ -116,7 +116,7 @@ class McpServer {
     this.#options = options;
     this.#server = httpServer;
     this.#guard = guard(options);
-    this.#closedGuard = guard({ ...options, isOpen: false, sessions: options.others.sessions });
+    this.#closedGuard = guard({ ...options, isOpen: false, sessions: options.rest.sessions });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
     this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });
@@ -137,8 +137,7 @@ class McpServer {
     // All later code reads the normalized target.
     request.url = target.value;
     const path = pathOf(request);
-    if (!isOwnPath(path, this.#options.settings['mcp.sse']))
-      return this.#answerOtherPath(request, response, path);
+    if (!isMcpPath(path, this.#options.settings['mcp.sse'])) return this.#answerRest(request, response, path);
     const given = this.#guard(request);
     if (given instanceof Promise)
       return given.then((admitted) => this.#answerOwnPath(request, response, { path, admitted }));
@@ -190,14 +189,14 @@ class McpServer {
   /** Refuses in the error format of the API that was probably meant. */
   async #refuseTarget(request: IncomingMessage, response: ServerResponse, reason: string): Promise<void> {
     const refusal = { code: 'TARGET_INVALID', reason } as const;
-    const isOwn = isOwnPath(request.url ?? '', this.#options.settings['mcp.sse']);
+    const isMcp = isMcpPath(request.url ?? '', this.#options.settings['mcp.sse']);
     request.url = '/';
-    if (isOwn) sendRefusal(response, refusal);
-    else await this.#options.others.answer(request, response, err(refusal));
+    if (isMcp) sendRefusal(response, refusal);
+    else await this.#options.rest.answer(request, response, err(refusal));
   }
 
-  async #answerOtherPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { host, log, others, resource } = this.#options;
+  async #answerRest(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const { host, log, rest, resource } = this.#options;
     const isOwnOrigin = originFault(request, isLoopback(host)) === undefined;
     if (isOwnOrigin && resource === undefined && answerNoSignIn(request, response, path)) return;
     if (isOwnOrigin && resource !== undefined && answerMetadata(request, response, { path, resource }))
@@ -211,7 +210,7 @@ class McpServer {
       return;
     }
     const openId = this.#openRequests.begin(new Cancellation());
-    await others.answer(request, response, admitted).finally(() => this.#openRequests.end(openId));
+    await rest.answer(request, response, admitted).finally(() => this.#openRequests.end(openId));
   }
 
   /** Also says where to get a token, if an issuer is known. */
@@ -226,7 +225,7 @@ class McpServer {
   async close(): Promise<void> {
     const drained = this.#openRequests.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
-    this.#options.others.close();
+    this.#options.rest.close();
     await drained;
     clearInterval(this.#sweepTimer);
     this.#unsubscribe();

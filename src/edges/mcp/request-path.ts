@@ -82,8 +82,8 @@ interface Endpoints {
   readonly views: ToolsetViews;
 }
 
-/** Whether a path belongs to the MCP server. */
-export function isOwnPath(path: string, hasSse: boolean): boolean {
+/** Whether a path belongs to the MCP server, which also has `/health` and `/metrics`. All others are those of the REST API. */
+export function isMcpPath(path: string, hasSse: boolean): boolean {
   return OWN.test(path) || (hasSse && isSsePath(path));
 }
 

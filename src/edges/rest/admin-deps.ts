@@ -8,7 +8,7 @@ import type { RunningStatus } from '../../gateway/services/gateway-status.ts';
 import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { DocumentTools } from '../../gateway/services/servers/document-tools.ts';
-import type { GatewayEntry, Imported } from '../../gateway/ports/gateways.ts';
+import type { ConfigEntry, Imported } from '../../gateway/ports/config-entries.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
@@ -52,15 +52,15 @@ export interface AdminDeps {
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly policyRules: PolicyRules;
   readonly tools: ToolService;
-  readonly gateways: ServerService;
+  readonly servers: ServerService;
   readonly documents: {
-    preview(entry: GatewayEntry, trust: boolean | undefined): Promise<Result<DocumentTools, Refusal>>;
+    preview(entry: ConfigEntry, trust: boolean | undefined): Promise<Result<DocumentTools, Refusal>>;
     /** Reads an uploaded document before it is stored. */
     upload(): Imported;
   };
   readonly verifications: Pick<Verifications, 'server' | 'running' | 'verify'>;
-  readonly local: CustomToolService;
-  readonly modules: FunctionModuleService;
+  readonly customTools: CustomToolService;
+  readonly functionModules: FunctionModuleService;
   readonly bundles: BundleService;
   readonly toolsets: Toolsets;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;

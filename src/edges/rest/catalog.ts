@@ -42,7 +42,7 @@ export function catalogRoutes(deps: AdminDeps): readonly Route[] {
   return [catalogRoute(deps), statusRoute(deps)];
 }
 
-function catalogRoute({ catalog, gateways, lintLevels }: AdminDeps): Route {
+function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -60,7 +60,7 @@ function catalogRoute({ catalog, gateways, lintLevels }: AdminDeps): Route {
         ...Object.fromEntries(given.map(({ rule, level }) => [rule, level])),
       };
       // Another command may have added a server just before.
-      await gateways.readAgain();
+      await servers.readAgain();
       await within(Promise.all(catalog.servers.map((one) => one.settled('tools'))));
       return ok({ kind: 'list', body: catalogReport(catalog, { levels, server }) });
     },
@@ -95,7 +95,7 @@ const STATUS = z
   })
   .openapi('Status');
 
-function statusRoute({ catalog, gateways, toolsets, instructions, running }: AdminDeps): Route {
+function statusRoute({ catalog, servers, toolsets, instructions, running }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -105,7 +105,7 @@ function statusRoute({ catalog, gateways, toolsets, instructions, running }: Adm
       answer: { about: 'The status.', schema: STATUS },
     },
     async () => {
-      await gateways.readAgain();
+      await servers.readAgain();
       return ok({ kind: 'list', body: gatewayStatus({ catalog, toolsets, instructions }, running()) });
     },
   );

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { AUTH_FIELDS, IGNORED_OF_TOOLS, withAuthHeaders } from './contextforge.ts';
@@ -79,7 +79,7 @@ export function customToolRoutes(deps: AdminDeps): readonly Route[] {
   return [createRoute(deps), deleteRoute(deps)];
 }
 
-function createRoute({ local }: AdminDeps): Route {
+function createRoute({ customTools }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -123,13 +123,15 @@ function createRoute({ local }: AdminDeps): Route {
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
       const given = Object.entries(entryOf(fields.value)).filter(([, value]) => value !== null);
-      const created = await local.create(name, Object.fromEntries(given), { subject: call.identity.subject });
+      const created = await customTools.create(name, Object.fromEntries(given), {
+        subject: call.identity.subject,
+      });
       return created.ok ? ok(toolReply(created.value)) : toolFault(call, created.error);
     },
   );
 }
 
-function deleteRoute({ local, tools }: AdminDeps): Route {
+function deleteRoute({ customTools, tools }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -149,7 +151,7 @@ function deleteRoute({ local, tools }: AdminDeps): Route {
         subject: call.identity.subject,
         objection: (view: ToolView) => call.unmet(lasting(view)),
       };
-      const removed = await local.remove(id, changer);
+      const removed = await customTools.remove(id, changer);
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
@@ -165,7 +167,7 @@ export function withHeaders<T extends Parameters<typeof withAuthHeaders>[0]>(
 }
 
 /** The entry's fields. Undefined if the body does not change the request. */
-export function requestIn(body: RequestFields): GatewayEntry | undefined {
+export function requestIn(body: RequestFields): ConfigEntry | undefined {
   const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // Its own keys.
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
@@ -173,7 +175,7 @@ export function requestIn(body: RequestFields): GatewayEntry | undefined {
   return Object.keys(given).length === 0 ? undefined : entryOf(given);
 }
 
-function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
+function entryOf({ requestType, ...fields }: RequestFields): ConfigEntry {
   const method = fields.method === undefined ? requestType : fields.method;
   const members = Object.entries({ ...fields, method });
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));

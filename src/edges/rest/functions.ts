@@ -34,7 +34,7 @@ export function functionRoutes(deps: AdminDeps): readonly Route[] {
   return [listRoute(deps), addRoute(deps), removeRoute(deps)];
 }
 
-function listRoute({ modules }: AdminDeps): Route {
+function listRoute({ functionModules }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -43,7 +43,7 @@ function listRoute({ modules }: AdminDeps): Route {
       summary: 'The modules whose exports are tools',
       answer: { about: 'All of them.', schema: z.object({ functions: z.array(MODULE) }) },
     },
-    () => ok({ kind: 'list', body: { functions: modules.all() } }),
+    () => ok({ kind: 'list', body: { functions: functionModules.all() } }),
   );
 }
 
@@ -67,7 +67,7 @@ function addRoute(deps: AdminDeps): Route {
     async (call) => {
       const denied = executeRefusal(deps, call);
       if (denied !== undefined) return err(denied);
-      const added = await deps.modules.add(call.body, call.identity.subject);
+      const added = await deps.functionModules.add(call.body, call.identity.subject);
       if (added.ok) return ok({ kind: 'one', body: added.value });
       if (added.error.code !== 'MODULE_INVALID') return added;
       const fieldErrors = added.error.faults.map(({ field, reason }) => ({
@@ -93,7 +93,7 @@ function removeRoute(deps: AdminDeps): Route {
       refusals: ['MODULE_UNKNOWN', 'MODULE_READ_ONLY'],
     },
     async (call) => {
-      const removed = await deps.modules.remove(call.query.path, call.identity.subject);
+      const removed = await deps.functionModules.remove(call.query.path, call.identity.subject);
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '../../core/sandbox.ts';
 import { WARNINGS } from './route.ts';
 import { ofHints } from './tool-schemas.ts';
-import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
 
 /** `type` values of `mcp.json`, and spellings used by ContextForge. */
 const TRANSPORTS: ReadonlyMap<string, string> = new Map([
@@ -61,7 +61,7 @@ export const ENTRY_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Converts the fields to those of `mcp.json`. */
-export function entryIn({ transport, enabled, ...fields }: Fields): GatewayEntry {
+export function entryIn({ transport, enabled, ...fields }: Fields): ConfigEntry {
   const disabled = enabled === undefined ? undefined : enabled ? null : true;
   const type = typeof transport === 'string' ? TRANSPORTS.get(transport.toLowerCase()) : transport;
   return Object.fromEntries(

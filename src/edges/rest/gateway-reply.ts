@@ -1,22 +1,22 @@
 import type { JsonObject } from '../../core/json-object.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
-import type { GatewayChanger } from '../../gateway/services/servers/server-service.ts';
+import type { ConfigEntry } from '../../gateway/ports/config-entries.ts';
+import type { ServerView } from '../../gateway/services/servers/server-view.ts';
+import type { ServerChanger } from '../../gateway/services/servers/server-service.ts';
 import type { Failure } from './failure.ts';
 import { ENTRY_FIELDS } from './gateway-entry.ts';
 import type { RestCall, Reply } from './route.ts';
 
-export function withoutNull(entry: GatewayEntry): GatewayEntry {
+export function withoutNull(entry: ConfigEntry): ConfigEntry {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
 }
 
-export function viewIn(found: Result<GatewayView, Refusal>): JsonObject | undefined {
+export function viewIn(found: Result<ServerView, Refusal>): JsonObject | undefined {
   return found.ok ? { ...found.value } : undefined;
 }
 
-export function changerOf({ identity, unmet }: RestCall<unknown, unknown>): GatewayChanger {
+export function changerOf({ identity, unmet }: RestCall<unknown, unknown>): ServerChanger {
   // Runtime state does not count as a change of the gateway.
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
@@ -28,11 +28,11 @@ function lasting({
   causeCode: ____,
   toolCount: _____,
   ...view
-}: GatewayView): unknown {
+}: ServerView): unknown {
   return view;
 }
 
-export function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
+export function oneOf(found: Result<ServerView, Refusal>): Result<Reply, Failure> {
   if (!found.ok) return found;
   return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
 }

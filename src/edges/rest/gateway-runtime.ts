@@ -25,7 +25,7 @@ const LOGS = z.object({
   ),
 });
 
-function logsRoute({ gateways, recentLines }: AdminDeps): Route {
+function logsRoute({ servers, recentLines }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -55,7 +55,7 @@ function logsRoute({ gateways, recentLines }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN'],
     },
     ({ param, query }) => {
-      const found = gateways.find(param('id'));
+      const found = servers.find(param('id'));
       if (!found.ok) return found;
       const lines = recentLines.of(found.value.name).filter(({ id }) => id > (query.after ?? 0));
       return ok({ kind: 'list', body: { lines: lines.slice(-MAX_LINES).map(lineView) } });

@@ -78,7 +78,7 @@ export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ gateways }: AdminDeps): Route {
+function listRoute({ servers }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -88,11 +88,11 @@ function listRoute({ gateways }: AdminDeps): Route {
       about: 'Those of the config file, which are read-only here, and registered ones.',
       answer: { about: 'All of them.', schema: z.object({ gateways: z.array(GATEWAY) }) },
     },
-    () => ok({ kind: 'list', body: { gateways: gateways.all() } }),
+    () => ok({ kind: 'list', body: { gateways: servers.all() } }),
   );
 }
 
-function readRoute({ gateways }: AdminDeps): Route {
+function readRoute({ servers }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -102,12 +102,12 @@ function readRoute({ gateways }: AdminDeps): Route {
       answer: { about: 'The gateway.', schema: GATEWAY },
       refusals: ['SERVER_UNKNOWN'],
     },
-    ({ param }) => oneOf(gateways.find(param('id'))),
+    ({ param }) => oneOf(servers.find(param('id'))),
   );
 }
 
 function registerRoute(deps: AdminDeps): Route {
-  const { gateways } = deps;
+  const { servers } = deps;
   return route(
     {
       method: 'post',
@@ -142,13 +142,13 @@ function registerRoute(deps: AdminDeps): Route {
       const imported = uploadIn(fields.value, deps);
       const input = { entry: withoutNull(entryIn(fields.value)), trust, imported };
       const { subject } = call.identity;
-      return gatewayFault(call, oneOf(await gateways.register(name, input, { subject })));
+      return gatewayFault(call, oneOf(await servers.register(name, input, { subject })));
     },
   );
 }
 
 function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
-  const { gateways } = deps;
+  const { servers } = deps;
   return route(
     {
       method,
@@ -163,7 +163,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         wrapper: 'gateway',
         ignores: IGNORED_OF_GATEWAYS,
         limits: LIMITS,
-        current: (param) => viewIn(gateways.find(param('id'))),
+        current: (param) => viewIn(servers.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
       answer: { about: 'The gateway as it is now.', schema: GATEWAY },
@@ -178,7 +178,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
     },
     async (call) => {
       const { trust, ...given } = call.body;
-      const found = gateways.find(call.param('id'));
+      const found = servers.find(call.param('id'));
       const fields = withAuth(call, given, found.ok ? found.value.headers : undefined);
       if (!fields.ok) return fields;
       const entry = entryIn(fields.value);
@@ -186,7 +186,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const denied = isCommand || needsExecute(entry) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const input: ServerInput = { entry, trust, imported: uploadIn(fields.value, deps) };
-      return gatewayFault(call, oneOf(await gateways.change(call.param('id'), input, changerOf(call))));
+      return gatewayFault(call, oneOf(await servers.change(call.param('id'), input, changerOf(call))));
     },
   );
 }
@@ -232,7 +232,7 @@ function uploadIn({ document }: EntryFields, { documents }: AdminDeps): ServerIn
   return typeof document === 'string' ? documents.upload() : undefined;
 }
 
-function deleteRoute({ gateways }: AdminDeps): Route {
+function deleteRoute({ servers }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -245,13 +245,13 @@ function deleteRoute({ gateways }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
     },
     async (call) => {
-      const removed = await gateways.remove(call.param('id'), changerOf(call));
+      const removed = await servers.remove(call.param('id'), changerOf(call));
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
 }
 
-function refreshRoute({ gateways }: AdminDeps): Route {
+function refreshRoute({ servers }: AdminDeps): Route {
   return route(
     {
       method: 'post',
@@ -263,7 +263,7 @@ function refreshRoute({ gateways }: AdminDeps): Route {
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param }) => {
-      const refreshed = await gateways.refresh(param('id'));
+      const refreshed = await servers.refresh(param('id'));
       return refreshed.ok ? ok({ kind: 'one', body: refreshed.value }) : refreshed;
     },
   );

@@ -84,7 +84,7 @@ export function toolRoutes(deps: AdminDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ tools, gateways }: AdminDeps): Route {
+function listRoute({ tools, servers }: AdminDeps): Route {
   return route(
     {
       method: 'get',
@@ -99,7 +99,7 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
     async ({ query, page }) => {
       const after = page.cursor === undefined ? undefined : locationIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
-      const { next, ...body } = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
+      const { next, ...body } = await tools.page(filterOf(query, servers), { after, limit: page.limit });
       const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
       const shown = query.summary === 'true' ? body.tools.map(summaryOf) : body.tools;
       return ok({ kind: 'list', body: { ...body, tools: shown, ...(nextCursor && { nextCursor }) } });
@@ -112,9 +112,9 @@ function locationIn(cursor: string): ToolLocation | undefined {
   return index === undefined || id === undefined ? undefined : { index: Number(index), id };
 }
 
-function filterOf(query: z.output<typeof TOOL_QUERY>, gateways: AdminDeps['gateways']): ToolFilter {
+function filterOf(query: z.output<typeof TOOL_QUERY>, servers: AdminDeps['servers']): ToolFilter {
   const { gatewayId, server, text, enabled, lint, drift } = query;
-  const named = gatewayId === undefined ? undefined : gateways.find(gatewayId);
+  const named = gatewayId === undefined ? undefined : servers.find(gatewayId);
   const hints = HINTS.flatMap((hint) => {
     const wanted = query[hint];
     return wanted === undefined ? [] : [[hint, wanted === 'true'] as const];
@@ -152,7 +152,7 @@ const ABOUT = {
     'Changes the fields that it names, and of `annotations` the hints that it names. null returns a hint to what its server declares.',
 };
 
-function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,
@@ -198,7 +198,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       const changed =
         request === undefined
           ? await tools.change(id, patch.value, changerOf(call))
-          : await local.change(id, { request, patch: patch.value }, changerOf(call));
+          : await customTools.change(id, { request, patch: patch.value }, changerOf(call));
       if (changed.ok) return oneOf(changed);
       const failure = atHints(call, changed.error);
       return 'code' in failure ? toolFault(call, failure) : err(failure);

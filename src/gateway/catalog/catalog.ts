@@ -5,6 +5,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { CallDeps } from './call-deps.ts';
 import { firstLists } from './first-lists.ts';
 import { LIST_KINDS } from './inventory.ts';
+import { REAL_CLOCK } from './list-pace.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/sealing.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -16,7 +17,7 @@ import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
 /** Changes within this many ms are announced together. */
 const ANNOUNCE_AFTER_MS = 50;
-/** After an announcement, the next one waits this many times as long as it took. */
+/** After an announcement, the next one waits this many times the CPU time that it took. */
 const ANNOUNCE_REST = 10;
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
@@ -242,12 +243,12 @@ export class Catalog {
 
   #announce(): void {
     this.#announcing = undefined;
-    const startMs = performance.now();
+    const startMs = REAL_CLOCK.workMs();
     this.all.announce();
     for (const view of [...this.#views.values(), ...this.#choices.values()]) view.announce();
     const reports = new Set(this.reports().map(({ text }) => text));
     for (const report of reports) if (!this.#reported.has(report)) this.#deps.log.warn(report);
     this.#reported = reports;
-    this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (performance.now() - startMs));
+    this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (REAL_CLOCK.workMs() - startMs));
   }
 }

@@ -1,6 +1,6 @@
 import { digestOfDefinition } from '../../core/digest.ts';
 import { declaredIn, type Declared } from '../../core/hints/declared.ts';
-import { recordText } from '../../core/hints/tool-facts.ts';
+import { declaredText } from '../../core/hints/tool-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import { type JsonObject, parsedObject } from '../../core/json-object.ts';
 
@@ -29,8 +29,8 @@ export function withheldOf({ fitness: { legacy, modern } }: Definition): Withhel
 }
 
 /** Everything the source says about a tool, as JSON text. Input for digests, drift and toolsets. */
-export function recordTextOf({ bytes, facts }: Definition): string {
-  return recordText(bytes.toString(), facts);
+export function declaredTextOf({ bytes, facts }: Definition): string {
+  return declaredText(bytes.toString(), facts);
 }
 
 const DIGESTS = new WeakMap<Definition, string>();
@@ -39,7 +39,7 @@ const DIGESTS = new WeakMap<Definition, string>();
 export function digestOf(definition: Definition): string {
   const known = DIGESTS.get(definition);
   if (known !== undefined) return known;
-  const digest = digestOfDefinition(recordTextOf(definition));
+  const digest = digestOfDefinition(declaredTextOf(definition));
   DIGESTS.set(definition, digest);
   return digest;
 }

@@ -4,7 +4,7 @@ import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 import { markOf } from '../../core/hints/tool-facts.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
-import { recordTextOf } from './definition-facts.ts';
+import { declaredTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { RecordKey } from '../ports/records.ts';
 
@@ -20,7 +20,7 @@ const ASPECTS = new WeakMap<Definition, { readonly spec: ServerSpec; readonly as
 export function aspectsIn(spec: ServerSpec, definition: Definition): Aspects {
   const known = ASPECTS.get(definition);
   if (known?.spec === spec) return known.aspects;
-  const aspects = aspectsOf(recordTextOf(definition), definitionSourceOf(spec));
+  const aspects = aspectsOf(declaredTextOf(definition), definitionSourceOf(spec));
   ASPECTS.set(definition, { spec, aspects });
   return aspects;
 }

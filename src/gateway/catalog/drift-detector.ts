@@ -5,7 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { digestOf, recordTextOf } from './definition-facts.ts';
+import { digestOf, declaredTextOf } from './definition-facts.ts';
 import type { Definition, Log } from '../ports/link.ts';
 import type { RecordChange, RecordStore } from '../ports/records.ts';
 import type { RecordReplica } from './record-replica.ts';
@@ -188,7 +188,7 @@ export class DriftDetector {
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
       if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
-      const now = { digest: digestOf(tool), text: recordTextOf(tool) };
+      const now = { digest: digestOf(tool), text: declaredTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const before = this.#options.records.get('tool', id);
       const isNewlyConnected = this.#comparedIn.get(id) !== connection;
@@ -225,7 +225,7 @@ export class DriftDetector {
       // A tool that no client sees was never accepted.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
       if (learnt + unknown.size >= MAX_ACCEPTED) break;
-      unknown.set(id, { id, digest: digestOf(tool), text: recordTextOf(tool) });
+      unknown.set(id, { id, digest: digestOf(tool), text: declaredTextOf(tool) });
     }
     if (unknown.size === 0) return ok(undefined);
     const accepted = await store.acceptFirst([...unknown.values()]);

@@ -7,14 +7,14 @@ import type { Plan, Rejected } from './server-plan.ts';
 import type { Log } from '../ports/link.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { RecordKind } from '../../core/record.ts';
-import type { EntrySeal, GatewayEntry, ReadEntry, ReadLocal } from '../ports/gateways.ts';
+import type { EntrySeal, ConfigEntry, ReadEntry, ReadCustom } from '../ports/config-entries.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface RegisteredOptions {
   readonly records: RecordReplica;
   readonly readEntry: ReadEntry;
-  readonly readLocal: ReadLocal;
+  readonly readCustom: ReadCustom;
   readonly seal: EntrySeal;
   /** Called with each plan before it takes effect, so that its secrets are masked from then on. */
   readonly learn: (plan: Plan) => void;
@@ -22,7 +22,7 @@ export interface RegisteredOptions {
 }
 
 /** The servers registered at run time, in addition to those of the config file. */
-export class RegisteredGateways {
+export class RegisteredServers {
   readonly #options: RegisteredOptions;
   #catalog: Catalog | undefined;
   #reading: Promise<void> = Promise.resolve();
@@ -74,7 +74,7 @@ export class RegisteredGateways {
         this.#catalog?.follow(plan, 'registered');
       })
       .catch((error: unknown) => {
-        this.#options.log.error('registered gateways could not be read', { error: String(error) });
+        this.#options.log.error('registered servers could not be read', { error: String(error) });
       });
     return this.#reading;
   }
@@ -102,20 +102,20 @@ export class RegisteredGateways {
 
   /** Custom tools and modules of operators, in order of creation. */
   async #local(): Promise<LocalPlan> {
-    const { readLocal } = this.#options;
+    const { readCustom } = this.#options;
     const rejected: Rejected[] = [];
-    const readTool = (name: string, entry: GatewayEntry, author: string): Result<RestToolSpec, unknown> => {
-      const read = readLocal.tool(name, entry);
+    const readTool = (name: string, entry: ConfigEntry, author: string): Result<RestToolSpec, unknown> => {
+      const read = readCustom.tool(name, entry);
       return read.ok ? ok({ ...read.value, author }) : read;
     };
     const tools = await this.#made('rest_tool', readTool, rejected);
-    const modules = await this.#made('function_module', (_, entry) => readLocal.module(entry), rejected);
+    const modules = await this.#made('function_module', (_, entry) => readCustom.module(entry), rejected);
     return { tools, modules, rejected };
   }
 
   async #made<T>(
     kind: CustomKind,
-    read: (name: string, entry: GatewayEntry, author: string) => Result<T, unknown>,
+    read: (name: string, entry: ConfigEntry, author: string) => Result<T, unknown>,
     rejected: Rejected[],
   ): Promise<readonly T[]> {
     const { records, seal } = this.#options;

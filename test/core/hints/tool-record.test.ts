@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
 import { aspectsOf } from '../../../src/core/hints/aspects.ts';
 import { type Claim, type Hint, HINTS, isCautious, declaredHints } from '../../../src/core/hints/hint.ts';
-import { recordText } from '../../../src/core/hints/tool-facts.ts';
+import { declaredText } from '../../../src/core/hints/tool-facts.ts';
 import { driftOf, isProseAlone, type ProsePolicy } from '../../../src/core/hints/drift.ts';
 import { resolveHints, type ResolvedHints } from '../../../src/core/hints/resolve.ts';
 import {
@@ -147,7 +147,7 @@ describe('an override', () => {
 
   it('whose request goes elsewhere counts no more, unless the operator sent it there', () => {
     const made = (target: string): string =>
-      recordText('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
+      declaredText('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
     const now = (target: string, isTargetChosen: boolean): Circumstances => ({
       digest: digestOfDefinition(made(target)),
       aspects: () => aspectsOf(made(target), { isMade: true, isTargetChosen }),

@@ -99,7 +99,7 @@ describe('toolsets', () => {
     });
   });
 
-  it('leave a deed of each change that is one, with what was before and what is after', async () => {
+  it('write an audit event for each real change, with the state before and after it', async () => {
     const { store, toolsets } = opened();
     const text = '{"name":"a"}';
     const held = { namespacedName: 's.a', held: { refId: 'r', digest: 'ab', text } };

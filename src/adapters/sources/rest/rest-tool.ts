@@ -1,7 +1,7 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
-import { markOf, recordText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
+import { markOf, declaredText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest } from '../http/call-result.ts';
@@ -86,7 +86,7 @@ export function faultsOfRest(spec: RestToolSpec): readonly EntryFault[] {
 
 /** JSON text of a REST tool's record. */
 export function restRecordText(spec: RestToolSpec): string {
-  return recordText(definitionText({ definition: definitionOf(spec) }), factsOf(spec));
+  return declaredText(definitionText({ definition: definitionOf(spec) }), factsOf(spec));
 }
 
 function factsOf({ method, isMethodGiven, url }: RestToolSpec): ToolFacts {

@@ -11,7 +11,7 @@ import { ok, type Result } from '../../../core/result.ts';
 import { CUSTOM_SERVER_IDENTITY } from '../../../core/server-identity.ts';
 import { CUSTOM_SERVER } from '../../../core/server-spec.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import type { EntrySeal } from '../../ports/gateways.ts';
+import type { EntrySeal } from '../../ports/config-entries.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { equip, keyOf, type ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { eventOfEquipping, eventOfSaving, type ChangeAuthor } from '../toolsets/toolset-audit.ts';

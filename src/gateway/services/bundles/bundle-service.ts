@@ -24,9 +24,9 @@ import type { FieldError, Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
-import type { RegisteredGateways } from '../../catalog/registered.ts';
+import type { RegisteredServers } from '../../catalog/registered.ts';
 import type { PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
-import type { EntrySeal, ReachFaults } from '../../ports/gateways.ts';
+import type { EntrySeal, ReachFaults } from '../../ports/config-entries.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { changesOf } from './bundle-changes.ts';
@@ -38,7 +38,7 @@ import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
 
 export interface BundleServiceOptions extends EntryReaders, ImportContext, Omit<KnownTools, 'records'> {
   readonly records: RecordReplica;
-  readonly registered: RegisteredGateways;
+  readonly registered: RegisteredServers;
   readonly seal: EntrySeal;
   readonly reachFaults: ReachFaults;
   readonly passphraseSeal: PassphraseSeal;
@@ -133,12 +133,12 @@ export class BundleService {
   }
 
   async #prepare({ file, secrets, input }: ImportInput): Promise<Result<Prepared, Refusal>> {
-    const { readEntry, readLocal, records, seal } = this.#options;
+    const { readEntry, readCustom, records, seal } = this.#options;
     const state = await stateOf(records, seal);
     const { storable, refusedSettings } = splitSettings(file.preferences);
     const filled = fillEntries(
       { ...file, preferences: storable },
-      { readEntry, readLocal, secrets, there: state.bundle },
+      { readEntry, readCustom, secrets, there: state.bundle },
     );
     if (!filled.ok) return err({ code: 'BUNDLE_INVALID', fieldErrors: filled.error });
     const planned = planImport(filled.value.bundle, state.bundle, input.onConflict);

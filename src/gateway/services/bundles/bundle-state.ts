@@ -10,7 +10,7 @@ import { isSilent, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import type { EntrySeal } from '../../ports/gateways.ts';
+import type { EntrySeal } from '../../ports/config-entries.ts';
 import { EQUIPPED } from '../toolsets/toolset-edits.ts';
 import { ENTRY_RECORDS } from './entry-records.ts';
 

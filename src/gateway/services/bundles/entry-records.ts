@@ -5,7 +5,7 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/json-position.ts';
 import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
-import type { ReadEntry, ReadLocal } from '../../ports/gateways.ts';
+import type { ReadEntry, ReadCustom } from '../../ports/config-entries.ts';
 import type { EntryRecordKind } from '../../../core/record.ts';
 import { needsExecute } from '../servers/needs-execute.ts';
 
@@ -29,7 +29,7 @@ export const ENTRY_RECORDS: Readonly<Record<EntryKind, EntryRecordFacts>> = {
 
 export interface EntryReaders {
   readonly readEntry: ReadEntry;
-  readonly readLocal: ReadLocal;
+  readonly readCustom: ReadCustom;
 }
 
 export interface NamedEntry {
@@ -41,14 +41,14 @@ export interface NamedEntry {
 /** The spec that an entry defines. */
 export function specOf(
   { kind, name, entry }: NamedEntry,
-  { readEntry, readLocal }: EntryReaders,
+  { readEntry, readCustom }: EntryReaders,
 ): Result<ServerSpec, readonly EntryFault[]> {
   if (kind === 'gateway') return readEntry(name, entry);
   if (kind === 'tool') {
-    const tool = readLocal.tool(name, entry);
+    const tool = readCustom.tool(name, entry);
     return tool.ok ? local({ tools: [tool.value], modules: [] }) : tool;
   }
-  const module = readLocal.module(entry);
+  const module = readCustom.module(entry);
   if (!module.ok) return module;
   const { path } = module.value;
   if (path !== name) return err([{ field: 'module', reason: `Its name must be its path, ${path}.` }]);

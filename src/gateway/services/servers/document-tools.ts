@@ -8,7 +8,7 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import { declaredOf } from '../../catalog/definition-facts.ts';
 import { readList } from '../../catalog/inventory.ts';
 import { DECLARED_ALONE } from '../../catalog/tool-claims.ts';
-import type { GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
+import type { ConfigEntry, Imported, ReachFaults, ReadEntry } from '../../ports/config-entries.ts';
 import type { Connect, Definition, Link, LinkEvents, Skipped } from '../../ports/link.ts';
 
 export interface DocumentDeps {
@@ -47,7 +47,7 @@ const PREVIEW_NAME = 'preview';
 /** What an entry with an OpenAPI document would add. Stores nothing. Error: GATEWAY_INVALID, at the field at fault. */
 export async function previewDocument(
   deps: DocumentDeps,
-  entry: GatewayEntry,
+  entry: ConfigEntry,
   trust: boolean | undefined,
 ): Promise<Result<DocumentTools, Refusal>> {
   const { connect, readEntry, reachFaults, registered } = deps;

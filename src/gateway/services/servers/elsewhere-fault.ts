@@ -1,8 +1,8 @@
 import type { EntryFault } from '../../../core/json-position.ts';
-import type { GatewayEntry } from '../../ports/gateways.ts';
+import type { ConfigEntry } from '../../ports/config-entries.ts';
 
 /** Refuses a change that would send a credential to a different origin than the one it was given for. */
-export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): EntryFault | undefined {
+export function elsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
   const left = ['headers', 'auth', 'credentials'].find(
@@ -18,7 +18,7 @@ export function elsewhereFault(former: GatewayEntry, edits: GatewayEntry): Entry
 /** Members that determine the destination, in order of precedence. Without the first two, the OpenAPI document does. */
 const DESTINATIONS = ['url', 'baseUrl', 'openapi', 'document'] as const;
 
-function originOf(entry: GatewayEntry): string | undefined {
+function originOf(entry: ConfigEntry): string | undefined {
   const url = DESTINATIONS.map((member) => entry[member]).find(given);
   return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined;
 }

@@ -1,13 +1,13 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Connect } from '../../ports/link.ts';
-import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
+import type { ConfigEntry, Imported } from '../../ports/config-entries.ts';
 import { openDocument } from './document-tools.ts';
 import type { ServerService } from './server-service.ts';
-import type { GatewayView } from './gateway-view.ts';
+import type { ServerView } from './server-view.ts';
 
 export interface ImportDeps {
-  readonly gateways: ServerService;
+  readonly servers: ServerService;
   readonly connect: Connect;
   readonly nowMs: () => number;
 }
@@ -16,7 +16,7 @@ export interface DocumentInput {
   readonly name: string;
   /** Whether the name was given explicitly, so that a different document of that name is replaced. */
   readonly isNameGiven: boolean;
-  readonly entry: GatewayEntry;
+  readonly entry: ConfigEntry;
   readonly trust?: boolean | undefined;
 }
 
@@ -28,16 +28,16 @@ export async function importDocument(
   importing: ImportDeps,
   input: DocumentInput,
   subject: string,
-): Promise<Result<GatewayView, Refusal>> {
-  const { gateways, nowMs } = importing;
+): Promise<Result<ServerView, Refusal>> {
+  const { servers, nowMs } = importing;
   const { name, entry, trust } = input;
   const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };
-  const found = gateways.find(name);
-  if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
+  const found = servers.find(name);
+  if (!found.ok) return servers.register(name, { entry, trust, imported }, { subject });
   const { openapi } = found.value;
   const isOther = openapi === undefined || (!input.isNameGiven && openapi !== entry['openapi']);
   if (isOther) return err({ code: 'GATEWAY_EXISTS', name });
-  return gateways.change(name, { entry, trust, imported }, { subject });
+  return servers.change(name, { entry, trust, imported }, { subject });
 }
 
 async function readable(

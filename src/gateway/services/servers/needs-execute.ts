@@ -1,4 +1,4 @@
-import type { GatewayEntry } from '../../ports/gateways.ts';
+import type { ConfigEntry } from '../../ports/config-entries.ts';
 
 /** Members that start or confine a process. */
 const PROCESS_MEMBERS = ['command', 'args', 'env', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'];
@@ -10,7 +10,7 @@ const URL_TYPES: readonly unknown[] = ['http', 'streamable-http', 'streamableHtt
  * Whether adding this entry, or changing these members of one, takes the `execute` scope: it starts a process or reads a
  * file of this machine.
  */
-export function needsExecute(entry: GatewayEntry): boolean {
+export function needsExecute(entry: ConfigEntry): boolean {
   const { type, openapi } = entry;
   const isPath = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   const isGiven = (member: string): boolean => (entry[member] ?? undefined) !== undefined;

@@ -2,12 +2,12 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Log } from '../../ports/link.ts';
-import type { GatewayView } from './gateway-view.ts';
+import type { ServerView } from './server-view.ts';
 import { within } from './refreshed.ts';
 import type { ServerService } from './server-service.ts';
 
 interface RestartDeps {
-  readonly gateways: Pick<ServerService, 'find'>;
+  readonly servers: Pick<ServerService, 'find'>;
   readonly catalog: Pick<Catalog, 'servers' | 'restart'>;
   readonly log: Log;
 }
@@ -17,11 +17,11 @@ interface RestartDeps {
  * after a while. Errors: SERVER_UNKNOWN; SERVER_UNAVAILABLE if it is disabled or its entry cannot be used.
  */
 export async function restartServer(
-  { gateways, catalog, log }: RestartDeps,
+  { servers, catalog, log }: RestartDeps,
   idOrName: string,
   subject: string,
-): Promise<Result<GatewayView, Refusal>> {
-  const found = gateways.find(idOrName);
+): Promise<Result<ServerView, Refusal>> {
+  const found = servers.find(idOrName);
   if (!found.ok) return found;
   const { id, name, enabled } = found.value;
   const server = catalog.servers.find(({ spec }) => spec.name === name);
@@ -33,5 +33,5 @@ export async function restartServer(
   }
   log.info('an operator restarts the server', { server: name, subject });
   await within(catalog.restart(server).settled());
-  return gateways.find(id);
+  return servers.find(id);
 }

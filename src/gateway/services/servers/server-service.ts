@@ -6,23 +6,23 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
-import type { EntrySeal, GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
+import type { EntrySeal, ConfigEntry, Imported, ReachFaults, ReadEntry } from '../../ports/config-entries.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
-import { trustChange, trustKeyOf } from './gateway-trust.ts';
-import { gatewayViews, connectionViewOf, type GatewayView } from './gateway-view.ts';
+import { trustChange, trustKeyOf } from './server-trust.ts';
+import { serverViews, connectionViewOf, type ServerView } from './server-view.ts';
 import { notTried, refreshed, type RefreshResult, within } from './refreshed.ts';
-import type { RegisteredGateways } from '../../catalog/registered.ts';
+import type { RegisteredServers } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly drift: DriftDetector;
-  readonly registered: RegisteredGateways;
+  readonly registered: RegisteredServers;
   readonly readEntry: ReadEntry;
   readonly reachFaults: ReachFaults;
   readonly seal: EntrySeal;
@@ -33,16 +33,16 @@ export interface ServerServiceOptions {
 
 export interface ServerInput {
   /** Members of the entry to change. Null removes one. */
-  readonly entry?: GatewayEntry | undefined;
+  readonly entry?: ConfigEntry | undefined;
   /** Null removes the operator's decision. */
   readonly trust?: boolean | null | undefined;
   readonly imported?: Imported | undefined;
 }
 
 /** The author of a change, and a check of what they saw. */
-export interface GatewayChanger {
+export interface ServerChanger {
   readonly subject: string;
-  readonly objection?: ((view: GatewayView) => Refusal | undefined) | undefined;
+  readonly objection?: ((view: ServerView) => Refusal | undefined) | undefined;
 }
 
 /** Lets operators view, add and change servers. */
@@ -54,8 +54,8 @@ export class ServerService {
   }
 
   /** Servers of the config file in order, then registered ones. */
-  all(): readonly GatewayView[] {
-    return gatewayViews(this.#options);
+  all(): readonly ServerView[] {
+    return serverViews(this.#options);
   }
 
   /** Reads what other processes have stored. If that fails, the servers known so far stay. */
@@ -65,7 +65,7 @@ export class ServerService {
   }
 
   /** By id or by name. Error: SERVER_UNKNOWN. */
-  find(idOrName: string): Result<GatewayView, Refusal> {
+  find(idOrName: string): Result<ServerView, Refusal> {
     const all = this.all();
     const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
     return found === undefined ? this.#unknown(idOrName) : ok(found);
@@ -75,8 +75,8 @@ export class ServerService {
   async register(
     name: string,
     input: ServerInput,
-    { subject }: GatewayChanger,
-  ): Promise<Result<GatewayView, Refusal>> {
+    { subject }: ServerChanger,
+  ): Promise<Result<ServerView, Refusal>> {
     const { nowMs, records } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
@@ -103,8 +103,8 @@ export class ServerService {
   async change(
     idOrName: string,
     input: ServerInput,
-    changer: GatewayChanger,
-  ): Promise<Result<GatewayView, Refusal>> {
+    changer: ServerChanger,
+  ): Promise<Result<ServerView, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name, trust } = found.value;
@@ -127,7 +127,7 @@ export class ServerService {
   }
 
   /** Records of its tools stay, and apply if it returns. SERVER_UNKNOWN, GATEWAY_READ_ONLY, the changer's objection. */
-  async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
+  async remove(idOrName: string, changer: ServerChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name } = found.value;
@@ -160,9 +160,9 @@ export class ServerService {
   }
 
   async #changeEntry(
-    { id, name, origin }: GatewayView,
-    input: ServerInput & { readonly entry: GatewayEntry },
-    changer: GatewayChanger,
+    { id, name, origin }: ServerView,
+    input: ServerInput & { readonly entry: ConfigEntry },
+    changer: ServerChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { records, seal } = this.#options;
     const { entry: edits, trust } = input;
@@ -206,7 +206,7 @@ export class ServerService {
   }
 
   /** Checked again on each attempt, because the server may have changed since. */
-  async #objectionOf({ objection }: GatewayChanger, id: string): Promise<Refusal | undefined> {
+  async #objectionOf({ objection }: ServerChanger, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
     await this.#options.registered.settled();
     const found = this.find(id);
@@ -215,8 +215,8 @@ export class ServerService {
 
   async #made(
     name: string,
-    entry: GatewayEntry,
-    { former = {}, imported }: Pick<ServerInput, 'imported'> & { readonly former?: GatewayEntry },
+    entry: ConfigEntry,
+    { former = {}, imported }: Pick<ServerInput, 'imported'> & { readonly former?: ConfigEntry },
   ): Promise<Result<SealedSpec, Refusal>> {
     const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
@@ -233,7 +233,7 @@ export class ServerService {
   async #trust(
     spec: ServerSpec,
     trust: boolean | null,
-    changer: GatewayChanger,
+    changer: ServerChanger,
   ): Promise<Result<undefined, Refusal>> {
     return this.#options.records.change<undefined>(async () => {
       const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));

@@ -1,25 +1,25 @@
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { RegisteredGateways } from '../../catalog/registered.ts';
+import type { RegisteredServers } from '../../catalog/registered.ts';
 import type { RecordChange } from '../../ports/records.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { sourceKind } from '../../../core/sources/source-kinds.ts';
 
 /** The server of custom tools and modules. Undefined if there are none. */
-export function localServer({ servers }: Catalog): Server | undefined {
+export function customServer({ servers }: Catalog): Server | undefined {
   return servers.find(({ spec }) => sourceKind(spec.transport).isCustom);
 }
 
 /** Resolves when the server lists the latest changes. */
-export async function localFollowed({
+export async function customServerListed({
   catalog,
   registered,
 }: {
   readonly catalog: Catalog;
-  readonly registered: RegisteredGateways;
+  readonly registered: RegisteredServers;
 }): Promise<void> {
   await registered.settled();
-  const server = localServer(catalog);
+  const server = customServer(catalog);
   // A CLI command starts only the servers it needs.
   server?.start();
   await server?.settled();

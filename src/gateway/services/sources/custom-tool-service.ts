@@ -11,17 +11,17 @@ import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { elsewhereFault } from '../servers/elsewhere-fault.ts';
-import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
+import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts';
 import type { DriftDetector } from '../../catalog/drift-detector.ts';
 import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
 import type { ToolView } from '../tools/tool-view.ts';
-import type { EntrySeal, GatewayEntry, ReachFaults, ReadLocal } from '../../ports/gateways.ts';
+import type { EntrySeal, ConfigEntry, ReachFaults, ReadCustom } from '../../ports/config-entries.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { RecordChange } from '../../ports/records.ts';
-import { localFollowed, localServer, removals } from './custom-tool-server.ts';
+import { customServerListed, customServer, removals } from './custom-tool-server.ts';
 import { restFactsOf } from '../tools/rest-facts.ts';
 import { customIn } from '../../../core/sources/custom-server.ts';
 
@@ -29,15 +29,15 @@ export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
   readonly drift: DriftDetector;
-  readonly registered: RegisteredGateways;
-  readonly readLocal: ReadLocal;
+  readonly registered: RegisteredServers;
+  readonly readCustom: ReadCustom;
   readonly seal: EntrySeal;
   readonly tools: ToolService;
   readonly reachFaults: ReachFaults;
   /** Finds faults in the request of a tool. */
   readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
   /** JSON text of the definition listed for a tool. */
-  readonly recordTextOf: (spec: RestToolSpec) => Promise<string>;
+  readonly declaredTextOf: (spec: RestToolSpec) => Promise<string>;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
@@ -52,7 +52,7 @@ export class CustomToolService {
   }
 
   /** Errors: TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE. */
-  async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
+  async create(name: string, entry: ConfigEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
     const { records, nowMs } = this.#options;
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
@@ -74,14 +74,14 @@ export class CustomToolService {
    */
   async change(
     id: string,
-    { request: edits, patch }: { readonly request: GatewayEntry; readonly patch: ToolPatch },
+    { request: edits, patch }: { readonly request: ConfigEntry; readonly patch: ToolPatch },
     changer: Changer,
   ): Promise<Result<ToolView, Refusal>> {
     const found = await this.#own(id);
     if (!found.ok) return found;
     const name = found.value;
     if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
-    const { records, seal, tools, recordTextOf } = this.#options;
+    const { records, seal, tools, declaredTextOf } = this.#options;
     const done = await records.change<undefined>(async () => {
       const record = records.get('rest_tool', restToolIdOf(name));
       if (record === undefined) return err({ code: 'TOOL_UNKNOWN', name });
@@ -98,7 +98,7 @@ export class CustomToolService {
       const { sealed, spec } = made.value;
       const patched = await tools.patch(id, patch, {
         subject: changer.subject,
-        text: await recordTextOf(spec),
+        text: await declaredTextOf(spec),
       });
       if (!patched.ok) return patched;
       const { changes, audit, lowers } = patched.value;
@@ -150,7 +150,7 @@ export class CustomToolService {
       });
     });
     if (!done.ok) return done;
-    await localFollowed(this.#options);
+    await customServerListed(this.#options);
     return ok(undefined);
   }
 
@@ -184,7 +184,7 @@ export class CustomToolService {
   /** Checks the current state, not what was listed before a concurrent change. */
   async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
-    await localFollowed(this.#options);
+    await customServerListed(this.#options);
     const now = await this.#options.tools.find(id);
     return now.ok ? objection(now.value) : undefined;
   }
@@ -192,7 +192,7 @@ export class CustomToolService {
   /** The tool as currently listed. */
   async #shown(name: string): Promise<Result<ToolView, Refusal>> {
     const { drift, tools } = this.#options;
-    await localFollowed(this.#options);
+    await customServerListed(this.#options);
     const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
     return tools.find(toolIdIn(name));
@@ -200,14 +200,14 @@ export class CustomToolService {
 
   async #made(
     name: string,
-    entry: GatewayEntry,
-    former: GatewayEntry = {},
+    entry: ConfigEntry,
+    former: ConfigEntry = {},
   ): Promise<Result<SealedSpec, Refusal>> {
-    const { readLocal, seal, registered, faultsOf, reachFaults } = this.#options;
+    const { readCustom, seal, registered, faultsOf, reachFaults } = this.#options;
     const { annotations } = entry;
     if (isMembers(annotations) && isContradiction(declaredHints(annotations)))
       return err({ code: 'HINTS_CONTRADICT', tool: name });
-    const spec = readLocal.tool(name, entry);
+    const spec = readCustom.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
     const faults = await faultsOf(spec.value);
     if (faults.length > 0) return invalid(name, faults);
@@ -238,7 +238,7 @@ export class CustomToolService {
   }
 
   get #server(): Server | undefined {
-    return localServer(this.#options.catalog);
+    return customServer(this.#options.catalog);
   }
 
   #event(subject: string, action: string, { name, before, after }: ToolSpecChange): AuditEvent {

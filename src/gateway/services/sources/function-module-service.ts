@@ -7,19 +7,19 @@ import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { customServerSpec } from '../../../core/sources/custom-server.ts';
 import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
+import { sealNameOf, type RegisteredServers } from '../../catalog/registered.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';
-import type { EntrySeal, GatewayEntry, ReadLocal } from '../../ports/gateways.ts';
+import type { EntrySeal, ConfigEntry, ReadCustom } from '../../ports/config-entries.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
-import { localFollowed, localServer, removals } from './custom-tool-server.ts';
+import { customServerListed, customServer, removals } from './custom-tool-server.ts';
 import { customIn } from '../../../core/sources/custom-server.ts';
 
 export interface FunctionModuleServiceOptions {
   readonly catalog: Catalog;
   readonly records: RecordReplica;
-  readonly registered: RegisteredGateways;
-  readonly readLocal: ReadLocal;
+  readonly registered: RegisteredServers;
+  readonly readCustom: ReadCustom;
   readonly seal: EntrySeal;
   /** Why there is no module at this absolute path. Undefined if there is one. */
   readonly moduleFault: (path: string) => Promise<string | undefined>;
@@ -54,9 +54,9 @@ export class FunctionModuleService {
   }
 
   /** Errors: MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE. */
-  async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
-    const { readLocal, seal, records, registered, nowMs, moduleFault } = this.#options;
-    const read = readLocal.module(entry);
+  async add(entry: ConfigEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
+    const { readCustom, seal, records, registered, nowMs, moduleFault } = this.#options;
+    const read = readCustom.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
     const source = customServerSpec({ tools: [], modules: [read.value] });
@@ -78,7 +78,7 @@ export class FunctionModuleService {
       return ok({ value: undefined, changes: [change], audit });
     });
     if (!done.ok) return done;
-    await localFollowed(this.#options);
+    await customServerListed(this.#options);
     return ok(this.#view(read.value));
   }
 
@@ -103,7 +103,7 @@ export class FunctionModuleService {
       });
     });
     if (!done.ok) return done;
-    await localFollowed(this.#options);
+    await customServerListed(this.#options);
     return ok(undefined);
   }
 
@@ -121,7 +121,7 @@ export class FunctionModuleService {
   }
 
   get #server(): Server | undefined {
-    return localServer(this.#options.catalog);
+    return customServer(this.#options.catalog);
   }
 
   #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {

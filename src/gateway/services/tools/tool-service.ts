@@ -5,7 +5,7 @@ import { isReviewed, isSilent, reviewed, type ToolRecord } from '../../../core/h
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { declaredOf, recordTextOf } from '../../catalog/definition-facts.ts';
+import { declaredOf, declaredTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
 import type { AcceptedDefinition } from '../../ports/records.ts';
@@ -163,7 +163,7 @@ export class ToolService {
     return this.#edit(id, changer, (record, { server, definition }) => {
       const now = this.#options.claims.circumstancesOf(server.spec, definition);
       if (isReviewed(record, now.digest)) return ok({ record, action: 'tool.review' });
-      const accepted = [{ id, digest: now.digest, text: recordTextOf(definition) }];
+      const accepted = [{ id, digest: now.digest, text: declaredTextOf(definition) }];
       return ok({ record: reviewed(record, now), action: 'tool.review', accepted });
     });
   }

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import type { HeldDefinition, ToolsetTool } from '../../../core/toolset.ts';
 import { WHOLE_SERVER_LIMIT, wholeServer, wholeServerIn } from '../../../core/whole-server.ts';
-import { digestOf, recordTextOf } from '../../catalog/definition-facts.ts';
+import { digestOf, declaredTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { SelectOptions } from './selection.ts';
@@ -41,6 +41,6 @@ export function holdingOf(entry: Entry): HeldDefinition {
   return {
     refId: refIdIn(entry),
     digest: digestOf(entry.definition),
-    text: recordTextOf(entry.definition),
+    text: declaredTextOf(entry.definition),
   };
 }

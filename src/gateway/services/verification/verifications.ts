@@ -20,7 +20,7 @@ import { type ArgumentsReader, type RecordedArguments, recordedArguments } from 
 
 export interface VerificationsOptions {
   readonly catalog: Pick<Catalog, 'servers'>;
-  readonly gateways: Pick<ServerService, 'find'>;
+  readonly servers: Pick<ServerService, 'find'>;
   readonly records: RecordReplica;
   readonly verify: VerifyServer;
   readonly calls: ArgumentsReader;
@@ -78,7 +78,7 @@ export class Verifications {
    * cannot be used; VERIFICATION_UNSUPPORTED if it is not started by a command.
    */
   server(idOrName: string): Result<VerifiableServer, Refusal> {
-    const found = this.#options.gateways.find(idOrName);
+    const found = this.#options.servers.find(idOrName);
     if (!found.ok) return found;
     const { name, enabled } = found.value;
     const spec = this.#options.catalog.servers.find((one) => one.spec.name === name)?.spec;

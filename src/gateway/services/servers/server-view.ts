@@ -11,7 +11,7 @@ import type { Server } from '../../catalog/server.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
 /** A server as in the REST API, without secrets. */
-export interface GatewayView extends ConnectionView {
+export interface ServerView extends ConnectionView {
   readonly id: string;
   readonly name: string;
   /** Where it is defined. A server of the config file is read-only here. */
@@ -54,12 +54,12 @@ export interface ViewDeps {
 }
 
 /** In catalog order, followed by those that cannot be started and then by disabled ones. */
-export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
+export function serverViews(deps: ViewDeps): readonly ServerView[] {
   const { catalog, records, claims, mask } = deps;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(records.all('gateway').map((record) => [record.name, record]));
   const seen = new Set<string>();
-  const tried = serverStatuses(catalog).flatMap((condition): readonly GatewayView[] => {
+  const tried = serverStatuses(catalog).flatMap((condition): readonly ServerView[] => {
     const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);
@@ -89,7 +89,7 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
       },
     ];
   });
-  const disabled = deps.registered.disabled.flatMap((spec): readonly GatewayView[] => {
+  const disabled = deps.registered.disabled.flatMap((spec): readonly ServerView[] => {
     const record = registered.get(spec.name);
     if (record === undefined || seen.has(spec.name)) return [];
     const shown = { id: gatewayIdOf(spec.name), name: spec.name, ...connectionViewOf(spec, mask) };
@@ -99,14 +99,14 @@ export function gatewayViews(deps: ViewDeps): readonly GatewayView[] {
   return [...tried, ...disabled];
 }
 
-function madeBy({ createdMs, author }: EntryRecord): Pick<GatewayView, 'createdAt' | 'createdBy'> {
+function madeBy({ createdMs, author }: EntryRecord): Pick<ServerView, 'createdAt' | 'createdBy'> {
   return { createdAt: new Date(createdMs).toISOString(), createdBy: author };
 }
 
 function shownCause(
   { cause, causeCode, listFaults }: ServerStatus,
   mask: ViewDeps['mask'],
-): Pick<GatewayView, 'cause' | 'causeCode'> {
+): Pick<ServerView, 'cause' | 'causeCode'> {
   const shown = cause === undefined ? listFaults?.[0] : { cause, causeCode };
   return shown === undefined ? {} : { cause: mask(shown.cause), causeCode: shown.causeCode };
 }

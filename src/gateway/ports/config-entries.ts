@@ -6,10 +6,10 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom-tools.ts';
 
 /** A server as in `mcp.json`: `url` or `command`, plus options. */
-export type GatewayEntry = Readonly<Record<string, unknown>>;
+export type ConfigEntry = Readonly<Record<string, unknown>>;
 
 /** Reads an entry like the config file, but without variables: callers must not read the process environment. */
-export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
+export type ReadEntry = (name: string, entry: ConfigEntry) => Result<ServerSpec, readonly EntryFault[]>;
 
 /**
  * Finds members of an entry with destinations that the operator may not let Assay reach. Only members changed since
@@ -18,15 +18,15 @@ export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec
  */
 export type ReachFaults = (
   spec: ServerSpec,
-  entry: GatewayEntry,
-  former?: GatewayEntry,
+  entry: ConfigEntry,
+  former?: ConfigEntry,
 ) => Promise<readonly EntryFault[]>;
 
 export interface EntrySeal {
   /** Error: KEY_UNUSABLE. */
-  seal(name: string, entry: GatewayEntry): Promise<Result<SealedEntry, Refusal>>;
+  seal(name: string, entry: ConfigEntry): Promise<Result<SealedEntry, Refusal>>;
   /** The error is a sentence fragment. */
-  open(name: string, sealed: SealedEntry): Promise<Result<GatewayEntry, string>>;
+  open(name: string, sealed: SealedEntry): Promise<Result<ConfigEntry, string>>;
 }
 
 /** A manual import of a document. `read` runs before anything is written; `atMs` is stored with the entry. */
@@ -36,7 +36,7 @@ export interface Imported {
 }
 
 /** Reads an entry like the config file, but without variables. */
-export interface ReadLocal {
-  tool(name: string, entry: GatewayEntry): Result<RestToolSpec, readonly EntryFault[]>;
-  module(entry: GatewayEntry): Result<FunctionModuleSpec, readonly EntryFault[]>;
+export interface ReadCustom {
+  tool(name: string, entry: ConfigEntry): Result<RestToolSpec, readonly EntryFault[]>;
+  module(entry: ConfigEntry): Result<FunctionModuleSpec, readonly EntryFault[]>;
 }
