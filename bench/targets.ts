@@ -66,6 +66,13 @@ export const TARGETS: readonly Target[] = [
     start: async (place) => await behindPeer(place, 'ladder.ts', name),
   })),
   {
+    name: 'assay-http-unrecorded',
+    about: 'Assay to HTTP, 10 tools, without the record of calls',
+    era: 'modern',
+    onlyNamed: true,
+    start: async (place) => await assayToHttp(place, 10, { name: 'unrecorded', isRecorded: false }),
+  },
+  {
     name: 'assay-http',
     about: 'Assay to HTTP, 10 tools',
     era: 'modern',
@@ -89,7 +96,7 @@ export const TARGETS: readonly Target[] = [
     about: 'the build of --before to HTTP, 10 tools',
     era: 'modern',
     ofBefore: true,
-    start: async (place) => await assayToHttp(place, 10, place.mainBefore),
+    start: async (place) => await assayToHttp(place, 10, { name: 'before', main: place.mainBefore }),
   },
   {
     name: 'before-stdio',
@@ -238,11 +245,25 @@ async function behindPeer(place: Place, file: string, ...args: readonly string[]
   return { endpoint: proxy.endpoint, proxy: proxy.running, behind: [echo.running] };
 }
 
-async function assayToHttp(place: Place, toolCount: number, main?: string): Promise<Started> {
+interface AssayOptions {
+  /** Name of its home folder. */
+  readonly name?: string;
+  readonly main?: string | undefined;
+  readonly isRecorded?: boolean;
+}
+
+async function assayToHttp(
+  place: Place,
+  toolCount: number,
+  { name = 'assay', main, isRecorded = true }: AssayOptions = {},
+): Promise<Started> {
   const echo = await place.echo(toolCount);
-  const config = { mcpServers: { echo: { url: echo.endpoint, prefix: false } } };
-  const home = `${main === undefined ? 'assay' : 'before'}-${String(toolCount)}`;
-  const assay = await place.assay(home, config, main);
+  const config = {
+    mcpServers: { echo: { url: echo.endpoint, prefix: false } },
+    // Other builds may not have this setting.
+    ...(!isRecorded && { settings: { 'activity.calls': false } }),
+  };
+  const assay = await place.assay(`${name}-${String(toolCount)}`, config, main);
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [echo.running] };
 }
 

@@ -26,13 +26,14 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   const begin = (usePolling: boolean): FSWatcher => {
     const begun = watch([], {
       depth: 0,
+      // The store may be in the same folder, and is written to all the time.
+      ignored: (found) => !folders.has(found) && !isOfInterest(found),
       ignoreInitial: true,
       followSymlinks: false,
       usePolling,
       interval: POLL_MS,
     });
-    begun.on('all', (_event, changed) => {
-      if (!isOfInterest(changed)) return;
+    begun.on('all', () => {
       clearTimeout(timer);
       timer = setTimeout(() => void look(), QUIET_MS);
     });
@@ -45,14 +46,16 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
     });
     return begun;
   };
+  const folders = new Set<string>();
   const names = new Set<string>();
   // Mounted configs are swapped through a sibling link whose name starts with two dots.
-  const isOfInterest = (changed: string): boolean =>
-    names.has(basename(changed)) || basename(changed).startsWith('..');
+  const isOfInterest = (found: string): boolean =>
+    names.has(basename(found)) || basename(found).startsWith('..');
   const follow = async (): Promise<void> => {
     const [folder, target] = await Promise.all([realPath(dirname(path)), realPath(path)]);
     for (const name of [path, target]) names.add(basename(name));
-    watcher?.add([folder, dirname(target)]);
+    for (const watched of [folder, dirname(target)]) folders.add(watched);
+    watcher?.add([...folders]);
   };
   const look = async (): Promise<void> => {
     await follow();
@@ -63,9 +66,9 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   let before = fileMarkOf(await fileFacts(path));
   const compare = async (): Promise<void> => {
     const now = fileMarkOf(await fileFacts(path));
-    const hasChanged = now !== before;
+    if (now === before) return;
     before = now;
-    if (hasChanged) await look();
+    await look();
   };
   const comparing = setInterval(() => void compare(), LOOK_INTERVAL_MS).unref();
   return {
