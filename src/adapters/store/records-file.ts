@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { shortHash } from '../../core/digest.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 import { readRecord } from '../../core/read-record.ts';
-import { EQUIPPED_ID, RECORD_VERSIONS } from '../../core/record.ts';
+import { EQUIPPED_ID, type RecordKind, RECORD_VERSIONS } from '../../core/record.ts';
 import type { RecordCache, RecordChange } from '../../gateway/ports/records.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { isStoreThere } from './is-store-there.ts';
@@ -12,6 +12,21 @@ const FORMAT = 1;
 const STORE_DIGITS = 16;
 /** Changes within this many ms are written together, except those of toolsets. */
 const WRITE_AFTER_MS = 250;
+
+/** Whether the records of a kind are in the file: those that the first lists depend on, and none that decide on calls. */
+const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
+  tool: true,
+  trust: true,
+  gateway: true,
+  rest_tool: true,
+  function_module: true,
+  instructions: true,
+  toolset: true,
+  equipped: true,
+  setting: false,
+  token_preferences: false,
+  policy_rules: false,
+};
 
 /**
  * A copy of the operator's records in a file, so that a first list need not wait for the store. Any process on the
@@ -59,12 +74,7 @@ function textOf(store: string, all: readonly RecordChange[]): string {
   const name = equipped?.kind === 'equipped' ? equipped.body?.toolset : undefined;
   const records = all
     .filter(
-      ({ kind, id, body }) =>
-        body !== undefined &&
-        kind !== 'setting' &&
-        kind !== 'token_preferences' &&
-        kind !== 'policy_rules' &&
-        (kind !== 'toolset' || id === name),
+      ({ kind, id, body }) => body !== undefined && IS_IN_FILE[kind] && (kind !== 'toolset' || id === name),
     )
     .map(({ kind, id, body }) => ({ kind, version: RECORD_VERSIONS[kind], id, body }));
   return `${JSON.stringify({ format: FORMAT, store, records })}\n`;

@@ -30,10 +30,17 @@ export function showRules(runtime: Runtime, options: JsonOptions): Promise<numbe
 }
 
 /** `tool: linear.delete_*; destructiveHint: true` */
-function conditionsOf({ server, tool, tag, toolset, token, hints = {} }: PolicyRule): string {
-  const patterns = Object.entries({ server, tool, tag, toolset, token });
+function conditionsOf({
+  effect: _effect,
+  name: _name,
+  because: _because,
+  hints = {},
+  ...patterns
+}: PolicyRule): string {
   const conditions = [
-    ...patterns.flatMap(([name, given]) => (given === undefined ? [] : [`${name}: ${given.join(', ')}`])),
+    ...Object.entries(patterns).flatMap(([name, given]) =>
+      given === undefined ? [] : [`${name}: ${given.join(', ')}`],
+    ),
     ...HINTS.flatMap((hint) => (hints[hint] === undefined ? [] : [`${hint}: ${hints[hint]}`])),
   ];
   return conditions.length === 0 ? 'all' : conditions.join('; ');

@@ -125,7 +125,10 @@ describe('the config file of a client for all projects', () => {
 });
 
 it('a folder of the client tells that it is installed', () => {
-  const signs = CLIENTS.map(({ id }) => [id, userFilesOf(clientOf(id), LINUX).map(({ sign }) => sign)]);
+  const signs = CLIENTS.map(({ id }) => [
+    id,
+    userFilesOf(clientOf(id), LINUX).map(({ installedFolder }) => installedFolder),
+  ]);
   expect(Object.fromEntries(signs)).toEqual({
     'claude-desktop': ['/home/ada/.config/Claude'],
     'claude-code': ['/home/ada/.claude'],

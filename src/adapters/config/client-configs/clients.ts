@@ -23,7 +23,7 @@ export interface UserFile {
   /** Number of path steps to the folder that exists if the client is installed; 0 if the file is in the base. */
   readonly ownFolder: number;
   /** Replaces `ownFolder` if another folder shows that the client is installed. */
-  readonly sign?: readonly string[];
+  readonly installedFolder?: readonly string[];
   readonly systems?: readonly System[];
   /** If different from the client's usual one. */
   readonly shape?: EntryShape;
@@ -83,7 +83,7 @@ export const CLIENTS: readonly Client[] = [
     // https://code.claude.com/docs/en/mcp
     id: 'claude-code',
     label: 'Claude Code',
-    userFiles: [{ base: 'claude', path: ['.claude.json'], ownFolder: 0, sign: ['.claude'] }],
+    userFiles: [{ base: 'claude', path: ['.claude.json'], ownFolder: 0, installedFolder: ['.claude'] }],
     projectFile: ['.mcp.json'],
     format: 'json',
     keys: [['mcpServers']],

@@ -132,7 +132,7 @@ async function open(
   const present = await readSettings(file.path);
   if (!present.ok) return present;
   if (present.value !== undefined) return ok({ target, settings: present.value });
-  const isThere = await isFolder(file.sign);
+  const isThere = await isFolder(file.installedFolder);
   const isAllowed = isThere || (request.force && !target.isOfProject);
   return isAllowed ? ok({ target, settings: emptyFile(target) }) : err(absent(target));
 }
@@ -140,9 +140,9 @@ async function open(
 /** The first one whose folder exists; of several in that folder, one that exists. */
 async function pick(targets: readonly Target[]): Promise<Target> {
   for (const target of targets) {
-    const { sign } = target.file;
-    if (!(await isFolder(sign))) continue;
-    const inSame = targets.filter(({ file }) => file.sign === sign);
+    const { installedFolder } = target.file;
+    if (!(await isFolder(installedFolder))) continue;
+    const inSame = targets.filter(({ file }) => file.installedFolder === installedFolder);
     for (const one of inSame) if (await isThere(one.file.path)) return one;
     return target;
   }
@@ -165,8 +165,8 @@ function faultOf({ name, url: text }: ConnectRequest): string | undefined {
 
 function absent({ client, file, isOfProject }: Target): Refusal {
   return isOfProject
-    ? { code: 'ARGUMENTS_INVALID', reason: `there is no folder ${JSON.stringify(file.sign)}` }
-    : { code: 'CLIENT_ABSENT', client: client.label, folder: file.sign };
+    ? { code: 'ARGUMENTS_INVALID', reason: `there is no folder ${JSON.stringify(file.installedFolder)}` }
+    : { code: 'CLIENT_ABSENT', client: client.label, folder: file.installedFolder };
 }
 
 /** A user's own file may contain secrets; a project's file is shared. */

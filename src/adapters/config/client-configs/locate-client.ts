@@ -15,7 +15,7 @@ export interface ClientFile {
   /** Absolute. */
   readonly path: string;
   /** A folder that exists if the client is installed; for a project file, the project folder. */
-  readonly sign: string;
+  readonly installedFolder: string;
   readonly shape: EntryShape;
 }
 
@@ -29,7 +29,7 @@ export function userFilesOf(client: Client, machine: Machine): readonly ClientFi
       const base = folderOf(file.base, machine);
       return {
         path: paths.join(base, ...file.path),
-        sign: signOf(file, base, machine),
+        installedFolder: installedFolderOf(file, base, machine),
         shape: file.shape ?? client.shape,
       };
     });
@@ -41,7 +41,7 @@ export function projectFileOf(client: Client, project: string, platform: string)
   return (
     client.projectFile && {
       path: paths.join(project, ...client.projectFile),
-      sign: project,
+      installedFolder: project,
       shape: client.shape,
     }
   );
@@ -52,10 +52,10 @@ export function pathsOf(platform: string): typeof posix {
   return platform === 'win32' ? win32 : posix;
 }
 
-function signOf({ path, ownFolder, sign }: UserFile, base: string, machine: Machine): string {
-  const paths = pathsOf(machine.platform);
-  if (sign === undefined) return paths.join(base, ...path.slice(0, ownFolder));
-  return claudeFolder(machine) ?? paths.join(base, ...sign);
+function installedFolderOf(file: UserFile, base: string, machine: Machine): string {
+  const { path, ownFolder, installedFolder } = file;
+  const own = pathsOf(machine.platform).join(base, ...(installedFolder ?? path.slice(0, ownFolder)));
+  return file.base === 'claude' ? (claudeFolder(machine) ?? own) : own;
 }
 
 /** `config` is Electron's `appData`, https://www.electronjs.org/docs/latest/api/app#appgetpathname. */

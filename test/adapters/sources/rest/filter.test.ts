@@ -21,7 +21,7 @@ const DOUBLES = times(30, '[@,@][]');
 const SHARES = times(40, '[@,@]');
 
 describe('the process of filters', () => {
-  const hostile = runner({ taskMs: scaledMs(250), heapMiB: 64 });
+  const hostile = runner({ taskMs: 750, heapMiB: 64 });
   const run = (expression: string, value: unknown = {}): ReturnType<FilterProcesses['run']> =>
     hostile.run({ expression, text: JSON.stringify(value), maxCharacters: MAX }, never);
   const numbers = Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 300_007);
