@@ -1,5 +1,5 @@
 import { entrySeal } from '../adapters/auth/seal.ts';
-import { entryReader, localReader } from '../adapters/config/registered-entry.ts';
+import { entryReader, customReader } from '../adapters/config/registered-entry.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
 import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
@@ -41,7 +41,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   const drift = new DriftDetector({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
-  const readCustom = localReader({ cwd: home, home: configEnvironment.home });
+  const readCustom = customReader({ cwd: home, home: configEnvironment.home });
   const seal = entrySeal(keyLocation(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {

@@ -37,9 +37,10 @@ describe('a change of a server’s lists', () => {
     expect(at(await modern.next('list_changed', isChange), 'params', '_meta', `${META}subscriptionId`)).toBe(
       'sub',
     );
-    await until('the list has the tool', async () => {
-      const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
-      return names.includes('changer_extra_0') ? true : undefined;
+    await listAfterChanges({
+      changes: () => stream.messages().filter(isChange).length,
+      list: async () => namesAt(await session.ask('tools/list'), 'result', 'tools'),
+      isComplete: (names) => names.includes('changer_extra_0'),
     });
     expect(namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools')).toContain('changer_extra_0');
     expect(await session.call('changer_extra_0')).toBe('extra_0');

@@ -38,7 +38,7 @@ export function entryReader(environment: Pick<ConfigEnvironment, 'cwd' | 'home' 
 }
 
 /** Reads operators' tools and modules as if they were in a config file; relative paths start at the given folder. */
-export function localReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
+export function customReader({ cwd, home }: Pick<ConfigEnvironment, 'cwd' | 'home'>): ReadCustom {
   return {
     tool: readRestTool,
     module: (entry) => readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home))),

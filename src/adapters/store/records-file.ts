@@ -13,7 +13,7 @@ const STORE_DIGITS = 16;
 /** Changes within this many ms are written together, except those of toolsets. */
 const WRITE_AFTER_MS = 250;
 
-/** Whether the records of a kind are in the file: those that the first lists depend on, and none that decide on calls. */
+/** Whether the records of a kind are in the file: those that the first lists depend on. */
 const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
   tool: true,
   trust: true,

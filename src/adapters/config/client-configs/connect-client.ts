@@ -165,7 +165,10 @@ function faultOf({ name, url: text }: ConnectRequest): string | undefined {
 
 function absent({ client, file, isOfProject }: Target): Refusal {
   return isOfProject
-    ? { code: 'ARGUMENTS_INVALID', reason: `there is no folder ${JSON.stringify(file.installedFolder)}` }
+    ? {
+        code: 'ARGUMENTS_INVALID',
+        reason: `the folder ${JSON.stringify(file.installedFolder)} does not exist`,
+      }
     : { code: 'CLIENT_ABSENT', client: client.label, folder: file.installedFolder };
 }
 

@@ -1,0 +1,25 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { watchFile } from '../../../src/adapters/config/watch-file.ts';
+import { endLater, sleep, until } from '../../support/endings.ts';
+import { tempDir } from '../../support/paths.ts';
+
+it('a watched file is reported when it changes, and not when the store beside it is written', async () => {
+  const folder = tempDir();
+  const [config, store] = [join(folder, 'mcp.json'), join(folder, 'assay.db-wal')];
+  for (const file of [config, store]) writeFileSync(file, '{}');
+  let changes = 0;
+  const watcher = await watchFile(config, () => (changes += 1));
+  endLater(() => watcher.close());
+  await sleep(200);
+  for (let times = 0; times < 5; times += 1) {
+    appendFileSync(store, 'x');
+    await sleep(30);
+  }
+  writeFileSync(join(folder, 'new.db'), '');
+  await sleep(300);
+  expect(changes).toBe(0);
+  appendFileSync(config, ' ');
+  await until('the change is reported', () => (changes > 0 ? true : undefined));
+});
