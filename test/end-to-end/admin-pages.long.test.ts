@@ -40,7 +40,16 @@ it('a link signs in, leaves no code in the address, and is refused in another br
   const [first, second] = [await browser.newPage(), await browser.newPage()];
   await first.goto(link);
   await first.getByRole('heading', { name: 'Overview' }).waitFor();
+  // The refusal stays on the page although the answer that nobody is signed in comes after it.
+  const refused = second.waitForResponse('**/admin/sign-in');
+  await second.route('**/admin/session', async (route) => {
+    await refused;
+    await second.locator('[data-loading]').first().waitFor({ state: 'detached' });
+    await route.continue();
+  });
+  const noSession = second.waitForResponse('**/admin/session');
   await second.goto(link);
+  await noSession;
   await second.getByText('This sign-in link has expired or was used.').waitFor();
   expect(second.url()).not.toContain('code=');
   await Promise.all([first.context().close(), second.context().close()]);

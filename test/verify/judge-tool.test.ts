@@ -88,6 +88,13 @@ const BEHAVIOURS: readonly {
     destroys: false,
     reachesOut: false,
   },
+  {
+    name: 'the log of a database that was opened and closed',
+    does: { events: [removal('/seed/store.db-wal')] },
+    writes: false,
+    destroys: false,
+    reachesOut: false,
+  },
   { name: 'a cache file', does: { changes: [NOISE] }, writes: false, destroys: false, reachesOut: false },
   {
     name: 'loot called cache',

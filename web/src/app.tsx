@@ -15,7 +15,9 @@ export function App({ code }: AppProps): ReactNode {
   const session = useQuery(sessionQuery);
   // A link signs in only once; after signing out, the page asks for another.
   const [isTried, setTried] = useState(code === undefined);
-  if (session.data === null || !isTried)
+  // A page that was opened with a link waits here, so that the reason of a refusal stays on it.
+  const isWaiting = !isTried || (code !== undefined && session.isPending);
+  if (session.data === null || isWaiting)
     return <SignInPage code={isTried ? undefined : code} onTried={() => setTried(true)} />;
   if (session.isPending) return <LoadingRows />;
   if (session.isError && session.data === undefined)

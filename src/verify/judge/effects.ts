@@ -144,9 +144,13 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
  * in the database; the effect of other content on the rows is unknown.
  */
 function walEffect({ kind, path, after }: StateChange): Omit<Effect, 'atMs' | 'noise'> | undefined {
-  if (!path.endsWith('-wal')) return undefined;
+  if (!isWal(path)) return undefined;
   const isEmpty = kind === 'deleted' || (after?.type === 'file' && after.size === 0);
   return { ...plain('changed', isEmpty ? '' : `changed ${path}`, path), isUnclear: true };
+}
+
+function isWal(path: string): boolean {
+  return path.endsWith('-wal');
 }
 
 const UNITS: Readonly<Record<ContentComparison['format'], string>> = {
@@ -210,7 +214,8 @@ function transient(
     found.set(target, {
       ...plain('transient', message, target),
       atMs,
-      noise: noiseOf({ path: target, noise }, folder),
+      // What a write-ahead log held when it was deleted is in the database, whose change is an effect of its own.
+      noise: isWal(target) ? 'lock' : noiseOf({ path: target, noise }, folder),
     });
   }
   return [...found.values()];
