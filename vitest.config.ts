@@ -47,6 +47,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.
       testTimeout: isLong ? 600_000 : 120_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: 20_000 } },
       // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
       retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,
     },

@@ -1,5 +1,4 @@
 import { openRecordsFile } from '../adapters/store/records-file.ts';
-import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
 import type { Config, ConfigEnvironment } from '../adapters/config/load-config.ts';
@@ -16,9 +15,9 @@ import { sentenceOf } from '../core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
 import { MIN_NODE_VERSION, OWN_INFO, VERSION } from '../core/version.ts';
 import { checkSandbox, checkState } from '../core/check-sandbox.ts';
-import { checkCommands, type CommandFacts } from '../core/check-commands.ts';
+import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
-import { checkHome, checkNode, checkOpenFiles, checkStore, type HomeFacts } from '../core/check-machine.ts';
+import { checkHome, checkNode, checkOpenFiles, checkStore } from '../core/check-machine.ts';
 import { checkServers, type ServerWarning } from '../core/check-servers.ts';
 import type { ToolRecord } from '../core/hints/tool-record.ts';
 import { checkDrift, checkHints, checkIsolation } from '../core/check-tools.ts';
@@ -30,7 +29,8 @@ import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
 import { callDeps } from '../gateway/catalog/call-deps.ts';
-import type { Log, Memory } from '../gateway/ports/link.ts';
+import type { Log } from '../gateway/ports/log.ts';
+import type { Memory } from '../gateway/ports/link.ts';
 import type { Sealer } from '../gateway/ports/sealing.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { homeStore, secretFiles, setting } from './environment.ts';
@@ -39,16 +39,9 @@ import type { Confine } from '../adapters/sandbox/confine.ts';
 import { confineIn, sandboxSupport } from './confine.ts';
 import { connectAll, reachIn } from './sources.ts';
 import { openCredentials } from './keys.ts';
+import { commandFacts, homeFacts } from './machine-facts.ts';
 import { Cleanup } from '../platform/cleanup.ts';
-import { readText } from '../platform/files.ts';
-import {
-  findCommand,
-  freeBytes,
-  isWritable,
-  nearestExisting,
-  openFilesLimit,
-  pathFacts,
-} from '../platform/machine.ts';
+import { openFilesLimit } from '../platform/machine.ts';
 import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
@@ -129,48 +122,6 @@ function settingFaults({ env }: ConfigEnvironment): readonly string[] {
       ? []
       : [`The setting ASSAY_LOG_LEVEL is not valid: it must be one of ${LOG_LEVELS.join(', ')}.`]),
   ];
-}
-
-function commandFacts(
-  servers: readonly ServerSpec[],
-  configEnvironment: ConfigEnvironment,
-): Promise<readonly CommandFacts[]> {
-  return Promise.all(
-    servers.flatMap(({ name, transport }) => {
-      const started = sourceKind(transport).command(transport);
-      if (started === undefined) return [];
-      const { command, cwd, env } = started;
-      const path = env['PATH'] ?? configEnvironment.env['PATH'] ?? '';
-      return [
-        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([location, folder]) => ({
-          server: name,
-          command,
-          location,
-          cwd,
-          cwdIs: isFolder(folder?.is),
-        })),
-      ];
-    }),
-  );
-}
-
-function isFolder(is: string | undefined): 'folder' | 'absent' | 'no folder' {
-  if (is === undefined) return 'absent';
-  return is === 'folder' ? 'folder' : 'no folder';
-}
-
-async function homeFacts(path: string): Promise<HomeFacts> {
-  const nearest = await nearestExisting(path);
-  const [found, catalog] = [await pathFacts(nearest), join(path, 'catalog.json')];
-  const text = (await pathFacts(catalog)) === undefined ? undefined : await readText(catalog);
-  return {
-    path,
-    is: found?.is !== 'folder' ? 'no folder' : nearest === path ? 'folder' : 'absent',
-    isWritable: await isWritable(nearest),
-    mode: nearest === path ? found?.mode : undefined,
-    freeBytes: await freeBytes(nearest),
-    catalogFault: text?.ok === false ? text.error.reason : undefined,
-  };
 }
 
 /** Tests sandboxes only if a server needs one. */

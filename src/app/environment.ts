@@ -16,7 +16,7 @@ import { VERSION } from '../core/version.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';
-import type { Log } from '../gateway/ports/link.ts';
+import type { Log } from '../gateway/ports/log.ts';
 import type { RecentLines } from '../gateway/ports/recent-lines.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter, Telemetry, TrafficLog } from '../gateway/ports/telemetry.ts';

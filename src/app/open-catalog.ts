@@ -22,7 +22,7 @@ import type { SessionLabels } from '../gateway/catalog/session-labels.ts';
 import type { TokenPreferences } from '../gateway/services/token-preferences.ts';
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
-import type { Log } from '../gateway/ports/link.ts';
+import type { Log } from '../gateway/ports/log.ts';
 import type { Era } from '../protocol/eras.ts';
 import { openCallLog } from './call-log.ts';
 import { confineIn } from './confine.ts';

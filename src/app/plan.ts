@@ -23,7 +23,7 @@ import type { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
 import type { SettingKey } from '../core/settings.ts';
-import type { Log } from '../gateway/ports/link.ts';
+import type { Log } from '../gateway/ports/log.ts';
 import { isThere } from '../platform/files.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { Environment } from './environment.ts';

@@ -12,9 +12,21 @@ export interface AuditEvent {
   readonly after?: unknown;
 }
 
+export const AUDIT_TARGET_KINDS = [
+  'tool',
+  'gateway',
+  'toolset',
+  'token',
+  'session',
+  'preference',
+  'rules',
+  'subject',
+  'approval',
+] as const;
+
+/** What an action changed. */
 export interface AuditTarget {
-  readonly kind:
-    'tool' | 'gateway' | 'toolset' | 'token' | 'session' | 'preference' | 'rules' | 'subject' | 'approval';
+  readonly kind: (typeof AUDIT_TARGET_KINDS)[number];
   readonly id: string;
   /** Display name. */
   readonly name: string;

@@ -30,6 +30,7 @@ export class RunningCalls {
   readonly #asks = new Map<number, (answer: AskAnswer) => void>();
   readonly #current = new AsyncLocalStorage<number>();
   #lastAsk = 0;
+  #lastBegun: number | undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -42,7 +43,7 @@ export class RunningCalls {
     const failed = new Promise<never>((_, reject) =>
       this.#running.set(id, { aborting, notes, asking: 0, fail: reject }),
     );
-    host.tell({ kind: 'begun', id });
+    this.#tellBegun(id);
     const result = await Promise.race([
       this.#current.run(id, () => this.#result(id, tool, args)),
       failed,
@@ -76,10 +77,11 @@ export class RunningCalls {
     const { run } = tool.fields;
     if (typeof run !== 'function') return errorText('The tool has no function "run" any more.');
     const value = parsed === undefined ? given : parsed.value;
-    const returned: unknown = await (Reflect.apply(run, tool.fields, [
-      value,
-      this.#contextOf(id),
-    ]) as unknown);
+    const context = this.#contextOf(id);
+    if (context.signal.aborted) return errorText('The call was cancelled before it began.');
+    // Another call may have begun while the arguments were checked; the last one is blamed if the process is blocked.
+    if (this.#lastBegun !== id) this.#tellBegun(id);
+    const returned: unknown = await (Reflect.apply(run, tool.fields, [value, context]) as unknown);
     const structured = structuredOf(returned);
     if (tool.output === undefined || tryTo(() => isResult(returned) && isErrorResult(returned)) === true)
       return resultText(returned, this.#parts);
@@ -91,6 +93,11 @@ export class RunningCalls {
     if (fits?.ok === false)
       return errorText(`What the tool returned is not what its output says.\n${fits.error}`);
     return resultText(isResult(returned) || fits === undefined ? returned : fits.value, this.#parts);
+  }
+
+  #tellBegun(id: number): void {
+    this.#lastBegun = id;
+    this.#parts.host.tell({ kind: 'begun', id });
   }
 
   #contextOf(id: number): ToolContext {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 export const INTERRUPTED: number = 130;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Under npm, Ctrl+C arrives twice: from the terminal, and a moment later from npm. */
-const NPM_ECHO_MS = 300;
+const NPM_ECHO_MS = 1_000;
 
 /**
  * Resolves on the first signal, which asks for an orderly shutdown; a second one exits immediately. The end of the npm

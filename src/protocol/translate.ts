@@ -17,6 +17,8 @@ export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
  *                 the code of "resource not found"
  *   notification  params.progressToken · _meta's subscription id
  *   all of them   task ids, see tasks.ts · in a request also params.task, if tasks were not offered
+ *
+ * The position of each of these members comes from message-plan.ts; a further edit needs its member there too.
  */
 
 /** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#_meta). */

@@ -4,9 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { declaredHints } from '../core/hints/hint.ts';
 import { type JsonObject, parsedObject } from '../core/json-object.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { type AcceptedFinding, isContradicted, type VerifyReport } from '../core/verification/report.ts';
+import type { AcceptedFinding, VerifyReport } from '../core/verification/report.ts';
 import type { ReportFormats, VerifierProgram, VerifyRequest } from '../core/verification/verifier.ts';
-import type { ToolReport } from '../core/verification/verdict.ts';
 import type { VerifyFault } from '../core/verification/verify-fault.ts';
 import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
@@ -156,7 +155,7 @@ async function verify(
   request: VerifyRequest,
   prepared: Prepared,
 ): Promise<Result<VerifyReport, VerifyFault>> {
-  const { examined, baseline } = prepared;
+  const { examined, setting, baseline } = prepared;
   const startedMs = Date.now();
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.limits.timeMs)]);
   const chosen = examined.tools.filter(
@@ -169,9 +168,13 @@ async function verify(
   let done = 0;
   const report = (tool: string): void => request.onProgress({ done: (done += 1), total: tasks.length, tool });
   const trials = await runTools(tasks, parallelTools(), report);
-  const tools = chosen.map((tool, at) =>
-    judged(tool, trials[at] ?? { trials: [], stopped: 'time_limit' }, prepared),
-  );
+  const { background, mechanisms } = examined;
+  const tools = chosen.map((tool, at) => {
+    const { name, digest, annotations } = tool;
+    const run = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
+    const given = { ...run, background, mechanisms, seed: setting.seedPath };
+    return judgeTool({ name, digest, declared: declaredHints(annotations) }, given);
+  });
   return ok({
     server: {
       name: examined.name,
@@ -181,30 +184,18 @@ async function verify(
     },
     startedMs,
     tookMs: Date.now() - startedMs,
-    mechanisms: examined.mechanisms,
+    mechanisms,
     missing: examined.missing,
     tools,
     ...applyBaseline(baseline, tools),
   });
 }
 
-function judged(
-  { name, digest, annotations }: ListedTool,
-  run: ToolTrials,
-  { examined, setting }: Prepared,
-): ToolReport {
-  const { background, mechanisms } = examined;
-  const given = { ...run, background, mechanisms, seed: setting.seedPath };
-  return judgeTool({ name, digest, declared: declaredHints(annotations) }, given);
-}
-
 function trialsOf(
-  tool: ListedTool,
+  { name, inputSchema }: ListedTool,
   { limits, signal, recorded }: VerifyRequest,
-  prepared: Prepared,
+  { examined, fixtures, setting }: Prepared,
 ): Promise<ToolTrials> {
-  const { name, inputSchema } = tool;
-  const { examined, fixtures, setting } = prepared;
   const fixture = fixtures.tools.get(name);
   if (fixture?.skip !== undefined) return Promise.resolve({ trials: [], stopped: 'skipped' });
   const own = fixture?.calls ?? [];
@@ -218,7 +209,6 @@ function trialsOf(
   const { startTargets } = background;
   return runTool({
     ...{ tool: name, sets, pace, seed, startTargets, signal },
-    contradicts: (trial) => isContradicted(judged(tool, { trials: [trial], stopped: undefined }, prepared)),
     openWorld: () => openWorld({ ...setting, signal }),
   });
 }

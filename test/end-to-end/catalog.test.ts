@@ -6,7 +6,7 @@ import { at, listAt, namesAt, textAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
-import { untilLogged } from '../support/endings.ts';
+import { until, untilLogged } from '../support/endings.ts';
 
 const COUNT = 2_500;
 
@@ -178,6 +178,10 @@ describe('a catalog of more than a page', () => {
     const assay = await startGateway({ servers: { n: fixture('named', [`--count=${COUNT}`]) } });
     await assay.settled();
     const session = await openSession(assay.url);
+    // A server that takes more than 5 s to list its tools is served without them until then.
+    await until('its tools are read', async () =>
+      namesAt(await session.ask('tools/list'), 'result', 'tools').length > 0 ? true : undefined,
+    );
     const sizes: number[] = [];
     const names: string[] = [];
     let cursor: string | undefined;

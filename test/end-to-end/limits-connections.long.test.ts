@@ -109,8 +109,10 @@ describe('two connections at a time', () => {
       await untilClosed(socket);
     }
     expect(assay.stderr().match(/connections were refused/g)).toHaveLength(1);
-    await sleep(1_500);
-    expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+    const answer = await until('a connection is free', () =>
+      modernCall(assay.url, 'plain_label').catch(() => undefined),
+    );
+    expect(answer).toBe('plain');
   });
 });
 
@@ -128,7 +130,7 @@ describe('a connection that is slow or idle', () => {
   });
 
   it('is told so and closed when its headers take too long', async () => {
-    const answer = await sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\nhost: a'], { limitMs: 1_400 });
+    const answer = await sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\nhost: a'], { limitMs: 8_000 });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 

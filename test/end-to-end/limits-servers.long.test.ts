@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { startAssay } from '../support/assay.ts';
-import { sleep } from '../support/endings.ts';
+import { sleep, until } from '../support/endings.ts';
 import { residentMb } from '../support/flood.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
+import { openThings } from '../support/open-things.ts';
 import { modernCall } from '../support/modern.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, openEventLog } from '../support/paths.ts';
@@ -76,10 +77,14 @@ describe('a server that takes two requests at a time, with two that wait', () =>
     const assay = await startAssay({ servers: { c: fixture('cancellable') }, settings, env });
     await assay.settled();
     const session = await openSession(assay.url);
-    const asked = [1, 2, 3, 4].map(() => session.ask('tools/call', { name: 'c_wait', arguments: {} }));
-    await sleep(300);
+    const asked = Promise.all(
+      [1, 2, 3, 4].map(() => session.ask('tools/call', { name: 'c_wait', arguments: {} })),
+    );
+    await until('all are in flight', async () =>
+      (await openThings(assay)).inFlight === 4 ? true : undefined,
+    );
     expect(await assay.stop()).toBe(0);
-    const codes = (await Promise.all(asked)).map(codeOf);
+    const codes = (await asked).map(codeOf);
     expect(codes).toEqual(Array(4).fill('SHUTTING_DOWN'));
   });
 });

@@ -45,7 +45,9 @@ it('calls are filtered by tool, outcome and time; the filter is in the address a
   await page.keyboard.press('Enter');
   await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(1);
   await page.getByLabel('Time').selectOption('1');
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ tool: 'plain.echo', hours: '1' });
+  await expect
+    .poll(() => Object.fromEntries(new URL(page.url()).searchParams))
+    .toEqual({ tool: 'plain.echo', hours: '1' });
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'JSON lines' }).click(),

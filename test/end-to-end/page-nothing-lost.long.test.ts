@@ -29,21 +29,29 @@ beforeAll(async () => {
   browser = await startBrowser();
 });
 
-it('calls that wait are approved and denied by the keyboard alone', async () => {
+type Called = readonly [isError: boolean, text: string];
+
+/** The Approvals page, and calls with these texts that wait there, the first selected. */
+async function twoWaiting(firstText: string, secondText: string) {
   const { page } = await openSignedIn(browser, assay);
   page.setDefaultTimeout(20_000);
   const client = await connectClient({ url: assay.url }, 'modern');
-  const call = async (text: string): Promise<readonly [isError: boolean, text: string]> => {
+  const call = async (text: string): Promise<Called> => {
     const { isError = false, content } = await client.callTool({ name: 'plain_echo', arguments: { text } });
     return [isError, JSON.stringify(content)];
   };
   const requests = page.getByRole('article', { name: 'Call of plain.echo' });
   await page.keyboard.press('2');
   await page.getByText('Nothing waits for you').waitFor();
-  const first = call('the first');
-  await requests.getByText('"the first"').waitFor();
-  const second = call('the second');
-  await requests.getByText('"the second"').waitFor();
+  const first = call(firstText);
+  await requests.getByText(`"${firstText}"`).waitFor();
+  const second = call(secondText);
+  await requests.getByText(`"${secondText}"`).waitFor();
+  return { page, requests, first, second };
+}
+
+it('calls that wait are approved and denied by the keyboard alone', async () => {
+  const { page, requests, first, second } = await twoWaiting('the first', 'the second');
   await page.keyboard.press('j');
   await page.locator('article[data-selected=true]').getByText('"the second"').waitFor();
   await page.keyboard.press('a');
@@ -55,6 +63,27 @@ it('calls that wait are approved and denied by the keyboard alone', async () => 
   await page.keyboard.type('not on Friday');
   await page.keyboard.press('Enter');
   expect(await first).toEqual([true, expect.stringContaining('not on Friday')]);
+  await page.close();
+});
+
+it('a denial goes on while the answer to the call before it is still on its way', async () => {
+  const { page, requests, first, second } = await twoWaiting('one more', 'the last');
+  const arrives = Promise.withResolvers<undefined>();
+  await page.route('**/approve', async (route) => {
+    await arrives.promise;
+    await route.continue();
+  });
+  await page.keyboard.press('a');
+  await page.keyboard.press('j');
+  await page.keyboard.press('d');
+  await page.getByLabel('Why not?').waitFor();
+  await page.keyboard.type('not today');
+  arrives.resolve(undefined);
+  expect(await first).toEqual([false, expect.stringContaining('one more')]);
+  await requests.getByText('"one more"').waitFor({ state: 'detached' });
+  await page.keyboard.type(', and not tomorrow');
+  await page.keyboard.press('Enter');
+  expect(await second).toEqual([true, expect.stringContaining('not today, and not tomorrow')]);
   await page.close();
 });
 
@@ -71,6 +100,7 @@ async function endedPage(): Promise<Page> {
   const { page: other } = await signInBy(browser, assay, ann);
   await other.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('menuitem', { name: 'Sign out everywhere' }).click();
+  await other.getByRole('heading', { name: 'Sign in to Assay' }).waitFor();
   await other.close();
   await page.getByRole('heading', { name: 'Sign in to Assay' }).waitFor();
   expect(await page.content()).not.toContain('half a rule');

@@ -135,7 +135,7 @@ it('a rule that somebody else changes meanwhile is not overwritten', async () =>
   await page.getByText('This rule was changed or deleted meanwhile.').waitFor();
   await page
     .getByRole('form')
-    .getByText(/changed since/)
+    .getByText(/has changed this since/)
     .waitFor();
   await rule('theirs').waitFor();
   expect([await form.getByLabel('Because').inputValue(), await stored()]).toEqual([

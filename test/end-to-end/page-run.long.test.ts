@@ -151,7 +151,7 @@ it('a result is shown by its types, and an error as one', async () => {
   await open('show_all');
   await run().click();
   await output().getByText('A text with an invisible U+202E character').waitFor();
-  expect(await page.evaluate('document.querySelector("figure img").naturalWidth')).toBe(1);
+  await expect.poll(() => page.evaluate('document.querySelector("figure img").naturalWidth')).toBe(1);
   expect(await output().locator('audio').getAttribute('src')).toMatch(/^data:audio\/wav;base64,/);
   for (const text of [
     'text of a resource',

@@ -64,7 +64,7 @@ describe('preferences', () => {
     await field.fill('7000');
     await field.press('Enter');
     await page.getByText(/Takes effect at the next start of Assay; [\d,]+ until then\./).waitFor();
-    expect(await preference('limits.drainMs')).toMatchObject({ value: 7_000, origin: 'store' });
+    await expect.poll(() => preference('limits.drainMs')).toMatchObject({ value: 7_000, origin: 'store' });
     await page.getByRole('button', { name: /^Reset to/ }).click();
     await expect
       .poll(() => preference('limits.drainMs'), { timeout: 20_000 })

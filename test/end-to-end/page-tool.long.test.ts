@@ -135,7 +135,9 @@ it('an edit of a hint reaches a connected client, is inherited again, and can be
   await untilEmitted(true);
   await override('Idempotent').getByText('Inherit: no').click();
   await untilEmitted(undefined);
-  await page.getByRole('status', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
+  const undo = page.getByRole('status', { name: 'Notices' }).getByRole('button', { name: 'Undo' });
+  await undo.nth(1).waitFor();
+  await undo.last().click();
   await untilEmitted(true);
   await panel().getByRole('button', { name: 'Reset all to inherit' }).click();
   await untilEmitted(undefined);

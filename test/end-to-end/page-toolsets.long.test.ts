@@ -96,7 +96,34 @@ it('the ranked search finds tools by what they do, and a tool is picked by a che
   await first.check();
   await panel.getByText(/^2 tools/).waitFor();
   await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
   await expect.poll(listed, POLL).toEqual(['files_move_file', 'growing_look']);
+});
+
+it('a change by somebody else meanwhile is not undone without a word', async () => {
+  const members = async (): Promise<readonly string[]> =>
+    listAt((await admin.get('/toolsets/shared')).json(), 'tools')
+      .map((tool) => textAt(tool, 'namespacedName'))
+      .sort();
+  const toolset = (...names: readonly string[]): object => ({
+    name: 'shared',
+    tools: names.map((namespacedName) => ({ namespacedName })),
+  });
+  expect(verdictOf(await admin.post('/toolsets', toolset('growing.look')))).toBe('201');
+  const panel = await open('shared', /^Tools/);
+  await panel.getByRole('checkbox', { name: /growing\.drop/ }).check();
+  const etag = (await admin.get('/toolsets/shared')).headers.etag ?? '';
+  const both = toolset('growing.look', 'files.move_file');
+  expect(verdictOf(await admin.put('/toolsets/shared', both, { 'if-match': etag }))).toBe('200');
+  const save = panel.getByRole('button', { name: 'Save' });
+  await save.click();
+  await panel.getByText(/changed/).waitFor();
+  expect(await members()).toEqual(['files.move_file', 'growing.look']);
+  // Whoever was told may still save what they chose.
+  await save.click();
+  await save.waitFor({ state: 'detached' });
+  expect(await members()).toEqual(['growing.drop', 'growing.look']);
+  expect(verdictOf(await admin.delete('/toolsets/shared'))).toBe('204');
 });
 
 it('a whole server brings later tools too, which are shown until they are accepted', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -51,8 +52,11 @@ describe('silence over HTTP', () => {
     'keeps %s open, with comments',
     async (_what, open) => {
       const stream = await open();
-      await new Promise((resolve) => setTimeout(resolve, 17_000));
-      expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);
+      await until(
+        'a comment comes',
+        () => (stream.events.some((event) => event.comment.startsWith(':')) ? true : undefined),
+        25_000,
+      );
       stream.cut();
     },
     40_000,

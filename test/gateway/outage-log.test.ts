@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
 import { OutageLog } from '../../src/gateway/catalog/outage-log.ts';
-import type { Log } from '../../src/gateway/ports/link.ts';
+import type { Log } from '../../src/gateway/ports/log.ts';
 
 /** A log that shows info and worse, and a clock moved by hand. */
 function opened() {

@@ -4,6 +4,7 @@ import { endLater, killLater, sleep, until } from './endings.ts';
 import { send } from './http.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
 import { MAIN, tempDir, writeConfig } from './paths.ts';
+import { scaledMs } from './slow-machine.ts';
 
 export interface AssayOptions {
   readonly servers?: JsonObject;
@@ -27,7 +28,7 @@ export interface Gateway {
   /** Its log. */
   stderr(): string;
   health(): Promise<Json>;
-  /** Waits until every server has had its chance to start. */
+  /** Waits until every server has had its chance to start, for which Assay gives it a minute. */
   settled(): Promise<Json>;
   /** Same effect as SIGTERM. */
   stop(): Promise<unknown>;
@@ -133,7 +134,7 @@ export function watch(child: ChildProcessWithoutNullStreams): Watched {
     ended,
     stop: async () => {
       if (!hasEnded) child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 8_000);
+      const timer = setTimeout(() => child.kill('SIGKILL'), scaledMs(10_000));
       const code = await ended;
       clearTimeout(timer);
       return code;
@@ -196,12 +197,16 @@ export function freePort(): Promise<number> {
 
 /** Waits until every server has had its chance to start. */
 export function settle(assay: Pick<Gateway, 'health'>): Promise<Json> {
-  return until('all servers had their chance to start', async () => {
-    const health = await assay.health();
-    const isSettled = listAt(health, 'servers').every((one) => at(one, 'state') !== 'starting');
-    if (!isSettled) return undefined;
-    // Changes are announced a moment later; tests must begin after that.
-    await sleep(150);
-    return health;
-  });
+  return until(
+    'all servers had their chance to start',
+    async () => {
+      const health = await assay.health();
+      const isSettled = listAt(health, 'servers').every((one) => at(one, 'state') !== 'starting');
+      if (!isSettled) return undefined;
+      // Changes are announced a moment later; tests must begin after that.
+      await sleep(150);
+      return health;
+    },
+    60_000,
+  );
 }

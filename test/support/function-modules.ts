@@ -11,7 +11,7 @@ import type {
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
 import type { FunctionModuleSpec } from '../../src/core/sources/custom-tools.ts';
-import type { Log } from '../../src/gateway/ports/link.ts';
+import type { Log } from '../../src/gateway/ports/log.ts';
 import { endLater, killLater } from './endings.ts';
 import { ROOT, tempDir } from './paths.ts';
 

@@ -6,7 +6,7 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
 import type { ApprovalLimits, StoredApproval } from '../../src/gateway/ports/approvals.ts';
-import type { Log } from '../../src/gateway/ports/link.ts';
+import type { Log } from '../../src/gateway/ports/log.ts';
 import type { Store, StoredCredential, StoredSession, StoredToken } from '../../src/gateway/ports/store.ts';
 import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { EQUIPPED_ID, type SettingValue } from '../../src/core/record.ts';

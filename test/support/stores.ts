@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
-import type { Log } from '../../src/gateway/ports/link.ts';
+import type { Log } from '../../src/gateway/ports/log.ts';
 import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { endLater, killLater, until } from './endings.ts';

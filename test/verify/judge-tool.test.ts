@@ -90,8 +90,15 @@ const BEHAVIOURS: readonly {
   },
   {
     name: 'the log of a database that was opened and closed',
-    does: { events: [removal('/seed/store.db-wal')] },
+    does: { events: [removal('/seed/store.db-shm'), removal('/seed/store.db-wal')] },
     writes: false,
+    destroys: false,
+    reachesOut: false,
+  },
+  {
+    name: 'a transient file with the name of such a log',
+    does: { events: [removal('/seed/store.db-wal')] },
+    writes: true,
     destroys: false,
     reachesOut: false,
   },
@@ -144,7 +151,7 @@ function oracle(
   const happened = {
     readOnlyHint: first.writes || again.writes,
     destructiveHint: first.destroys || again.destroys,
-    idempotentHint: again.writes && again.name !== 'a transient file',
+    idempotentHint: again.writes && !again.name.startsWith('a transient file'),
     openWorldHint: first.reachesOut || again.reachesOut,
   }[hint];
   const hasMeaning =

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/core/result.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
-import { type CalledWorld, runTool, type ToolTrials } from '../../src/verify/experiment/run-tool.ts';
+import { type CalledWorld, runTool } from '../../src/verify/experiment/run-tool.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
 import type { Observation } from '../../src/verify/observation.ts';
 import { answer, created, modified, observation, SEED } from './observations.ts';
@@ -42,18 +42,11 @@ function scripted({ idle = [], called }: Script): CalledWorld {
 async function verdictIn(...worlds: readonly Script[]): Promise<VerdictKind> {
   const left = [...worlds];
   const startTargets = new Set([STORE]);
-  const background = { targets: new Set<string>(), startTargets };
-  const verdictOn = (run: ToolTrials): VerdictKind => {
-    const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED };
-    return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts
-      .readOnlyHint.kind;
-  };
   const run = await runTool({
     tool: 't',
     sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
     pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: SEED, startTargets },
-    contradicts: (trial) => verdictOn({ trials: [trial], stopped: undefined }) === 'contradicted',
     openWorld: () => {
       const script = left.shift();
       if (script === undefined) throw new Error('a sandbox too many');
@@ -62,7 +55,10 @@ async function verdictIn(...worlds: readonly Script[]): Promise<VerdictKind> {
     signal: new AbortController().signal,
   });
   expect(left).toEqual([]);
-  return verdictOn(run);
+  const background = { targets: new Set<string>(), startTargets };
+  const given = { ...run, background, mechanisms: ['overlay'] as const, seed: SEED };
+  return judgeTool({ name: 't', digest: 'd', declared: { readOnlyHint: true } }, given).verdicts.readOnlyHint
+    .kind;
 }
 
 describe('a file that the start of the server changes', () => {
@@ -71,8 +67,7 @@ describe('a file that the start of the server changes', () => {
 
   it('is waited for before the first call, so that what the call does with it counts', async () => {
     const idle = [...nothing(40), start];
-    const writing = { idle, called: [ownWrite] };
-    expect(await verdictIn(writing, writing)).toBe('contradicted');
+    expect(await verdictIn({ idle, called: [ownWrite] })).toBe('contradicted');
     expect(await verdictIn({ idle, called: [{}] })).toBe('consistent');
   });
 
@@ -85,23 +80,6 @@ describe('a file that the start of the server changes', () => {
     expect(await verdictIn(never, never)).toBe('unobserved');
     expect(await verdictIn(never, { idle: [start], called: [ownWrite] })).toBe('contradicted');
     expect(await verdictIn(never, { idle: [start], called: [{}] })).toBe('consistent');
-  });
-});
-
-describe('a file that was not known to be changed by the start', () => {
-  const late = { changes: [created('/seed/late.json', '{}')] };
-
-  it('is no evidence if it changes before the first call in a fresh sandbox', async () => {
-    const slow = { idle: [...nothing(200), { changes: [FROM_START] }, late], called: [{}] };
-    const quick = { idle: [{ changes: [FROM_START] }, ...nothing(4), late], called: [{}] };
-    expect(await verdictIn({ idle: [{ changes: [FROM_START] }], called: [late] }, quick)).toBe('consistent');
-    expect(await verdictIn(slow, quick)).toBe('consistent');
-  });
-
-  it('is evidence if only a call changes it, even if a fresh sandbox does not show it again', async () => {
-    const writing = { idle: [{ changes: [FROM_START] }], called: [late] };
-    expect(await verdictIn(writing, writing)).toBe('contradicted');
-    expect(await verdictIn(writing, { ...writing, called: [{}] })).toBe('contradicted');
   });
 });
 

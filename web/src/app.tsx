@@ -16,7 +16,7 @@ export function App({ code }: AppProps): ReactNode {
   // A link signs in only once; after signing out, the page asks for another.
   const [isTried, setTried] = useState(code === undefined);
   // A page that was opened with a link waits here, so that the reason of a refusal stays on it.
-  const isWaiting = !isTried || (code !== undefined && session.isPending);
+  const isWaiting = !isTried || (code !== undefined && !session.isFetched);
   if (session.data === null || isWaiting)
     return <SignInPage code={isTried ? undefined : code} onTried={() => setTried(true)} />;
   if (session.isPending) return <LoadingRows />;

@@ -4,7 +4,7 @@ import { causeJson } from '../../core/cause-text.ts';
 import type { ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Sealer, Sealing } from '../../gateway/ports/sealing.ts';
 import type { Store, StoredKey } from '../../gateway/ports/store.ts';
 import { seal, unseal } from './seal.ts';

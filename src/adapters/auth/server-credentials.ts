@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import {

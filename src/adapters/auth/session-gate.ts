@@ -3,7 +3,8 @@ import { IDLE_MS, MAX_SESSIONS, parseSessionText, SESSION_MS } from '../../core/
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, OPERATOR, type Holder, type Identity, type Scope } from '../../core/subject.ts';
-import type { Gate, Log } from '../../gateway/ports/link.ts';
+import type { Gate } from '../../gateway/ports/gate.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type {
   OpenedPageSession,
   PageSession,

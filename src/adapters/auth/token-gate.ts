@@ -12,7 +12,8 @@ import {
   type Scope,
 } from '../../core/subject.ts';
 import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
-import type { Gate, Log } from '../../gateway/ports/link.ts';
+import type { Gate } from '../../gateway/ports/gate.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/turns.ts';
 import { Failures } from './failures.ts';

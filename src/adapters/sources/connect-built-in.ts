@@ -1,7 +1,8 @@
 import { chooserOf } from '../../core/reach.ts';
 import type { Cause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Connectors, Link, Log, OpenOptions } from '../../gateway/ports/link.ts';
+import type { Connectors, Link, OpenOptions } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { CustomTools, ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';

@@ -1,7 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
+import { StoreMoved } from './open-files.ts';
 
 /** The refusal for an expected database error. Undefined for a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof StoreMoved) return error.refusal;
   const reason = phraseOf(error);
   return reason === undefined ? undefined : { code: 'STORE_UNAVAILABLE', reason };
 }
@@ -60,8 +62,9 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^E[A-Z]+$|^ERR_SOCKET/, 'the system cannot reach it'],
 ];
 
-/** Messages of pg that come without a code. */
+/** Messages of better-sqlite3 and pg that come without a code. */
 const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
+  [/directory does not exist/, 'its folder is gone'],
   [/after calling end on the pool|already been destroyed/, 'it is closed'],
   [/^timeout e|connection timeout/, SLOW],
   [/^Query read timeout/, SLOW],

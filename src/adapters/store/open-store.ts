@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import { postgresUrl } from './postgres-url.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { atMost, pause } from '../../platform/turns.ts';
 import { isPart, type Listeners } from './listeners.ts';
 

@@ -19,7 +19,6 @@ import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
-import { StoreMoved } from './open-files.ts';
 import { readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
@@ -223,7 +222,7 @@ async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Re
   try {
     return await work();
   } catch (error) {
-    const refusal = error instanceof StoreMoved ? error.refusal : refusalOf(error);
+    const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
     return err(refusal);
   }

@@ -148,8 +148,8 @@ const MAX_KEPT = 16;
 
 function refused(path: string, error: unknown): Result<never, Refusal> {
   const refusal = refusalOf(error);
-  if (refusal?.code !== 'STORE_UNAVAILABLE') throw error;
-  return unavailable(path, refusal.reason);
+  if (refusal === undefined) throw error;
+  return refusal.code === 'STORE_UNAVAILABLE' ? unavailable(path, refusal.reason) : err(refusal);
 }
 
 function unavailable(path: string, reason: string): Result<never, Refusal> {

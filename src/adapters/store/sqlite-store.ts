@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';

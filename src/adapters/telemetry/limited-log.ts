@@ -1,4 +1,4 @@
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 
 export interface LogLimit {
   /** Average number of log lines per second that one server may cause. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { RotatingFile } from '../../platform/rotating-file.ts';
 import { openLog } from './log.ts';
 

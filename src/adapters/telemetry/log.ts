@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { DestinationStream, Logger, pino as Pino } from 'pino';
 import { printableJson } from '../../core/printable.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { Stderr } from '../../platform/stderr.ts';
 import { isCredentialKey } from './credential-names.ts';
 import { MASKED } from './secret-shapes.ts';

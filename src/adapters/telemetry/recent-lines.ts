@@ -1,5 +1,5 @@
 import { withoutControls } from '../../core/stderr-error.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { RecentLine, RecentLines } from '../../gateway/ports/recent-lines.ts';
 
 /** Lines kept per server. */

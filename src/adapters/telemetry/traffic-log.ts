@@ -1,5 +1,5 @@
 import { parsedObject } from '../../core/json-object.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { ConnectedClient, LoggedCall, TrafficLog } from '../../gateway/ports/telemetry.ts';
 
 export interface TrafficLogOptions {

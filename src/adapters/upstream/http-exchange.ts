@@ -13,7 +13,7 @@ import { InOrder } from '../../platform/in-order.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
 import { receive, SERVER_MESSAGE_LIMIT, type Sender } from './incoming.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { StreamPosition } from './stream-position.ts';
 
 /** Time in ms a stream may stay open after its response; its slot in the pool is needed. */

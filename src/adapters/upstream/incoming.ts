@@ -1,6 +1,7 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { LinkEvents, ListKind, Log } from '../../gateway/ports/link.ts';
+import type { LinkEvents, ListKind } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { inTurns } from '../../platform/turns.ts';
 import {
   jsonFault,

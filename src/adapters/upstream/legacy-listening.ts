@@ -1,4 +1,4 @@
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
 import { atMost, pause } from '../../platform/turns.ts';

@@ -4,11 +4,11 @@ import type {
   UpstreamRequest,
   Capabilities,
   LinkEvents,
-  Log,
   Reply,
   ResourceStream,
   SubscriptionAnswer,
 } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { Facts } from './handshake.ts';

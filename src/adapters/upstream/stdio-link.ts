@@ -8,10 +8,10 @@ import type {
   Capabilities,
   Link,
   LinkEvents,
-  Log,
   Reply,
   ResourceStream,
 } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';

@@ -34,15 +34,15 @@ export interface CompiledRule {
 
 export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   const { effect, because, server, tool, tag, hints } = rule;
-  const conditions: ((tool: PolicyTool) => boolean)[] = [];
+  const toolConditions: ((tool: PolicyTool) => boolean)[] = [];
   if (server !== undefined)
-    conditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
-  if (tool !== undefined) conditions.push((about) => isOneOf(tool, nameOf(about)));
+    toolConditions.push((about) => about.server !== undefined && isOneOf(server, about.server));
+  if (tool !== undefined) toolConditions.push((about) => isOneOf(tool, nameOf(about)));
   if (tag !== undefined)
-    conditions.push(({ tags = [], allowingTags = [] }) =>
+    toolConditions.push(({ tags = [], allowingTags = [] }) =>
       (effect === 'allow' ? allowingTags : tags).some((one) => isOneOf(tag, one)),
     );
-  if (hints !== undefined) conditions.push((about) => meetsHints(hints, about.hints, effect));
+  if (hints !== undefined) toolConditions.push((about) => meetsHints(hints, about.hints, effect));
   return {
     rule,
     reason: {
@@ -51,7 +51,7 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
       rule: ruleName(rule, index),
       ...(because !== undefined && { because }),
     },
-    matchesTool: (about) => conditions.every((meets) => meets(about)),
+    matchesTool: (about) => toolConditions.every((meets) => meets(about)),
     matchesCaller: callerCondition(rule),
   };
 }

@@ -75,10 +75,6 @@ export function contradictionsOf({ tools, accepted }: VerifyReport): readonly Co
   );
 }
 
-export function isContradicted({ verdicts }: ToolReport): boolean {
-  return HINTS.some((hint) => verdicts[hint].kind === 'contradicted');
-}
-
 /**
  * `contradicted`: at least one contradiction that the baseline does not accept. `unobserved`: no tool made a successful
  * call, so nothing can be said.

@@ -44,7 +44,7 @@ import type { AssumedCaller, DecisionView } from '../../gateway/services/tools/e
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
-import type { Mint } from '../../gateway/ports/link.ts';
+import type { Mint } from '../../gateway/ports/gate.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { SelectOptions } from '../../gateway/services/toolsets/selection.ts';

@@ -8,7 +8,6 @@ import { LOCAL_USER } from '../../core/subject.ts';
 import {
   contradictionsOf,
   coverageOf,
-  isContradicted,
   outcomeOf,
   type VerifyReport,
 } from '../../core/verification/report.ts';
@@ -267,7 +266,9 @@ function printTotals(report: VerifyReport): void {
   const reasons = Map.groupBy(report.missing, ({ why, install }) => `${why} ${install}`);
   for (const [reason, missing] of reasons)
     printError(printable(`warning: no ${missing.map(({ mechanism }) => mechanism).join(', ')}. ${reason}`));
-  const suggested = report.tools.filter((tool) => isContradicted(tool) && differs(tool));
+  const suggested = report.tools.filter(
+    (tool) => HINTS.some((hint) => tool.verdicts[hint].kind === 'contradicted') && differs(tool),
+  );
   if (suggested.length === 0) return;
   print('\nSuggested annotations:');
   for (const tool of suggested)

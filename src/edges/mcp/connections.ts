@@ -4,7 +4,7 @@ import { evictionCandidate } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import { allows, type Holder, type Identity } from '../../core/subject.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 
 export interface ConnectionsOptions {
   readonly limits: Pick<Settings, 'limits.connections' | 'limits.adminConnections' | 'limits.unreadMs'>;

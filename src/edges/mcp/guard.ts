@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_USER, type Identity } from '../../core/subject.ts';
 import { cookieFault, sessionIn } from '../../core/session-cookie.ts';
 import { bearerOf, looksLikeToken } from '../../core/token.ts';
-import type { Gate } from '../../gateway/ports/link.ts';
+import type { Gate } from '../../gateway/ports/gate.ts';
 import type { PageSessions } from '../../gateway/ports/page-sessions.ts';
 import { pathOf } from './request-path.ts';
 

@@ -5,7 +5,7 @@ import { metadataAt, type ProtectedResource, type Protection } from '../../core/
 import type { Refusal } from '../../core/refusal.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import { escapeHtml, HTML_TYPE, PAGE_HEADERS, prefersHtml, webPage } from '../../core/web-page.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';

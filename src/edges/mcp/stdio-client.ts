@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { ClientSession, SoleClient } from '../../gateway/catalog/client-session.ts';
-import type { Log, ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
+import type { ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
 import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Log } from '../../gateway/ports/link.ts';
+import type { Log } from '../../gateway/ports/log.ts';
 
 /** A client that keeps trying is logged once per period. */
 const PERIOD_MS = 60_000;

@@ -1,21 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { AUDIT_TARGET_KINDS } from '../../core/audit-event.ts';
 import { err, ok } from '../../core/result.ts';
 import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
-
-const KINDS = [
-  'tool',
-  'gateway',
-  'toolset',
-  'token',
-  'session',
-  'preference',
-  'rules',
-  'subject',
-  'approval',
-] as const;
 
 const AUDIT_EVENT = z
   .object({
@@ -25,14 +14,14 @@ const AUDIT_EVENT = z
       .string()
       .openapi({ description: 'Who did it: the name of a token, or the server whose tool changed.' }),
     action: z.string(),
-    target: z.object({ kind: z.enum(KINDS), id: z.string(), name: z.string() }),
+    target: z.object({ kind: z.enum(AUDIT_TARGET_KINDS), id: z.string(), name: z.string() }),
     before: z.unknown().openapi({ description: 'Absent: there was nothing.' }),
     after: z.unknown().openapi({ description: 'Absent: there is nothing any more.' }),
   })
   .openapi('AuditEvent');
 
 const QUERY = z.object({
-  targetKind: z.enum(KINDS).optional(),
+  targetKind: z.enum(AUDIT_TARGET_KINDS).optional(),
   targetId: z.string().optional(),
 });
 

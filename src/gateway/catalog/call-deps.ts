@@ -7,7 +7,7 @@ import { ApprovedRepeats } from './approved-repeats.ts';
 import { ResultCache } from './result-cache.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
 import type { CallLog } from '../ports/call-log.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type { Sealer } from '../ports/sealing.ts';
 
 /** The policy in force. Editing rules or preferences replaces it. */

@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { idsOf } from './tool-claims.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type { Edit, RecordReplica } from './record-replica.ts';
 
 export interface InstructionsReviewOptions {

@@ -1,6 +1,6 @@
 import { type Cause, mapTexts } from '../../core/cause.ts';
 import { causeJson } from '../../core/cause-text.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 
 export interface OutageLogOptions {
   readonly server: string;

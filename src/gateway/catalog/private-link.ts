@@ -10,12 +10,12 @@ import type {
   Connect,
   Link,
   LinkEvents,
-  Log,
   Reply,
   ServerRequest,
   ServerRequestHandler,
   UpstreamRequest,
 } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { TwinCall, TwinDenials } from './twin-denials.ts';
 import { startFailure } from './wait-refusal.ts';

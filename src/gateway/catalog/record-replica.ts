@@ -3,7 +3,7 @@ import { unsavedReason } from '../../core/errors.ts';
 import type { RecordBodies, RecordKind, SettingValue } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type {
   AcceptedDefinition,
   RecordCache,

@@ -4,7 +4,7 @@ import type { FunctionModuleSpec, RestToolSpec } from '../../core/sources/custom
 import { customServerSpec } from '../../core/sources/custom-server.ts';
 import type { Catalog } from './catalog.ts';
 import type { Plan, Rejected } from './server-plan.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { RecordKind } from '../../core/record.ts';
 import type { EntrySeal, ConfigEntry, ReadEntry, ReadCustom } from '../ports/config-entries.ts';

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { ownRequest, type NotificationMessage } from '../../protocol/message.ts';
-import { ownUpstreamRequest, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
+import { ownUpstreamRequest, type Link, type SubscriptionAnswer } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 
 /**
  * Called when a resource has changed, with the URI that was subscribed to. Without a notification it may have changed:

@@ -5,7 +5,8 @@ import type { ToolClaims } from './tool-claims.ts';
 import type { TwinDenials } from './twin-denials.ts';
 import type { InstructionsText } from '../../core/record.ts';
 import type { InstructionsReview } from './instructions-review.ts';
-import type { Connect, Definition, Log, Memory } from '../ports/link.ts';
+import type { Connect, Definition, Memory } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { Credentials } from '../ports/credentials.ts';
 

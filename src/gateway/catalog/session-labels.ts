@@ -5,7 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { LabelStore, SeenCalls, StoredLabel } from '../ports/labels.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { LiveLabels } from './call-deps.ts';
 

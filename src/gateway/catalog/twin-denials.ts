@@ -12,10 +12,10 @@ import {
   type Connect,
   type Definition,
   type LinkEvents,
-  type Log,
   type UpstreamRequest,
   ownUpstreamRequest,
 } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 import { digestOf } from './definition-facts.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { idsOf } from './tool-claims.ts';

@@ -1,7 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { isWorthWaiting, type ServerState } from '../../core/supervision.ts';
-import type { Log } from '../ports/link.ts';
+import type { Log } from '../ports/log.ts';
 
 /**
  * Why a request must not wait for a server, or no longer. Undefined: it may wait. `isLate`: its time limit has passed.

@@ -1,7 +1,7 @@
 import { IDLE_MS, LINK_HOLDER, LINK_MS, MAX_SESSIONS, signInUrl } from '../../core/page-session.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { Mint } from '../ports/link.ts';
+import type { Mint } from '../ports/gate.ts';
 import type { Store } from '../ports/store.ts';
 
 interface SignInLinkDeps {

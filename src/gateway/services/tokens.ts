@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
 import { parseToken, tokenNameFault } from '../../core/token.ts';
-import type { Mint } from '../ports/link.ts';
+import type { Mint } from '../ports/gate.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
 export interface TokenInput {

@@ -33,8 +33,6 @@ export interface ToolRun {
   readonly seed: string;
   /** Files that the server changes when it starts. */
   readonly startTargets: ReadonlySet<string>;
-  /** Whether a trial contradicts a hint of the tool. */
-  readonly contradicts: (trial: Trial) => boolean;
   readonly openWorld: () => Promise<Result<CalledWorld, WorldFault>>;
   readonly signal: AbortSignal;
 }
@@ -50,8 +48,7 @@ export interface ToolTrials {
 /**
  * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set is tried again in a fresh
  * one, with more time for late effects, if it fails after others, seems not to be idempotent, or has effects that may
- * be from the start of the server. A contradiction counts only if a fresh sandbox does not show that the start caused
- * it.
+ * be from the start of the server.
  */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
@@ -72,10 +69,10 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
         pending = new Set(run.startTargets);
       }
       const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
-      const isLast = set === run.sets.at(-1);
-      const trial = await runTrial(world, set, { ...run, pace, pending, startEffects: new Set(), isLast });
+      const trial = await runTrial(world, set, { ...run, pace, pending, isLast: set === run.sets.at(-1) });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
-      trials.push(isStopped() ? trial : await checkedTrial(trial, run, again));
+      const isDoubtful = !isStopped() && (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run));
+      trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
       isFresh = false;
     }
   } finally {
@@ -83,18 +80,6 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   }
   if (isStopped()) return { trials, stopped: 'time_limit' };
   return { trials: await withReplays(trials, run), stopped: undefined };
-}
-
-/** The trial itself, or the one in a fresh sandbox that replaces it. */
-async function checkedTrial(trial: Trial, run: ToolRun, again: boolean): Promise<Trial> {
-  const isDoubtful = again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run);
-  const isContradiction = run.contradicts(trial);
-  if (!isDoubtful && !isContradiction) return trial;
-  const fresh = await inFreshWorld(trial, run);
-  if (fresh === undefined) return trial;
-  const { startEffects } = fresh;
-  const isExplained = effectTargets(trial, run).every((target) => startEffects.has(target));
-  return isDoubtful || isExplained ? fresh.trial : trial;
 }
 
 /** Whether a repeated call changed something, which may be a late effect of the call before it. */
@@ -107,35 +92,20 @@ function seemsToRepeat(trial: Trial, { seed }: ToolRun): boolean {
 }
 
 /** Whether something changed that the start of the server was still expected to change. */
-function mayBeOfStart(trial: Trial, run: ToolRun): boolean {
-  return effectTargets(trial, run).some((target) => trial.pending.has(target));
-}
-
-function effectTargets({ calls, late }: Trial, { seed }: ToolRun): readonly string[] {
-  return [...calls.map(({ observation }) => observation), late].flatMap((observation) =>
-    effectsOf(observation, { seed })
-      .filter(({ noise }) => noise === undefined)
-      .map(({ target }) => target),
+function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boolean {
+  return [...calls.map(({ observation }) => observation), late].some((observation) =>
+    effectsOf(observation, { seed }).some(({ target }) => pending.has(target)),
   );
 }
 
-interface FreshTrial {
-  readonly trial: Trial;
-  /** Targets that change when the server starts, those known before and those seen in this sandbox. */
-  readonly startEffects: ReadonlySet<string>;
-}
-
-/** Repeats the trial alone, with more time before and after each call. Undefined if the server does not start. */
-async function inFreshWorld(set: ArgumentSet, run: ToolRun): Promise<FreshTrial | undefined> {
+/** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
+async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
   const opened = await run.openWorld();
-  if (!opened.ok) return undefined;
+  if (!opened.ok) return former;
   try {
-    const startMs = 2 * Math.max(run.pace.startMs, run.pace.lateMs);
-    const pace = { ...run.pace, startMs, settleMs: run.pace.lateMs };
+    const pace = { ...run.pace, startMs: 2 * run.pace.startMs, settleMs: run.pace.lateMs };
     const pending = new Set(run.startTargets);
-    const startEffects = new Set(run.startTargets);
-    const trial = await runTrial(opened.value, set, { ...run, pace, pending, startEffects, isLast: true });
-    return { trial, startEffects };
+    return await runTrial(opened.value, set, { ...run, pace, pending, isLast: true });
   } finally {
     await opened.value.close();
   }
@@ -144,8 +114,6 @@ async function inFreshWorld(set: ArgumentSet, run: ToolRun): Promise<FreshTrial 
 interface TrialRun extends ToolRun {
   /** What the start of this process is still expected to change. Updated with each observation. */
   readonly pending: Set<string>;
-  /** Targets that changed before the first call. Updated with each observation before it. */
-  readonly startEffects: Set<string>;
   /** Whether nothing follows in this sandbox, so that late effects are waited for. */
   readonly isLast: boolean;
 }
@@ -179,21 +147,16 @@ const MAX_DELAY_MS = 5_000;
 /** Observes effects without a call. Waits until the server has finished starting. */
 async function controlWindow(
   observe: () => Promise<Observation>,
-  { pace: { controlMs, startMs }, seed, pending, startEffects, signal }: TrialRun,
+  { pace: { controlMs, startMs }, seed, pending, signal }: TrialRun,
 ): Promise<Observation> {
-  const observeStart = async (): Promise<Observation> => {
-    const observation = await observe();
-    for (const { target } of effectsOf(observation, { seed })) startEffects.add(target);
-    return observation;
-  };
-  await observeStart();
+  await observe();
   const maxWindows = Math.max(
     MAX_WINDOWS,
     Math.min(MAX_SLOWNESS * startMs, startMs + MAX_DELAY_MS) / controlMs,
   );
   for (let window = 1, quietMs = 0; ; window += 1) {
     await pause(controlMs);
-    const control = await observeStart();
+    const control = await observe();
     quietMs = isQuiet(control, { seed }) ? quietMs + controlMs : 0;
     const isStarted = startMs === 0 || (pending.size === 0 && quietMs >= startMs);
     const isOver = isStarted && quietMs > 0;

@@ -149,6 +149,15 @@ function walEffect({ kind, path, after }: StateChange): Omit<Effect, 'atMs' | 'n
   return { ...plain('changed', isEmpty ? '' : `changed ${path}`, path), isUnclear: true };
 }
 
+/**
+ * Whether a deleted file was the write-ahead log of an SQLite database. When the last connection closes, it is deleted
+ * together with its index. What it held is in the database, whose change is an effect of its own.
+ */
+function isClosedLog(path: string, removals: readonly Removal[]): boolean {
+  const index = `${path.slice(0, -'wal'.length)}shm`;
+  return isWal(path) && removals.some((other) => other.kind === 'delete' && other.path === index);
+}
+
 function isWal(path: string): boolean {
   return path.endsWith('-wal');
 }
@@ -214,8 +223,7 @@ function transient(
     found.set(target, {
       ...plain('transient', message, target),
       atMs,
-      // What a write-ahead log held when it was deleted is in the database, whose change is an effect of its own.
-      noise: isWal(target) ? 'lock' : noiseOf({ path: target, noise }, folder),
+      noise: isClosedLog(target, removals) ? 'lock' : noiseOf({ path: target, noise }, folder),
     });
   }
   return [...found.values()];

@@ -5,7 +5,7 @@ import { TokenGate } from '../../../src/adapters/auth/token-gate.ts';
 import { IDLE_MS, LINK_MS, SESSION_MS } from '../../../src/core/page-session.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { err, type Result } from '../../../src/core/result.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { createSignInLink } from '../../../src/gateway/services/sign-in-links.ts';
 import { createToken } from '../../../src/gateway/services/tokens.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { mintToken } from '../../../src/adapters/auth/mint-token.ts';
 import { TokenGate, type TokenGateOptions } from '../../../src/adapters/auth/token-gate.ts';
 import type { Scope } from '../../../src/core/subject.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import type { StoredToken } from '../../../src/gateway/ports/store.ts';
 import { MemoryTokens } from '../../support/memory-store.ts';
 import { sleep, until } from '../../support/endings.ts';

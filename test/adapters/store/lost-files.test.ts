@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import type { RestTimes } from '../../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';

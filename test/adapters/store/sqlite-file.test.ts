@@ -15,8 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
+import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { refusalOf } from '../../../src/adapters/store/driver-faults.ts';
 import { ALL_PARTS } from '../../../src/adapters/store/listeners.ts';
+import { OpenFiles } from '../../../src/adapters/store/open-files.ts';
+import { fileFactsNow } from '../../../src/platform/files.ts';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';
@@ -220,6 +224,30 @@ describe.concurrent('a lock that another process holds', () => {
     await other.ended;
     valueOf(await saveSetting(store, 'a', 2));
     expect(valueOf(await store.settings())).toEqual(new Map([['a', 2]]));
+  });
+});
+
+describe('a store whose files disappear while it is opened', () => {
+  const refused = (work: () => unknown): unknown => {
+    try {
+      return work();
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+
+  it('is refused with the reason', () => {
+    const home = tempDir();
+    const path = join(home, 'assay.db');
+    writeFileSync(path, '');
+    const files = new OpenFiles(path, fileFactsNow(path)?.id ?? '');
+    expect(refused(() => files.check())).toBe(undefined);
+    rmSync(home, { recursive: true });
+    expect(refused(() => files.check())).toEqual({ code: 'STORE_MOVED', path, what: 'gone' });
+    expect(refused(() => new SqliteDatabase(path))).toEqual({
+      code: 'STORE_UNAVAILABLE',
+      reason: 'its folder is gone',
+    });
   });
 });
 

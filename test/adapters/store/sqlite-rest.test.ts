@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../../src/core/sentences.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/paths.ts';

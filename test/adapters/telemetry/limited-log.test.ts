@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limitedLog } from '../../../src/adapters/telemetry/limited-log.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 
 /** Two lines a second, and so twenty at once; the clock and the timer are moved by hand. */
 function opened() {

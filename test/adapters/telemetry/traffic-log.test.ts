@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RecentTraffic } from '../../../src/adapters/telemetry/traffic-log.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 
 /** The clock and the timer are moved by hand. */
 function opened() {

@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import type { Result } from '../../../src/core/result.ts';
-import {
-  ownUpstreamRequest,
-  type LinkEvents,
-  type Log,
-  type Reply,
-} from '../../../src/gateway/ports/link.ts';
+import { ownUpstreamRequest, type LinkEvents, type Reply } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 
 interface Talk {

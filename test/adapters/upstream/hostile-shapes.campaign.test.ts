@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventReader } from '../../../src/adapters/upstream/http-exchange.ts';
 import { receive } from '../../../src/adapters/upstream/incoming.ts';
 import { readBatch, readFromClient } from '../../../src/edges/mcp/read-message.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import { InOrder } from '../../../src/platform/in-order.ts';
 import { LineSplitter } from '../../../src/platform/lines.ts';
 import type { Message, NoMessage } from '../../../src/protocol/message.ts';

@@ -1,7 +1,7 @@
 // What of an answer that is no message reaches the log: whoever registers a URL reads there what answers at it.
 import { expect, it } from 'vitest';
 import { exchangeHttp } from '../../../src/adapters/upstream/http-exchange.ts';
-import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { Log } from '../../../src/gateway/ports/log.ts';
 import { HttpClient } from '../../../src/platform/http-client.ts';
 import { endLater } from '../../support/endings.ts';
 import { serveWeb } from '../../support/web-server.ts';

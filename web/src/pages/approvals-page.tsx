@@ -24,7 +24,7 @@ export function ApprovalsPage(): ReactNode {
   const notifications = useApprovalNotifications(pending.data);
   const [selectedId, select] = useState<string>();
   const [denying, setDenying] = useState<string>();
-  const [busy, setBusy] = useState<string>();
+  const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
   const [failed, setFailed] = useState<FailedAnswer>();
   // If the selected request was answered elsewhere, nothing is selected, so that a key never applies to another
   // request.
@@ -41,20 +41,21 @@ export function ApprovalsPage(): ReactNode {
   }, [selectedId]);
 
   const give = async (request: Approval, given: Answer): Promise<void> => {
-    if (busy !== undefined) return;
-    setBusy(request.id);
+    if (busy.has(request.id)) return;
+    setBusy((now) => new Set(now).add(request.id));
     setFailed(undefined);
     try {
       await answer(request, given);
-      setDenying(undefined);
+      // Meanwhile the user may have selected another request, or begun to deny it.
+      setDenying((now) => (now === request.id ? undefined : now));
       const next = list[list.indexOf(request) + 1];
-      if (request.id === selectedId) select(next?.id);
+      select((now) => (now === request.id ? next?.id : now));
       forget(client, request.id);
     } catch (error) {
       setFailed({ id: request.id, error });
       void client.invalidateQueries({ queryKey: ['approvals'] });
     } finally {
-      setBusy(undefined);
+      setBusy((now) => new Set([...now].filter((id) => id !== request.id)));
     }
   };
   const takeBack = async (request: Approval): Promise<void> => {
@@ -97,7 +98,7 @@ export function ApprovalsPage(): ReactNode {
             ref={request.id === selectedId ? element : undefined}
             request={request}
             isSelected={request.id === selectedId}
-            isBusy={busy === request.id}
+            isBusy={busy.has(request.id)}
             isDenying={denying === request.id}
             error={failed?.id === request.id ? failed.error : undefined}
             onSelect={() => select(request.id)}

@@ -137,7 +137,11 @@ function useSwitch() {
     );
   return useMutation({
     mutationFn: ({ id, enabled }: Switched) => setEnabled(id, enabled),
-    onMutate: show,
+    onMutate: async (switched) => {
+      // The answer to a request sent before would show the old state again.
+      await client.cancelQueries({ queryKey: toolsQuery.queryKey });
+      show(switched);
+    },
     onError: (_error, { id, enabled }) => show({ id, enabled: !enabled }),
     onSettled: () => client.invalidateQueries({ queryKey: ['tools'] }),
   });

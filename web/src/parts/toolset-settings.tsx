@@ -19,8 +19,9 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
   const { value: toolset, etag } = seen;
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
-  const [name, setName] = useState(toolset.name);
-  const [description, setDescription] = useState(toolset.description ?? '');
+  // Undefined until it is edited, so that a change by somebody else stays.
+  const [name = toolset.name, setName] = useState<string>();
+  const [description = toolset.description ?? '', setDescription] = useState<string>();
   const isChanged = name !== toolset.name || description !== (toolset.description ?? '');
   const saving = useMutation({
     mutationFn: () =>
@@ -28,6 +29,8 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
     onSuccess: async ({ name: now }) => {
       if (now !== toolset.name) onRenamed(now);
       await client.invalidateQueries({ queryKey: ['toolsets'] });
+      setName(undefined);
+      setDescription(undefined);
     },
   });
   const deleting = useMutation({ mutationFn: () => deleteToolset(client, toolset), onSuccess: onDeleted });

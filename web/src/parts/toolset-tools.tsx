@@ -11,23 +11,37 @@ import { Empty, Failed, LoadingRows } from './states.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 import { ToolsetState } from './toolset-state.tsx';
 
+interface Draft {
+  readonly members: readonly ToolsetMember[];
+  /** The toolset when the edit began. Undefined once the user was told that somebody else changed its tools. */
+  readonly base: Tagged<Toolset> | undefined;
+}
+
 /** The draft is kept until it is saved, whatever happens to the connection. */
 export function ToolsetTools({ seen }: { readonly seen: Tagged<Toolset> }): ReactNode {
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
   const tools = useQuery(toolsQuery);
-  const [draft, setDraft] = useState<readonly ToolsetMember[]>();
+  const [draft, setDraft] = useState<Draft>();
   const { name, tools: stored } = seen.value;
-  const members = draft ?? stored;
-  const isChanged = draft !== undefined && !isSame(draft, stored);
+  const members = draft?.members ?? stored;
+  const isChanged = draft !== undefined && !isSame(draft.members, stored);
+  const base = draft?.base;
+  // Is refused if somebody else has changed the tools since the edit began.
+  const etag = base === undefined || isSame(base.value.tools, stored) ? seen.etag : base.etag;
   const saving = useMutation({
-    mutationFn: () => changeToolset(name, { tools: members }, seen.etag),
+    mutationFn: () => changeToolset(name, { tools: members }, etag),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['toolsets'] });
       setDraft(undefined);
     },
-    onError: () => client.invalidateQueries({ queryKey: ['toolsets'] }),
+    onError: async () => {
+      await client.invalidateQueries({ queryKey: ['toolsets'] });
+      setDraft((now) => now && { ...now, base: undefined });
+    },
   });
+  const change = (changed: readonly ToolsetMember[]): void =>
+    setDraft((now) => ({ members: changed, base: now === undefined ? seen : now.base }));
   if (tools.isPending) return <LoadingRows />;
   if (tools.data === undefined) return <Failed error={tools.error} onRetry={() => void tools.refetch()} />;
   return (
@@ -36,7 +50,7 @@ export function ToolsetTools({ seen }: { readonly seen: Tagged<Toolset> }): Reac
       {tools.data.length === 0 ? (
         <Empty title="No tools to choose from">Add a server first.</Empty>
       ) : (
-        <ToolPicker rows={tools.data} members={members} isFixed={!isAdmin} onChange={setDraft} />
+        <ToolPicker rows={tools.data} members={members} isFixed={!isAdmin} onChange={change} />
       )}
       <div className="picker-foot">
         <Cost rows={tools.data} members={members} />

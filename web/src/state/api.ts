@@ -71,10 +71,22 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
+/** A write whose ETag is no longer that of the representation. */
+const CHANGED_MEANWHILE = 412;
+
 async function problemIn(response: Response): Promise<Problem> {
   const { status } = response;
   const type = response.headers.get('content-type') ?? '';
-  if (type.startsWith('application/problem+json')) return (await response.json()) as ProblemView;
+  if (type.startsWith('application/problem+json')) {
+    const problem = (await response.json()) as ProblemView;
+    return status === CHANGED_MEANWHILE
+      ? {
+          ...problem,
+          detail:
+            'Somebody else has changed this since you opened it. Look at it as it is now, and try again.',
+        }
+      : problem;
+  }
   return { status, code: 'HTTP_ERROR', detail: `Assay answered with status ${status}.` };
 }
 

@@ -9,7 +9,7 @@ import type { Cause } from '../../../core/cause.ts';
 import { causeText } from '../../../core/cause-text.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Log } from '../../../gateway/ports/link.ts';
+import type { Log } from '../../../gateway/ports/log.ts';
 import type { Child } from '../../../platform/child.ts';
 import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';

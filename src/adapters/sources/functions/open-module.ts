@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
 import { markOf } from '../../../core/hints/tool-facts.ts';
-import type { Log } from '../../../gateway/ports/link.ts';
+import type { Log } from '../../../gateway/ports/log.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,

@@ -1,5 +1,5 @@
 import { mebibytes } from '../../../core/sources/function-messages.ts';
-import type { Log } from '../../../gateway/ports/link.ts';
+import type { Log } from '../../../gateway/ports/log.ts';
 import type { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 

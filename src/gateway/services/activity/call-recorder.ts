@@ -12,7 +12,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { sentenceOf } from '../../../core/sentences.ts';
 import type { CallLog, CallStore, Retention } from '../../ports/call-log.ts';
-import type { Log } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
 
 export interface CallRecorderOptions {
   /** Unique id of this process's chain. */

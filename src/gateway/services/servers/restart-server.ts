@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Log } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
 import type { ServerView } from './server-view.ts';
 import { within } from './refreshed.ts';
 import type { ServerService } from './server-service.ts';

@@ -3,7 +3,7 @@ import { sentenceOf } from '../../../core/sentences.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { isWhole, serverOfWhole, withKnown } from '../../../core/whole-server.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Log } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
 import { toolNamesOf } from './holding.ts';
 import type { Changing, Toolsets } from './toolsets.ts';
 

@@ -16,10 +16,10 @@ const TOOLS = {
   pid: '() => process.pid',
   add: '({ a, b }) => a + b',
   wait: '({ ms }) => new Promise((resolve) => setTimeout(() => resolve(`waited ${ms}`), ms))',
-  loop: '() => { for (;;); }',
-  loopLater: 'async () => { await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); }',
+  loop: `() => { console.log('looping'); for (;;); }`,
+  loopLater: `async () => { await new Promise((resolve) => setTimeout(resolve, 20)); console.log('looping'); for (;;); }`,
   never: '() => new Promise(() => {})',
-  heed: `(_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => { globalThis.heard = true; reject(signal.reason); }))`,
+  heed: `(_, { signal, progress }) => new Promise((_, reject) => { signal.addEventListener('abort', () => { globalThis.heard = true; reject(signal.reason); }); progress(1); })`,
   heard: '() => globalThis.heard === true',
   exit: '() => process.exit(3)',
   linger: `() => { process.on('exit', () => { for (;;); }); process.exit(4); }`,
@@ -53,7 +53,9 @@ describe('calls', () => {
   it('that nobody waits for end at once for the client, and are told so in the module', async () => {
     const module = open();
     const pid = await pidOf(module);
-    await expect(module.call('heed', {}, aborted(20))).rejects.toThrow('nobody waits');
+    const aborting = new AbortController();
+    const heeding = { signal: aborting.signal, progress: () => aborting.abort(new Error('nobody waits')) };
+    await expect(module.call('heed', {}, heeding)).rejects.toThrow('nobody waits');
     expect(await module.say('heard')).toBe('true');
     await expect(module.call('never', {}, aborted(20))).rejects.toThrow('nobody waits');
     const signal = AbortSignal.abort(new Error('too late'));
@@ -71,12 +73,13 @@ describe('a tool that never lets others run', () => {
       const bystander = openedModule(moduleOf(TOOLS));
       const pid = await pidOf(module);
       await pidOf(bystander);
-      // On a slow machine it ends before the test gets to await it.
-      const isAborted = expect(module.call(tool, {}, aborted(300))).rejects.toThrow('nobody waits');
-      await sleep(100);
+      const aborting = new AbortController();
+      const call = module.call(tool, {}, { signal: aborting.signal });
+      await until('it loops', () => module.logged.find((line) => line.includes('looping')));
       const waiting = module.say('add', { a: 1, b: 2 });
       expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
-      await isAborted;
+      aborting.abort(new Error('nobody waits'));
+      await expect(call).rejects.toThrow('nobody waits');
       expect(await waiting).toBe(
         `! The process of the functions in tools.mjs had its event loop blocked by its tool "${tool}", and was stopped. The next call restarts it.`,
       );

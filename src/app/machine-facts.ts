@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
+import type { CommandFacts } from '../core/check-commands.ts';
+import type { HomeFacts } from '../core/check-machine.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import { sourceKind } from '../core/sources/source-kinds.ts';
+import { readText } from '../platform/files.ts';
+import { findCommand, freeBytes, isWritable, nearestExisting, pathFacts } from '../platform/machine.ts';
+
+/** Whether the commands of servers and their folders are there. */
+export function commandFacts(
+  servers: readonly ServerSpec[],
+  configEnvironment: ConfigEnvironment,
+): Promise<readonly CommandFacts[]> {
+  return Promise.all(
+    servers.flatMap(({ name, transport }) => {
+      const started = sourceKind(transport).command(transport);
+      if (started === undefined) return [];
+      const { command, cwd, env } = started;
+      const path = env['PATH'] ?? configEnvironment.env['PATH'] ?? '';
+      return [
+        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([location, folder]) => ({
+          server: name,
+          command,
+          location,
+          cwd,
+          cwdIs: isFolder(folder?.is),
+        })),
+      ];
+    }),
+  );
+}
+
+function isFolder(is: string | undefined): 'folder' | 'absent' | 'no folder' {
+  if (is === undefined) return 'absent';
+  return is === 'folder' ? 'folder' : 'no folder';
+}
+
+export async function homeFacts(path: string): Promise<HomeFacts> {
+  const nearest = await nearestExisting(path);
+  const [found, catalog] = [await pathFacts(nearest), join(path, 'catalog.json')];
+  const text = (await pathFacts(catalog)) === undefined ? undefined : await readText(catalog);
+  return {
+    path,
+    is: found?.is !== 'folder' ? 'no folder' : nearest === path ? 'folder' : 'absent',
+    isWritable: await isWritable(nearest),
+    mode: nearest === path ? found?.mode : undefined,
+    freeBytes: await freeBytes(nearest),
+    catalogFault: text?.ok === false ? text.error.reason : undefined,
+  };
+}
