@@ -40,10 +40,13 @@ export class Stderr {
   write(line: string): void {
     if (this.#isClosed) return;
     const bytes = Buffer.from(line);
-    if (this.#waitingBytes + bytes.length > MAX_WAITING_BYTES) {
+    // Once lines were dropped, there must be room for many, so that the loss is reported even if lines keep coming.
+    const limit = this.#dropped > 0 ? MAX_WAITING_BYTES / 2 : MAX_WAITING_BYTES;
+    if (this.#waitingBytes + bytes.length > limit) {
       this.#dropped += 1;
       return;
     }
+    this.#reportDropped();
     this.#wait(bytes);
     if (this.#retry === undefined) this.#flow();
   }
@@ -86,12 +89,15 @@ export class Stderr {
 
   /** Dropped lines are reported after the lines that were queued before them. */
   #nextBytes(): Buffer | undefined {
-    if (this.#waiting.length === 0 && this.#dropped > 0) {
-      const count = this.#dropped;
-      this.#dropped = 0;
-      this.#wait(Buffer.from(this.#options.onDropped(count)));
-    }
+    if (this.#waiting.length === 0) this.#reportDropped();
     return this.#waiting[0];
+  }
+
+  #reportDropped(): void {
+    if (this.#dropped === 0) return;
+    const count = this.#dropped;
+    this.#dropped = 0;
+    this.#wait(Buffer.from(this.#options.onDropped(count)));
   }
 
   #close(): void {

@@ -119,7 +119,10 @@ describe('an error', () => {
   it('is one for a body without a length that does not end in time', async () => {
     const head = `POST /tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    const said = await sendBytes(assay.port, [head, ...Array<string>(20).fill(chunk)], { pauseMs: 5 });
+    const said = await sendBytes(assay.port, [head, ...Array<string>(20).fill(chunk)], {
+      pauseMs: 5,
+      limitMs: 20_000,
+    });
     expect(said).toContain('413');
     expect(said).toContain('BODY_TOO_LARGE');
   });

@@ -256,7 +256,7 @@ describe('once the time to wait is over', () => {
   });
 
   it('an approval that is not used in time counts no more', async () => {
-    const settings = { ...PREFERENCES, 'limits.approvalWaitMs': 0, 'limits.approvalMs': 1_000 };
+    const settings = { ...PREFERENCES, 'limits.approvalWaitMs': 0, 'limits.approvalMs': 4_000 };
     const { assay, admin } = await open(settings);
     const session = await openSession(assay.url);
     await session.call('plain_counter');

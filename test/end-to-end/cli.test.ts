@@ -14,7 +14,7 @@ const config = writeConfig({
 });
 const run = (...args: readonly string[]) => spawnAssay([...args, '--config', config, '--home', home]);
 
-describe.concurrent('assay tools', () => {
+describe('assay tools', () => {
   it('shows the tools of all servers on stdout, and what failed on stderr', async () => {
     const { code, stdout, stderr } = await run('tools');
     expect(code).toBe(0);

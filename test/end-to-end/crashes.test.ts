@@ -51,7 +51,11 @@ describe('a stdio server that crashes', () => {
       modernAsk(assay.url, 'tools/call', { params: { name: 'crasher_hang', arguments: {} } }),
     ];
     const bystander = session.call('plain_sleep', { ms: 600 });
-    await sleep(300);
+    await until('all three are there', () =>
+      eventLog.read('message').filter((one) => one.detail.includes('"name":"hang"')).length >= 3
+        ? true
+        : undefined,
+    );
     kill(pid, 'SIGKILL');
     for (const answer of await Promise.all(calls)) {
       expect(at(answer, 'error')).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
@@ -129,6 +133,9 @@ describe('a stdio server that ends at its starts', () => {
         crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=9999'], { timeoutMs: 1_500 }),
       },
     });
+    await until('it has failed', async () =>
+      at(serverIn(await assay.health(), 'crasher'), 'state') === 'restarting' ? true : undefined,
+    );
     await sleep(2_500);
     const { readFileSync } = await import('node:fs');
     expect(Number(readFileSync(state, 'utf8'))).toBeLessThanOrEqual(6);

@@ -43,19 +43,19 @@ describe('assay serve that is asked to end', () => {
   it('answers what is under way, of both eras, as JSON and on streams, and only then ends', async () => {
     const { assay, session } = await start();
     const asked = [
-      session.ask('tools/call', wait(1_500)),
-      modernSend(assay.url, 'tools/call', { params: wait(1_500) }).then(messageOf),
+      session.ask('tools/call', wait(4_000)),
+      modernSend(assay.url, 'tools/call', { params: wait(4_000) }).then(messageOf),
     ];
     const streams = await Promise.all([
-      session.stream('tools/call', steps(6)),
-      modernStream(assay.url, 'tools/call', { params: steps(6), meta: { progressToken: 1 } }),
+      session.stream('tools/call', steps(14)),
+      modernStream(assay.url, 'tools/call', { params: steps(14), meta: { progressToken: 1 } }),
     ]);
     await inFlight(assay, 4);
     const stopped = assay.stop();
     expect((await Promise.all(asked)).map(textIn)).toEqual(['waited', 'waited']);
     await Promise.all(streams.map(({ ended }) => ended));
     expect(streams.map((stream) => textIn(stream.messages().at(-1) ?? null))).toEqual(
-      Array(2).fill('"me" took 6 steps'),
+      Array(2).fill('"me" took 14 steps'),
     );
     expect(await stopped).toBe(0);
   });
@@ -177,12 +177,11 @@ describe('assay stdio', () => {
 
   it('takes no new request after SIGTERM', async () => {
     const { pipe, ask } = await open({});
-    await ask(1_500);
+    await ask(5_000);
     kill(pipe.pid, 'SIGTERM');
-    await sleep(300);
-    pipe.send({ jsonrpc: '2.0', id: 'late', method: 'tools/list' });
-    const late = await pipe.next('a refusal', (message) => at(message, 'id') === 'late');
-    expect(codeOf(late)).toBe('SHUTTING_DOWN');
+    await until('a new request is refused', async () =>
+      codeOf(await pipe.ask('tools/list')) === 'SHUTTING_DOWN' ? true : undefined,
+    );
     expect(textIn(await pipe.next('the answer', isAnswer))).toBe('waited');
     expect(await pipe.ended).toBe(0);
   });

@@ -34,7 +34,7 @@ function rulesOf(stdout: string): readonly string[] {
   );
 }
 
-describe.concurrent('assay lint', () => {
+describe('assay lint', () => {
   it('says what is wrong with each tool, what to do, and fails where anything is an error', async () => {
     const { code, stdout } = await lint('made', '--json');
     expect(rulesOf(stdout)).toEqual([

@@ -30,7 +30,7 @@ describe('/metrics after calls of both eras', () => {
     endLater(() => web.close());
     assay = await startGateway({
       servers: {
-        plain: fixture('plain', [], { timeoutMs: 400 }),
+        plain: fixture('plain', [], { timeoutMs: 2_000 }),
         web: { type: 'http', url: web.url },
         dead: { command: 'no-such-command-anywhere' },
         [ODD]: fixture('plain', ['--label=odd']),
@@ -43,7 +43,7 @@ describe('/metrics after calls of both eras', () => {
     await modernCall(assay.url, 'plain_echo');
     await modernCall(assay.url, 'web_echo');
     await session.ask('tools/call', { name: 'plain_refuses', arguments: {} });
-    await session.ask('tools/call', { name: 'plain_sleep', arguments: { ms: 5_000 } });
+    await session.ask('tools/call', { name: 'plain_sleep', arguments: { ms: 20_000 } });
     await session.ask('tools/call', { name: 'no_such_tool', arguments: {} });
     await session.ask('prompts/get', { name: 'plain_greet', arguments: { who: 'you' } });
     await session.ask('no/such/method');

@@ -264,7 +264,7 @@ describe.each(['legacy', 'modern'] as const)('a document that is edited, before 
     expect(await model.tools()).toEqual(OWN_NAMES);
     const before = model.changes();
     api.have({ 'GET /pets': PETS['GET /pets']!, 'GET /pets/{id}': { operationId: 'show_pet' } });
-    await until('the client is told', () => (model.changes() > before ? true : undefined), 3_500);
+    await until('the client is told', () => (model.changes() > before ? true : undefined));
     expect(await model.tools()).toEqual(['list_pets', 'show_pet']);
     expect(await model.call('show_pet', {})).toMatchObject({ isError: true });
   });

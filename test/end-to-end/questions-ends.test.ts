@@ -50,7 +50,7 @@ const notedBy = (eventLog: EventLog, kind: string): Promise<unknown> =>
 describe('a suspended call', () => {
   it('whose client never comes again ends in time, and its server is told', async () => {
     const eventLog = openEventLog();
-    const assay = await started({ s: isolated(eventLog) }, { 'limits.questionMs': 700 });
+    const assay = await started({ s: isolated(eventLog) }, { 'limits.questionMs': 2_000 });
     const before = await openThings(assay);
     askedIn(await modernStep(assay.url, { name: 's_ask', args: ROUNDS }));
     expect(await openThings(assay)).toMatchObject({ suspendedCalls: 1, privateLinks: 1 });
@@ -259,8 +259,7 @@ describe('assay stdio', () => {
       pipe.lines().filter((line) => line.includes('elicitation/create')).length === 2 ? true : undefined,
     );
     pipe.closeStdin();
-    const ended = await Promise.race([pipe.ended, sleep(6_000).then(() => 'still there')]);
-    expect(ended).toBe(0);
+    expect(await pipe.ended).toBe(0);
   });
 
   it.for(['legacy', 'modern'])(
@@ -268,7 +267,7 @@ describe('assay stdio', () => {
     async (era) => {
       const pipe = spawnStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
       pipe.closeStdin();
-      expect(await Promise.race([pipe.ended, sleep(10_000).then(() => 'still there')])).toBe(0);
+      expect(await pipe.ended).toBe(0);
     },
   );
 

@@ -1,7 +1,6 @@
 // `assay rest add | list | remove`, as people and scripts run it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt, namesAt } from '../support/json.ts';
-import { scaledMs } from '../support/slow-machine.ts';
 import { writeConfig } from '../support/paths.ts';
 import { callText, listedTool, openRestWorld, serveApi } from '../support/rest-tools.ts';
 import { newOperator, type Operator } from '../support/toolset-commands.ts';
@@ -162,9 +161,9 @@ it('what assay rest makes and removes beside a running serve is there and gone w
     { env },
   );
   expect([added.code, added.stderr]).toEqual([0, '']);
-  await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: scaledMs(1_000) }).toBeDefined();
+  await expect.poll(() => listedTool(assay.url, 'beside')).toBeDefined();
   expect(await callText(assay, 'beside')).toBe('{"ok":true}');
   expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`);
   expect((await runAssay(['rest', 'remove', 'beside'], { env })).code).toBe(0);
-  await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: scaledMs(1_000) }).toBeUndefined();
+  await expect.poll(() => listedTool(assay.url, 'beside')).toBeUndefined();
 });

@@ -6,7 +6,6 @@ import { sleep, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk, modernBody, modernHeaders } from '../support/modern.ts';
-import { scaledMs } from '../support/slow-machine.ts';
 import {
   callText,
   openRestWorld,
@@ -356,7 +355,7 @@ describe('a call', () => {
     const name = await make({ url: `${api.url}/hang/late`, method: 'GET', timeoutMs: 300 });
     const startMs = performance.now();
     expect(await callText(world.assay, name)).toMatch(/^(?:refused|error): .*300 ms|0\.3 s/);
-    expect(performance.now() - startMs).toBeLessThan(scaledMs(2_000));
+    expect(performance.now() - startMs).toBeLessThan(10_000);
     await until(
       'the connection is closed',
       () => api.left.some(({ target }) => target === '/hang/late') || undefined,

@@ -5,7 +5,7 @@ import { connectClient, OFFICIAL } from '../support/clients.ts';
 import { openLine } from '../support/cutting.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send, type Answer, type Stream } from '../support/http.ts';
-import { at, type Json } from '../support/json.ts';
+import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
 import { fixture } from '../support/paths.ts';
@@ -240,6 +240,11 @@ describe('a stream of a legacy session', () => {
       await session.call('changer_grow');
       await sleep(100);
     }
+    await until('all changes are read', async () =>
+      namesAt(await session.ask('tools/list'), 'result', 'tools').includes('changer_extra_3')
+        ? true
+        : undefined,
+    );
     // The last change is announced a moment later, and is not to come after the client is back.
     await sleep(500);
     const resumed = await session.resume(lastEventId);

@@ -52,7 +52,7 @@ describe('a session that its client ends in the middle', () => {
 describe('a session that nobody uses', () => {
   let assay: Gateway;
   beforeAll(async () => {
-    const settings = { 'limits.sessionIdleMs': 700 };
+    const settings = { 'limits.sessionIdleMs': 1_500 };
     assay = await startGateway({ servers: { c: fixture('cancellable') }, settings: { settings } });
     await assay.settled();
   });
@@ -72,10 +72,10 @@ describe('a session that nobody uses', () => {
       openSession(assay.url),
     ]);
     const stream = await listening.listen();
-    const call = calling.ask('tools/call', { name: 'c_wait', arguments: { ms: 4_000 } });
+    const call = calling.ask('tools/call', { name: 'c_wait', arguments: { ms: 5_000 } });
     const left = await resuming.stream('tools/call', {
       name: 'c_steps',
-      arguments: { steps: 2, intervalMs: 2_000, who: 1 },
+      arguments: { steps: 2, intervalMs: 2_500, who: 1 },
       _meta: { progressToken: 1 },
     });
     const priming = await until('an event', () => left.events[0]);

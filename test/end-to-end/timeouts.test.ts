@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
-import { at, parseJson, type Json } from '../support/json.ts';
+import { at, namesAt, parseJson, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { scaledMs } from '../support/slow-machine.ts';
@@ -16,11 +16,17 @@ describe('the time limit of a server', () => {
       servers: {
         h: fixture('hanger', ['--mode=calls'], { timeoutMs: 400 }),
         c: fixture('cancellable', [], { timeoutMs: 400 }),
+        steady: fixture('cancellable', [], { timeoutMs: 1_500 }),
         patient: fixture('plain', [], { timeoutMs: 5_000 }),
       },
     });
     await assay.settled();
     session = await openSession(assay.url);
+    // The limit is also that of reading their lists, which are read again a second later.
+    await until('all tools are listed', async () => {
+      const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
+      return ['h_never', 'c_wait', 'steady_steps'].every((name) => names.includes(name)) ? true : undefined;
+    });
   });
 
   it('ends a call with an error that names the server and the limit', async () => {
@@ -49,8 +55,8 @@ describe('the time limit of a server', () => {
 
   it('begins anew with each progress', async () => {
     const stream = await session.stream('tools/call', {
-      name: 'c_steps',
-      arguments: { steps: 4, intervalMs: 250, who: 'a' },
+      name: 'steady_steps',
+      arguments: { steps: 4, intervalMs: 500, who: 'a' },
       _meta: { progressToken: 'p' },
     });
     await stream.ended;

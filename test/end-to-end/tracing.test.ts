@@ -18,12 +18,16 @@ const CONTEXT: JsonObject = {
   baggage: 'userId=alice',
 };
 
+/** Without a line that is still being written. */
+function spansIn(file: string): readonly Json[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
+}
+
 describe('with an OpenTelemetry SDK that the user registered', () => {
   const file = join(tempDir(), 'spans.jsonl');
   let assay: Assay;
   let readBefore = 0;
-  const read = (): readonly Json[] =>
-    existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
+  const read = (): readonly Json[] => spansIn(file);
   /** Waits for a number of spans of this test, and gives those that there are then. */
   const spans = (count: number): Promise<readonly Json[]> =>
     until(`${count} spans`, () => {
@@ -157,11 +161,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     });
     await stdio.initialize();
     await stdio.ask('tools/call', { name: 'plain_label', arguments: {}, _meta: CONTEXT });
-    const span = await until('a span', () =>
-      existsSync(spansOfStdio)
-        ? parseJson(readFileSync(spansOfStdio, 'utf8').split('\n')[0] ?? '')
-        : undefined,
-    );
+    const span = await until('a span', () => spansIn(spansOfStdio)[0]);
     expect(at(span, 'parent')).toBe(PARENT);
     expect(at(span, 'attributes', 'network.transport')).toBe('pipe');
   });

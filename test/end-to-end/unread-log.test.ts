@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { cleanEnv } from '../support/assay.ts';
 import { endLater, kill, killLater, sleep, until } from '../support/endings.ts';
-import { at, parseJson, type Json } from '../support/json.ts';
+import { at, listAt, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
@@ -59,6 +59,9 @@ describe('assay stdio whose stderr nobody reads, with a server that fills it', (
   it('goes on answering, and tells what it dropped once somebody reads', async () => {
     const assay = openUnread();
     assay.initialize();
+    await until('its server is there', async () =>
+      listAt(await assay.ask('tools/list'), 'result', 'tools').length > 0 ? true : undefined,
+    );
     // Far more than a pipe and the bound hold together is written in this time.
     for (let time = 0; time < 20; time += 1) {
       expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(12);

@@ -50,7 +50,7 @@ describe('a later start', () => {
 
   it('tells what turns out to have changed, once, and nothing where nothing has', async () => {
     const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
-    tell({ tools: ['two', 'three'], lateMs: 500 });
+    tell({ tools: ['two', 'three'], lateMs: 2_000 });
     const changed = open();
     await changed.initialize();
     expect(await tools(changed)).toEqual(['told_one', 'told_two']);

@@ -100,7 +100,7 @@ describe('a child that ends', () => {
 
   it('in good order may close its stdout first and take its time', async () => {
     const script =
-      "process.stdin.resume().on('end', () => { require('node:fs').closeSync(1); setTimeout(() => process.exit(5), 1000) }); console.log(1)";
+      "process.stdin.resume().on('end', () => { require('node:fs').closeSync(1); setTimeout(() => process.exit(5), 700) }); console.log(1)";
     const child = scripted(script);
     await new Promise<void>((resolve) => {
       child.onOutput(() => resolve());

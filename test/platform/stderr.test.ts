@@ -48,6 +48,17 @@ describe('lines to stderr', () => {
     expect(reader.text.endsWith('dropped 3\nagain\n')).toBe(true);
   });
 
+  it('beyond the bound are told of although lines keep coming faster than they are read', async () => {
+    const { reader, stderr } = openReader();
+    const line = `${'x'.repeat(MAX_WAITING_BYTES / 16 - 1)}\n`;
+    await until('the loss is told', () => {
+      for (let time = 0; time < 4; time += 1) stderr.write(line);
+      reader.room = line.length;
+      return reader.text.includes('dropped') ? true : undefined;
+    });
+    expect(reader.text.split('dropped')[0]?.length).toBeLessThan(2 * MAX_WAITING_BYTES);
+  });
+
   it('are forgotten when the reader has gone', async () => {
     const { reader, stderr } = openReader();
     reader.code = 'EPIPE';

@@ -67,7 +67,7 @@ export function sleep(ms: number): Promise<void> {
 export async function until<T>(
   what: string | (() => string),
   ask: () => T | undefined | Promise<T | undefined>,
-  limitMs = 10_000,
+  limitMs = 30_000,
 ): Promise<T> {
   const waitsMs = scaledMs(limitMs);
   const endMs = Date.now() + waitsMs;

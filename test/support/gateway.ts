@@ -35,7 +35,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   if (!opened.ok) throw new Error(`The gateway did not start: ${sentenceOf(opened.error)}\n${stderr}`);
   const { url, close } = opened.value;
   // Requests that a test left running are not awaited.
-  endLater(() => Promise.race([close(), sleep(3_000)]));
+  endLater(() => Promise.race([close(), sleep(15_000)]));
   const gateway: Gateway = {
     url: `${url}/mcp/all`,
     port: Number(new URL(url).port),

@@ -166,7 +166,7 @@ function streamOf(asked: ClientRequest, response: IncomingMessage): Stream {
     events,
     messages,
     ended,
-    next: (what, fits, limitMs = 5_000) =>
+    next: (what, fits, limitMs = 20_000) =>
       new Promise((resolve, reject) => {
         const waitsMs = scaledMs(limitMs);
         const done = (): void => {

@@ -82,6 +82,7 @@ export async function overHttp(start: Start, era: Era): Promise<Model> {
     ...(env && { env }),
     ...(config && { settings: config }),
   });
+  await assay.settled();
   return { ...(await meet({ url: `http://127.0.0.1:${assay.port}/mcp${path}` }, era)), home };
 }
 
@@ -151,6 +152,15 @@ export async function equip(
   tools: readonly string[],
 ): Promise<void> {
   const refs = tools.map((namespacedName) => ({ namespacedName }));
-  const built = await model.call('build-toolset', { name, tools: refs, autoEquip: true });
-  if (built.isError) throw new Error(built.text);
+  // Over stdio, nothing else tells when a server that takes more than 5 s to start is there.
+  await until(
+    'the toolset is built',
+    async () => {
+      const built = await model.call('build-toolset', { name, tools: refs, autoEquip: true });
+      if (!built.isError) return true;
+      if (at(built.data, 'error', 'code') !== 'REF_UNKNOWN') throw new Error(built.text);
+      return undefined;
+    },
+    60_000,
+  );
 }

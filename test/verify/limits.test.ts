@@ -57,7 +57,7 @@ async function reasons({ verified }: Pick<ReturnType<typeof start>, 'verified'>)
 
 describe.concurrent('a verification', () => {
   it('a call that takes too long ends alone, a tool that must not be called is not, and progress is told', async () => {
-    const run = start({ callMs: 200 });
+    const run = start({ callMs: 3_000 });
     expect(await reasons(run)).toEqual({
       answers: 'mechanism_missing',
       hangs: 'no_successful_call',

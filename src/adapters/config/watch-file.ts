@@ -15,6 +15,8 @@ const LOOK_INTERVAL_MS = 2_000;
 /** Polling interval in ms, if the system cannot report changes. */
 const POLL_MS = 1_000;
 
+const OPTIONS = { depth: 0, ignoreInitial: true, followSymlinks: false, interval: POLL_MS };
+
 /**
  * Calls `onChange` each time the file may have changed, debounced by QUIET_MS. Watches the folder, since most editors
  * save by replacing the file, and for a link also the folder of its target.
@@ -23,16 +25,9 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   const { watch } = await import('chokidar');
   let timer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;
+  let isClosed = false;
   const begin = (usePolling: boolean): FSWatcher => {
-    const begun = watch([], {
-      depth: 0,
-      // The store may be in the same folder, and is written to all the time.
-      ignored: (found) => !folders.has(found) && !isOfInterest(found),
-      ignoreInitial: true,
-      followSymlinks: false,
-      usePolling,
-      interval: POLL_MS,
-    });
+    const begun = watch([], { ...OPTIONS, usePolling, ignored });
     begun.on('all', () => {
       clearTimeout(timer);
       timer = setTimeout(() => void look(), QUIET_MS);
@@ -51,15 +46,19 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   // Mounted configs are swapped through a sibling link whose name starts with two dots.
   const isOfInterest = (found: string): boolean =>
     names.has(basename(found)) || basename(found).startsWith('..');
+  // The store may be in the same folder, and is written to all the time.
+  const ignored = (found: string): boolean => !folders.has(found) && !isOfInterest(found);
   const follow = async (): Promise<void> => {
     const [folder, target] = await Promise.all([realPath(dirname(path)), realPath(path)]);
+    // Adding to a closed watcher would open it again.
+    if (isClosed) return;
     for (const name of [path, target]) names.add(basename(name));
     for (const watched of [folder, dirname(target)]) folders.add(watched);
     watcher?.add([...folders]);
   };
   const look = async (): Promise<void> => {
     await follow();
-    onChange();
+    if (!isClosed) onChange();
   };
   watcher = begin(false);
   await follow();
@@ -73,6 +72,7 @@ export async function watchFile(path: string, onChange: () => void): Promise<Fil
   const comparing = setInterval(() => void compare(), LOOK_INTERVAL_MS).unref();
   return {
     close: async () => {
+      isClosed = true;
       clearTimeout(timer);
       clearInterval(comparing);
       await watcher?.close();

@@ -106,15 +106,16 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
 }
 
 /**
- * Moves the write-ahead log into the database, so that closing has nothing left to do. If another process or the disk
- * prevents that, the log stays.
+ * Moves the write-ahead log into the database, so that closing has nothing left to do. False if another process or the
+ * disk prevents that; the log stays then.
  */
-export function emptyLog({ database }: OpenSqlite): void {
+export function emptyLog({ database }: OpenSqlite): boolean {
   try {
     database.pragma('busy_timeout = 0');
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    return (database.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) as number) === 0; // 1 if busy
   } catch (error) {
     if (refusalOf(error) === undefined) throw error;
+    return false;
   } finally {
     database.pragma(`busy_timeout = ${LOCK_MS}`);
   }

@@ -138,7 +138,8 @@ export class SqliteThread {
   #look(thread: Thread, given: Given<keyof SqliteCalls>): void {
     if (given.ok) return;
     const refusal = given.error;
-    if (refusal.code !== 'STORE_MOVED') return;
+    // A thread that was replaced says nothing about the files that the new one has open.
+    if (refusal.code !== 'STORE_MOVED' || (this.#thread !== undefined && this.#thread !== thread)) return;
     this.#takeMoved(refusal);
     if (refusal.what !== 'log' || this.#thread !== thread) return;
     // Closing moves the lost log's content into the database; the next call opens it with a new log.

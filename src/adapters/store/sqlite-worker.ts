@@ -78,7 +78,8 @@ async function openCalls(
       const moved = files.fault();
       // A moved file stays open: it is still readable, and it is the only complete copy.
       if (moved !== undefined) return err(moved);
-      emptyLog(opened.value);
+      // A commit that another process is writing is in the mark before it can be seen.
+      if (!emptyLog(opened.value)) return ok(undefined);
       const mark = await markFiles(home, freshMs);
       if (mark.isFresh || !(await changes.catchUp())) return ok(undefined);
       close();

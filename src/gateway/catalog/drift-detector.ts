@@ -48,7 +48,7 @@ const RETRY_MS = 10_000;
 /** Maximum number of definitions per server that a process accepts, so invented names cannot fill the store. */
 const MAX_ACCEPTED = 20_000;
 /** Maximum time in ms to wait for a server that keeps changing, or for a store that fails. */
-const SETTLED_LIMIT_MS = 5_000;
+const SETTLED_LIMIT_MS = 20_000;
 
 /** Compares what servers list with what was accepted, and stores the differences. */
 export class DriftDetector {
@@ -95,7 +95,7 @@ export class DriftDetector {
     return count;
   }
 
-  /** Resolves when everything read from a server is compared and stored, after 5 s at the latest. */
+  /** Resolves when everything read from a server is compared and stored, after 20 s at the latest. */
   async settled(spec: ServerSpec): Promise<void> {
     const unsettled = this.#unsettled.get(idsOf(spec).serverId);
     await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);

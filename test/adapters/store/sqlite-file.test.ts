@@ -214,13 +214,14 @@ describe.concurrent('a lock that another process holds', () => {
   it('of more than 5 s is a refusal, after which the store goes on', async () => {
     const place = newPlace();
     const store = await openAt(place);
-    const other = startProcess(place, 'lock', '8000');
+    const other = startProcess(place, 'lock', '60000');
     await until('it is locked', () => other.lines()[0]);
     expect(await saveSetting(store, 'a', 1)).toEqual({
       ok: false,
       error: { code: 'STORE_UNAVAILABLE', reason: 'another process holds a lock on it' },
     });
     expect(valueOf(await store.settings())).toEqual(new Map());
+    other.child.kill('SIGKILL');
     await other.ended;
     valueOf(await saveSetting(store, 'a', 2));
     expect(valueOf(await store.settings())).toEqual(new Map([['a', 2]]));

@@ -260,9 +260,11 @@ describe('what a module prints', () => {
   });
 
   it('too much of is left out', async () => {
-    const before = printing.logged.length;
+    const [before, startMs] = [printing.logged.length, performance.now()];
     expect(await printing.say('flood')).toBe('flooded');
     expect(await printing.say('deluge')).toBe('deluged');
-    expect(printing.logged.length - before).toBeLessThan(2_000);
+    // A hundred a second, and as many at once.
+    const seconds = (performance.now() - startMs) / 1_000;
+    expect(printing.logged.length - before).toBeLessThan(110 * (seconds + 2));
   });
 });

@@ -9,7 +9,9 @@ const TOOLS = {
   logs: '(_, ctx) => { for (let i = 0; i < 5_000; i++) ctx.log("info", i); return "told"; }',
   asks: '(_, ctx) => Promise.all(Array.from({ length: 100 }, (_, i) => ctx.ask({ message: String(i), schema: { type: "object" } }).then(() => "asked", (error) => error.message)))',
   late: `async (_, ctx) => {
-    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    const isAborted = new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    ctx.progress(1);
+    await isAborted;
     globalThis.late = await ctx.ask({ message: 'late', schema: { type: 'object' } }).catch((error) => error.message);
   }`,
   heard: '() => globalThis.late ?? "nothing"',
@@ -61,8 +63,9 @@ describe('a call', () => {
   it('that nobody waits for any more is answered at once when it asks', async () => {
     const module = open();
     expect(await module.say('heard')).toBe('nothing');
-    const signal = AbortSignal.timeout(50);
-    await expect(module.call('late', {}, { signal })).rejects.toThrow();
+    const ending = new AbortController();
+    const call = { signal: ending.signal, progress: () => ending.abort() };
+    await expect(module.call('late', {}, call)).rejects.toThrow();
     await expect.poll(() => module.say('heard'), { timeout: 10_000 }).toBe('Cannot ask: the call has ended.');
   });
 });

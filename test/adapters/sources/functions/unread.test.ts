@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../support/endings.ts';
 import { moduleOf, openedModule, type OpenedModule } from '../../../support/function-modules.ts';
@@ -8,10 +9,13 @@ const BUSY =
 
 const open = (): OpenedModule =>
   openedModule(
-    moduleOf({
-      block: '({ ms }) => { const end = Date.now() + ms; while (Date.now() < end); return "free"; }',
-      size: '({ text }) => String(text.length)',
-    }),
+    moduleOf(
+      {
+        block: '({ file }) => { while (!fs.existsSync(file)); return "free"; }',
+        size: '({ text }) => String(text.length)',
+      },
+      `import fs from 'node:fs';`,
+    ),
   );
 
 describe('a module that does not read what it is sent', () => {
@@ -20,7 +24,7 @@ describe('a module that does not read what it is sent', () => {
     await module.say('size', { text: '' });
     let drains = 0;
     module.source.onDrain?.(() => (drains += 1));
-    const blocked = module.say('block', { ms: 2_500 });
+    const blocked = module.say('block', { file: join(module.folder, 'go') });
     await sleep(100);
     const large = module.say('size', { text: 'x'.repeat(3 * MiB) });
     await sleep(100);
@@ -30,6 +34,7 @@ describe('a module that does not read what it is sent', () => {
     expect(module.source.untakenBytes).toBe(0);
     expect(drains).toBe(1);
     expect(await module.say('size', { text: 'more' })).toBe(BUSY);
+    module.write('go', '');
     expect(await blocked).toBe('free');
     expect(await large).toBe(String(3 * MiB));
     expect(await module.say('size', { text: 'more' })).toBe('4');

@@ -193,7 +193,7 @@ describe('a document that is a file', () => {
     expect((await toolsOf(source)).tools).toBe(tools);
     await new Promise((resolve) => setTimeout(resolve, 200));
     writeFileSync(join(folder, 'api', 'parts', 'a.json'), '{"type":"integer"}');
-    await until('it is told', () => changes > 0);
+    await until('it is told', () => (changes > 0 ? true : undefined));
     const changed = await toolsOf(source);
     expect(changed.tools[0]?.definition.inputSchema['properties']).toEqual({ a: { type: 'integer' } });
     end();
@@ -210,7 +210,7 @@ describe('a document that is a file', () => {
     const ends = [source.onChange(listener), source.onChange(listener)];
     await until('both are told', () => {
       change();
-      return changes >= 2;
+      return changes >= 2 ? true : undefined;
     });
     for (const end of ends) end();
     const before = changes;
@@ -218,7 +218,7 @@ describe('a document that is a file', () => {
     const end = source.onChange(() => (isTold = true));
     await until('another one is told', () => {
       change();
-      return isTold;
+      return isTold ? true : undefined;
     });
     end();
     expect([before % 2, changes - before]).toEqual([0, 0]);
