@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
 
-/** What a test says that waited in vain: our own waits, and vitest's. */
-const LATE = /[Nn]ot .*within \d+ ms|timed out in \d+ms/s;
+/** What a test says that waited in vain: our own waits, vitest's, and those of the browser. */
+const LATE = /[Nn]ot .*within \d+ ms|timed out in \d+ms|Timeout \d+ms exceeded/s;
 
 // The processes of the tests, and those that they start, compile a file once.
 process.env['NODE_COMPILE_CACHE'] ??= join(

@@ -11,7 +11,6 @@ import { at, listAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
-import { scaledMs } from '../support/slow-machine.ts';
 
 /** No peer holds up the others for longer, in ms of CPU time. */
 const BOUND_MS = 250;
@@ -32,77 +31,73 @@ function shapesAt(place: number): readonly (readonly [index: number, shape: stri
   return [...SHAPES.entries()].filter(([at]) => IS_LONG || (at + place) % 3 === 0);
 }
 
-it(
-  'holds nobody up for long, whatever servers and clients send',
-  async () => {
-    const file = join(tempDir(), 'longest');
-    const servers = Object.fromEntries(
-      PLACES.flatMap((place, index) =>
-        shapesAt(index).map(([of, shape]) => [
-          `s${index}${of}`,
-          fixture('shaper', [
-            `--at=${place}`,
-            `--shape=${shape}`,
-            `--bytes=${place === 'initialize' ? HANDSHAKE_BYTES : BYTES}`,
-          ]),
+it('holds nobody up for long, whatever servers and clients send', async () => {
+  const file = join(tempDir(), 'longest');
+  const servers = Object.fromEntries(
+    PLACES.flatMap((place, index) =>
+      shapesAt(index).map(([of, shape]) => [
+        `s${index}${of}`,
+        fixture('shaper', [
+          `--at=${place}`,
+          `--shape=${shape}`,
+          `--bytes=${place === 'initialize' ? HANDSHAKE_BYTES : BYTES}`,
         ]),
-      ),
-    );
-    const assay = await startAssay({
-      servers,
-      env: {
-        NODE_OPTIONS: `--import ${pathToFileURL(join(ROOT, 'test', 'support', 'turn-probe.ts')).href}`,
-        TURN_PROBE: file,
-      },
+      ]),
+    ),
+  );
+  const assay = await startAssay({
+    servers,
+    env: {
+      NODE_OPTIONS: `--import ${pathToFileURL(join(ROOT, 'test', 'support', 'turn-probe.ts')).href}`,
+      TURN_PROBE: file,
+    },
+  });
+  const longestMs = async (): Promise<number> => {
+    rmSync(file, { force: true });
+    process.kill(assay.pid, 'SIGUSR2');
+    return until('the probe writes', () => {
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      return text === '' ? undefined : Number(text);
     });
-    const longestMs = async (): Promise<number> => {
-      rmSync(file, { force: true });
-      process.kill(assay.pid, 'SIGUSR2');
-      return until('the probe writes', () => {
-        const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-        return text === '' ? undefined : Number(text);
-      });
-    };
-    const check = async (what: readonly string[]): Promise<void> => {
-      const ms = await longestMs();
-      expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
-    };
-    await longestMs(); // loading the program counts for nobody
-    const health = await assay.settled();
-    const refused = listAt(health, 'servers').find((server) => at(server, 'name') === 's00');
-    expect(textAt(refused ?? null, 'cause')).toBe(
-      'its answer to "initialize" is too large: at most 32 MiB and 200,000 values are read',
-    );
-    await check(['server', 'all handshakes']);
-    const session = await openSession(assay.url, { capabilities: { elicitation: {} } });
-    for (const [index, place] of PLACES.entries())
-      for (const [of, shape] of shapesAt(index)) {
-        await session.ask('tools/call', { name: `s${index}${of}_shape`, arguments: {} });
-        await check(['server', place, shape]);
-      }
-    for (const [of, shape] of SHAPES.entries()) {
-      const [open, unit, close] = FILLINGS[shape] ?? ['', '', ''];
-      const places = [
-        ['arguments', '{"name":"s30_shape","arguments":{"x":', '}}'],
-        [
-          'capabilities',
-          `{"name":"s30_shape","arguments":{},"_meta":{"${META}clientCapabilities":`,
-          `,"${META}protocolVersion":"${MODERN}"}}`,
-        ],
-        ['inputResponses', '{"name":"s30_shape","requestState":"x","inputResponses":{"x":', '}}'],
-      ] as const;
-      for (const [place, before, after] of IS_LONG ? places : [places[of % places.length]!]) {
-        const body = filled(BYTES, {
-          before: `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${before}${open}`,
-          unit,
-          after: `${close}${after}}`,
-        }).toString();
-        if (place === 'capabilities')
-          await send(assay.url, { headers: modernHeaders('tools/call', { name: 's30_shape' }), body });
-        else await session.post(body);
-        await check(['client', place, shape]);
-      }
+  };
+  const check = async (what: readonly string[]): Promise<void> => {
+    const ms = await longestMs();
+    expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
+  };
+  await longestMs(); // loading the program counts for nobody
+  const health = await assay.settled();
+  const refused = listAt(health, 'servers').find((server) => at(server, 'name') === 's00');
+  expect(textAt(refused ?? null, 'cause')).toBe(
+    'its answer to "initialize" is too large: at most 32 MiB and 200,000 values are read',
+  );
+  await check(['server', 'all handshakes']);
+  const session = await openSession(assay.url, { capabilities: { elicitation: {} } });
+  for (const [index, place] of PLACES.entries())
+    for (const [of, shape] of shapesAt(index)) {
+      await session.ask('tools/call', { name: `s${index}${of}_shape`, arguments: {} });
+      await check(['server', place, shape]);
     }
-  },
-  scaledMs(240_000),
-);
+  for (const [of, shape] of SHAPES.entries()) {
+    const [open, unit, close] = FILLINGS[shape] ?? ['', '', ''];
+    const places = [
+      ['arguments', '{"name":"s30_shape","arguments":{"x":', '}}'],
+      [
+        'capabilities',
+        `{"name":"s30_shape","arguments":{},"_meta":{"${META}clientCapabilities":`,
+        `,"${META}protocolVersion":"${MODERN}"}}`,
+      ],
+      ['inputResponses', '{"name":"s30_shape","requestState":"x","inputResponses":{"x":', '}}'],
+    ] as const;
+    for (const [place, before, after] of IS_LONG ? places : [places[of % places.length]!]) {
+      const body = filled(BYTES, {
+        before: `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${before}${open}`,
+        unit,
+        after: `${close}${after}}`,
+      }).toString();
+      if (place === 'capabilities')
+        await send(assay.url, { headers: modernHeaders('tools/call', { name: 's30_shape' }), body });
+      else await session.post(body);
+      await check(['client', place, shape]);
+    }
+  }
+});

@@ -95,10 +95,10 @@ async function contradictions(
   if (!verified.ok) throw new Error(JSON.stringify(verified.error));
   // Otherwise a tool that cannot be called would pass for honest.
   expect(verified.value.tools.filter(({ coverage }) => coverage.successfulCalls === 0)).toEqual([]);
-  return contradictionsOf(verified.value)
-    .filter(({ accepted }) => accepted === undefined)
-    .map(({ tool, hint }) => `${tool.name}.${hint}`)
-    .toSorted();
+  const found = contradictionsOf(verified.value).filter(({ accepted }) => accepted === undefined);
+  const unexpected = found.filter(({ tool, hint }) => !flips.includes(`${tool.name}.${hint}`));
+  if (unexpected.length > 0) console.error(JSON.stringify(unexpected.map(({ evidence }) => evidence)));
+  return found.map(({ tool, hint }) => `${tool.name}.${hint}`).toSorted();
 }
 
 describe.each([

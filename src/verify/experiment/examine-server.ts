@@ -44,9 +44,10 @@ export interface Examined {
 
 /** A first start may compile, migrate or wait for a slow machine. */
 const START_LIMIT_MS = 30_000;
-/** A start is over after this many ms without activity. */
+/** A start is over after as many ms without activity as it took to the first list, within these limits. */
 const QUIET_MS = 1_500;
-const MAX_SETTLE_MS = 10_000;
+const MAX_QUIET_MS = 5_000;
+const MAX_SETTLE_MS = 15_000;
 const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
 const MAX_LIST_CALLS = 10;
@@ -62,12 +63,15 @@ export function openWorld({
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, WorldFault>> {
+  const openedAtMs = performance.now();
   const opened = await openWorld(setting);
   if (!opened.ok) return opened;
+  // On a slow machine, what follows takes longer as well.
+  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, performance.now() - openedAtMs));
   const world = opened.value;
   try {
     const { tools } = world;
-    const { starting, startMs } = await settled(world, setting);
+    const { starting, startMs } = await settled(world, quietMs, setting);
     await pause(IDLE_MS);
     const idle = await world.observe();
     const { mechanisms, missing } = world.sandbox;
@@ -90,11 +94,12 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
 /** Watches the start until it is over. A server that is always busy counts as having none. */
 async function settled(
   world: World,
+  quietMs: number,
   { seedPath, signal }: Setting,
 ): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
   const starting = [await world.observe()];
   let startMs = 0;
-  for (let passedMs = 0; passedMs < startMs + QUIET_MS && !signal.aborted;) {
+  for (let passedMs = 0; passedMs < startMs + quietMs && !signal.aborted;) {
     await pause(SETTLE_STEP_MS);
     passedMs += SETTLE_STEP_MS;
     const observation = await world.observe();

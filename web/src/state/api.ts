@@ -71,7 +71,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-/** A write whose ETag is no longer that of the representation. */
+/** Status of a write that was refused because the ETag it was sent with is outdated. */
 const CHANGED_MEANWHILE = 412;
 
 async function problemIn(response: Response): Promise<Problem> {
