@@ -23,6 +23,7 @@ function scripted({ idle = [], called }: Script): CalledWorld {
   let seen: Partial<Observation> = {};
   return {
     hasEnded: false,
+    openMs: 0,
     call: () => {
       // What has not yet happened does now, and a file shows one change.
       const changes = [...waiting.splice(0), calls.shift() ?? {}].flatMap((one) => one.changes ?? []);

@@ -63,15 +63,12 @@ export function openWorld({
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, WorldFault>> {
-  const openedAtMs = performance.now();
   const opened = await openWorld(setting);
   if (!opened.ok) return opened;
-  // On a slow machine, what follows takes longer as well.
-  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, performance.now() - openedAtMs));
   const world = opened.value;
   try {
     const { tools } = world;
-    const { starting, startMs } = await settled(world, quietMs, setting);
+    const { starting, startMs } = await settled(world, setting);
     await pause(IDLE_MS);
     const idle = await world.observe();
     const { mechanisms, missing } = world.sandbox;
@@ -94,9 +91,9 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
 /** Watches the start until it is over. A server that is always busy counts as having none. */
 async function settled(
   world: World,
-  quietMs: number,
   { seedPath, signal }: Setting,
 ): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
+  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, world.openMs));
   const starting = [await world.observe()];
   let startMs = 0;
   for (let passedMs = 0; passedMs < startMs + quietMs && !signal.aborted;) {

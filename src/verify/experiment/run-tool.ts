@@ -38,7 +38,7 @@ export interface ToolRun {
 }
 
 /** The part of a world that a run needs. */
-export type CalledWorld = Pick<World, 'call' | 'observe' | 'hasEnded' | 'close'>;
+export type CalledWorld = Pick<World, 'call' | 'observe' | 'hasEnded' | 'openMs' | 'close'>;
 
 export interface ToolTrials {
   readonly trials: readonly Trial[];
@@ -54,7 +54,6 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
   let world: CalledWorld | undefined;
   let isFresh = true;
-  let openMs = 0;
   let pending = new Set(run.startTargets);
   const isStopped = (): boolean => run.signal.aborted;
   try {
@@ -63,22 +62,14 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
       if (world === undefined || world.hasEnded) {
         await world?.close();
         world = undefined;
-        const openedAtMs = performance.now();
         const opened = await run.openWorld();
-        openMs = performance.now() - openedAtMs;
         if (!opened.ok) return { trials, stopped: isStopped() ? 'time_limit' : 'server_failed' };
         world = opened.value;
         isFresh = true;
         pending = new Set(run.startTargets);
       }
       const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
-      const trial = await runTrial(world, set, {
-        ...run,
-        pace,
-        openMs,
-        pending,
-        isLast: set === run.sets.at(-1),
-      });
+      const trial = await runTrial(world, set, { ...run, pace, pending, isLast: set === run.sets.at(-1) });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
       const isDoubtful = !isStopped() && (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run));
       trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
@@ -109,22 +100,18 @@ function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boole
 
 /** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
 async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
-  const openedAtMs = performance.now();
   const opened = await run.openWorld();
-  const openMs = performance.now() - openedAtMs;
   if (!opened.ok) return former;
   try {
     const pace = { ...run.pace, startMs: 2 * run.pace.startMs, settleMs: run.pace.lateMs };
     const pending = new Set(run.startTargets);
-    return await runTrial(opened.value, set, { ...run, pace, openMs, pending, isLast: true });
+    return await runTrial(opened.value, set, { ...run, pace, pending, isLast: true });
   } finally {
     await opened.value.close();
   }
 }
 
 interface TrialRun extends ToolRun {
-  /** How long the server took to its first list. */
-  readonly openMs: number;
   /** What the start of this process is still expected to change. Updated with each observation. */
   readonly pending: Set<string>;
   /** Whether nothing follows in this sandbox, so that late effects are waited for. */
@@ -135,7 +122,7 @@ async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Pr
   const { tool, pace, isLast, signal } = run;
   const { args, origin, shape } = set;
   const observe = (): Promise<Observation> => observed(world, run);
-  const control = await controlWindow(observe, run);
+  const control = await controlWindow(observe, world.openMs, run);
   const pending = new Set(run.pending);
   const calls: TrialCall[] = [];
   for (let number = 1; number <= pace.repeats; number += 1) {
@@ -162,7 +149,8 @@ const MAX_DELAY_FACTOR = 3;
 /** Observes effects without a call. Waits until the server has finished starting. */
 async function controlWindow(
   observe: () => Promise<Observation>,
-  { pace: { controlMs, startMs }, openMs, seed, pending, signal }: TrialRun,
+  openMs: number,
+  { pace: { controlMs, startMs }, seed, pending, signal }: TrialRun,
 ): Promise<Observation> {
   await observe();
   const delayMs = Math.max(MIN_DELAY_MS, MAX_DELAY_FACTOR * openMs);

@@ -49,6 +49,7 @@ interface WorldParts {
   readonly client: Client;
   readonly transport: ChildTransport;
   readonly tools: readonly ListedTool[];
+  readonly openMs: number;
 }
 
 /** A server in its own sandbox, and a connected client that has listed its tools. */
@@ -57,12 +58,15 @@ export class World {
   readonly #client: Client;
   readonly #transport: ChildTransport;
   readonly tools: readonly ListedTool[];
+  /** How long the server took to its first list. On a slow machine, the rest of its start takes longer as well. */
+  readonly openMs: number;
 
-  private constructor({ sandbox, client, transport, tools }: WorldParts) {
+  private constructor({ sandbox, client, transport, tools, openMs }: WorldParts) {
     this.#sandbox = sandbox;
     this.#client = client;
     this.#transport = transport;
     this.tools = tools;
+    this.openMs = openMs;
   }
 
   /** Starts the server in a new sandbox. SERVER_FAILED, SANDBOX_UNAVAILABLE */
@@ -80,6 +84,7 @@ export class World {
       if (signal.aborted) break;
       const opened = await openSandbox(options);
       if (!opened.ok) return err({ code: 'SANDBOX_UNAVAILABLE', missing: opened.error });
+      const startedAtMs = performance.now();
       const transport = new ChildTransport(opened.value.launch(server));
       const client = new Client(
         { name: 'assay-verify', version: '1' },
@@ -88,7 +93,8 @@ export class World {
       try {
         await client.connect(transport, limits);
         const tools = await listTools(client, transport, limits);
-        return ok(new World({ sandbox: opened.value, client, transport, tools }));
+        const openMs = performance.now() - startedAtMs;
+        return ok(new World({ sandbox: opened.value, client, transport, tools, openMs }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         message ??= errorLineOf(transport.stderr.split('\n')) ?? reason;
