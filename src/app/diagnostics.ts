@@ -175,8 +175,8 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
   const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: collector, limits, calls };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
-  const heardOf = (server: string): CollectedLogs => collector.of(server);
-  const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
+  const logsOf = (server: string): CollectedLogs => collector.of(server);
+  const servers = await examineServers({ catalog, connectAgain, logsOf, mask, onNews, signal });
   await sources.close();
   const tools = catalog.all.listing('tools').entries.length;
   return [
@@ -212,23 +212,23 @@ const DEAF: Log = {
   error: () => undefined,
 };
 
-const MAX_HEARD = 50;
+const MAX_COLLECTED = 50;
 
 /** Collects log lines per server. */
 class LogCollector implements Log {
-  readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: ServerWarning[] }>();
+  readonly #collected = new Map<string, { readonly stderr: string[]; readonly warnings: ServerWarning[] }>();
 
   of(server: string): { readonly stderr: string[]; readonly warnings: ServerWarning[] } {
-    const heard = this.#heard.get(server) ?? { stderr: [], warnings: [] };
-    this.#heard.set(server, heard);
-    return heard;
+    const collected = this.#collected.get(server) ?? { stderr: [], warnings: [] };
+    this.#collected.set(server, collected);
+    return collected;
   }
 
   debug(_: string, { server, stream, text }: Readonly<Record<string, unknown>> = {}): void {
     if (stream !== 'stderr' || typeof server !== 'string' || typeof text !== 'string') return;
     const { stderr } = this.of(server);
     stderr.push(text);
-    if (stderr.length > MAX_HEARD) stderr.shift();
+    if (stderr.length > MAX_COLLECTED) stderr.shift();
   }
 
   info(): void {
@@ -241,7 +241,7 @@ class LogCollector implements Log {
     if (typeof server !== 'string' || causeCode !== undefined) return;
     const { warnings } = this.of(server);
     const text = typeof cause === 'string' ? `${message} (${cause})` : message;
-    if (warnings.length >= MAX_HEARD || warnings.some((warning) => warning.text === text)) return;
+    if (warnings.length >= MAX_COLLECTED || warnings.some((warning) => warning.text === text)) return;
     warnings.push({ code: typeof code === 'string' ? code : undefined, text });
   }
 

@@ -101,7 +101,7 @@ function checkLocation({ path, is, isWritable }: HomeFacts): Finding {
 function checkMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
   if (unsafe !== undefined) {
     const { at, reason, command } = unsafe;
-    const message = `Others could change the home, and with it what Assay runs: of ${at} ${reason}. No command starts with it.`;
+    const message = `Others could change the home, and with it what Assay runs: ${at} ${reason}. Assay refuses to start until this is fixed.`;
     return [{ check: 'disk', level: 'problem', about: path, message, remedy: `Run \`${command}\`.` }];
   }
   if (is !== 'folder' || mode === undefined || (mode & OTHERS) === 0) return [];
@@ -110,7 +110,7 @@ function checkMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
       check: 'disk',
       level: 'warning',
       about: path,
-      message: `Other users of this machine have rights to the home (mode ${(mode & 0o777).toString(8)}), where what is known of your servers lies.`,
+      message: `Other users of this machine can access the home (mode ${(mode & 0o777).toString(8)}), which holds what Assay knows about your servers.`,
       remedy: `Run \`chmod 700 ${path}\`.`,
     },
   ];
@@ -126,11 +126,11 @@ function checkExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Findi
         check: 'disk',
         level: 'warning',
         about: path,
-        message: `It holds secrets, and other users of this machine have rights to it (mode ${octal}). The next start takes these away.`,
+        message: `It holds secrets, and other users of this machine can access it (mode ${octal}). The next start removes their access.`,
         remedy: `Run \`chmod 600 ${path}\`, and replace the secrets if somebody may have read them.`,
       };
     const { at, reason, command } = unsafe;
-    const message = `It holds secrets, and others could change it: of ${at} ${reason}. No command starts with it.`;
+    const message = `It holds secrets, and others could change it: ${at} ${reason}. Assay refuses to start until this is fixed.`;
     return { check: 'disk', level: 'problem', about: path, message, remedy: `Run \`${command}\`.` };
   });
 }

@@ -5,7 +5,7 @@ import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 
 /** Hints that a tool declares. Undefined if not declared. */
-export interface DeclaredHints {
+export interface ToolHintFacts {
   readonly tool: string;
   readonly readOnly: boolean | undefined;
   readonly destructive: boolean | undefined;
@@ -38,7 +38,7 @@ export interface ServerFacts {
         readonly era: string;
         readonly revision: string;
         readonly readyAfterMs: number;
-        readonly tools: readonly DeclaredHints[];
+        readonly tools: readonly ToolHintFacts[];
         /** Why some of its lists could not be read. */
         readonly listFaults: readonly Cause[];
         /** Undefined if not tried: a modern server is offered nothing in a handshake. */

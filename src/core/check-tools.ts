@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 import { severityOf, type ProsePolicy } from './hints/drift.ts';
 import { HINTS, isCautious } from './hints/hint.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
-import type { DeclaredHints, ServerFacts } from './check-servers.ts';
+import type { ToolHintFacts, ServerFacts } from './check-servers.ts';
 
 const ALL = 'all servers';
 
@@ -17,7 +17,7 @@ export function checkHints(servers: readonly ServerFacts[]): readonly Finding[] 
   return [{ check: 'hints', level: 'ok', about: ALL, message: 'Every tool declares what it does.' }];
 }
 
-function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Finding[] {
+function hintNotes(name: string, tools: readonly ToolHintFacts[]): readonly Finding[] {
   const silent = tools.filter(({ readOnly }) => readOnly === undefined);
   // destructiveHint has no meaning for read-only tools.
   const vague = tools.filter(({ readOnly, destructive }) => readOnly === false && destructive === undefined);
@@ -39,7 +39,7 @@ function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Find
   ];
 }
 
-function lacking(tools: readonly DeclaredHints[], all: number, hint: string): string | undefined {
+function lacking(tools: readonly ToolHintFacts[], all: number, hint: string): string | undefined {
   if (tools.length === 0) return undefined;
   const verb = tools.length === 1 ? 'declares' : 'declare';
   return `${tools.length} of ${all} ${all === 1 ? 'tool' : 'tools'} ${verb} no ${hint} (${some(tools.map(({ tool }) => tool))})`;
@@ -52,8 +52,8 @@ function some(names: readonly string[]): string {
 }
 
 /** Reports definitions that changed since they were accepted, as last seen by `serve`. */
-export function checkDrift(words: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
-  const drifted = words.flatMap(({ server, name, drift, overrides, volatility }) => {
+export function checkDrift(records: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
+  const drifted = records.flatMap(({ server, name, drift, overrides, volatility }) => {
     const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
     const isExpected = severity === 'review' && volatility?.isAccepted === true;
     if (drift === undefined || severity === 'harmless' || isExpected) return [];

@@ -54,15 +54,15 @@ export function listRetryMs(failures: number): number {
 export const INITIAL_STATE: ServerState = { state: 'starting' };
 
 /** The state after an event. A stopped server stays stopped. */
-export function nextState(life: ServerState, event: ServerEvent): ServerState {
-  if (life.state === 'stopped') return life;
+export function nextState(current: ServerState, event: ServerEvent): ServerState {
+  if (current.state === 'stopped') return current;
   switch (event.kind) {
     case 'ready': {
-      const { failures, cause } = life.state === 'starting' ? FRESH : life;
+      const { failures, cause } = current.state === 'starting' ? FRESH : current;
       return { state: 'up', sinceMs: event.nowMs, failures, cause };
     }
     case 'ended':
-      return down(life, event);
+      return down(current, event);
     case 'stopped':
       return { state: 'stopped', cause: event.cause };
   }
@@ -74,14 +74,14 @@ const FRESH: { readonly failures: number; readonly cause: Cause | undefined } = 
 };
 
 function down(
-  life: Exclude<ServerState, { state: 'stopped' }>,
+  current: Exclude<ServerState, { state: 'stopped' }>,
   event: Extract<ServerEvent, { kind: 'ended' }>,
 ): DownState {
   const { cause, nowMs, chance } = event;
-  const hasRecovered = life.state === 'up' && nowMs - life.sinceMs > STABLE_AFTER_MS;
-  const before = life.state === 'starting' || hasRecovered ? FRESH : life;
+  const hasRecovered = current.state === 'up' && nowMs - current.sinceMs > STABLE_AFTER_MS;
+  const before = current.state === 'starting' || hasRecovered ? FRESH : current;
   const failures = before.failures + 1;
-  const wasReady = life.state === 'up' || (life.state !== 'starting' && life.wasReady);
+  const wasReady = current.state === 'up' || (current.state !== 'starting' && current.wasReady);
   const state = stateAfter(cause, failures);
   const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : BACKOFF_MS;
   return {
@@ -107,7 +107,7 @@ function stateAfter(cause: Cause, failures: number): DownState['state'] {
 }
 
 /** Whether a call may wait for a server that is down, because an attempt is imminent. */
-export function isWorthWaiting(life: DownState, nowMs: number): boolean {
-  if (life.state === 'restarting') return life.wasReady;
-  return nowMs - life.endedMs >= WAKES_AFTER_MS;
+export function isWorthWaiting(current: DownState, nowMs: number): boolean {
+  if (current.state === 'restarting') return current.wasReady;
+  return nowMs - current.endedMs >= WAKES_AFTER_MS;
 }

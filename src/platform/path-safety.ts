@@ -6,7 +6,7 @@ import process from 'node:process';
 export interface PathFault {
   /** The file or folder at fault: the path itself or an ancestor. */
   readonly at: string;
-  /** The end of a sentence. */
+  /** A predicate whose subject is `at`. */
   readonly reason: string;
   readonly command: string;
 }
@@ -42,7 +42,7 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
     if (owner !== uid && owner !== 0 && uid !== 0)
       return {
         at,
-        reason: `it belongs to another user (uid ${owner})`,
+        reason: `belongs to another user (uid ${owner})`,
         command: `sudo chown ${uid} ${quoted(at)}`,
       };
     if (height > 0 && (mode & STICKY) !== 0) continue;
@@ -50,11 +50,11 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
     if ((mode & OTHERS_WRITE) !== 0)
       return {
         at,
-        reason: `every user may write to it (mode ${octal})`,
+        reason: `is writable by every user (mode ${octal})`,
         command: `chmod go-w ${quoted(at)}`,
       };
     if ((mode & GROUP_WRITES) !== 0 && !isPrivateGroup(gid))
-      return { at, reason: `its group may write to it (mode ${octal})`, command: `chmod g-w ${quoted(at)}` };
+      return { at, reason: `is writable by its group (mode ${octal})`, command: `chmod g-w ${quoted(at)}` };
   }
   return undefined;
 }

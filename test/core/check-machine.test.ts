@@ -41,14 +41,14 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
     { mode: 0o755 },
     [
       'ok The home exists and can be written.',
-      'warning Other users of this machine have rights to the home (mode 755), where what is known of your servers lies.',
+      'warning Other users of this machine can access the home (mode 755), which holds what Assay knows about your servers.',
     ],
   ],
   [
     { exposed: [{ path: '/home/me/.assay/admin-token', mode: 0o644, unsafe: undefined }] },
     [
       'ok The home exists and can be written.',
-      'warning It holds secrets, and other users of this machine have rights to it (mode 644). The next start takes these away.',
+      'warning It holds secrets, and other users of this machine can access it (mode 644). The next start removes their access.',
     ],
   ],
   [
@@ -57,13 +57,13 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
         {
           path: '/h/assay.db',
           mode: 0o666,
-          unsafe: { at: '/h/assay.db', reason: 'every user may write to it (mode 666)', command: 'chmod …' },
+          unsafe: { at: '/h/assay.db', reason: 'is writable by every user (mode 666)', command: 'chmod …' },
         },
       ],
     },
     [
       'ok The home exists and can be written.',
-      'problem It holds secrets, and others could change it: of /h/assay.db every user may write to it (mode 666). No command starts with it.',
+      'problem It holds secrets, and others could change it: /h/assay.db is writable by every user (mode 666). Assay refuses to start until this is fixed.',
     ],
   ],
   [

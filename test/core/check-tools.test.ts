@@ -3,7 +3,7 @@ import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
 import { publicNames } from '../../src/core/names.ts';
-import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/check-servers.ts';
+import type { ToolHintFacts, OfferFacts, ServerFacts } from '../../src/core/check-servers.ts';
 import { checkDrift, checkHints, checkIsolation } from '../../src/core/check-tools.ts';
 import { checkNames } from '../../src/core/list-report.ts';
 
@@ -11,7 +11,7 @@ function brief(findings: readonly Finding[]): readonly string[] {
   return findings.map(({ level, about, message }) => `${level} ${about}: ${message}`);
 }
 
-function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts {
+function up(tools: readonly ToolHintFacts[], offered?: OfferFacts): ServerFacts {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', readyAfterMs: 1 } as const;
   return {
     name: 'a',
@@ -21,10 +21,10 @@ function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts 
   };
 }
 
-const READS: DeclaredHints = { tool: 'reads', readOnly: true, destructive: undefined };
-const WRITES: DeclaredHints = { tool: 'writes', readOnly: false, destructive: false };
-const VAGUE: DeclaredHints = { tool: 'vague', readOnly: false, destructive: undefined };
-const SILENT: DeclaredHints = { tool: 'silent', readOnly: undefined, destructive: undefined };
+const READS: ToolHintFacts = { tool: 'reads', readOnly: true, destructive: undefined };
+const WRITES: ToolHintFacts = { tool: 'writes', readOnly: false, destructive: false };
+const VAGUE: ToolHintFacts = { tool: 'vague', readOnly: false, destructive: undefined };
+const SILENT: ToolHintFacts = { tool: 'silent', readOnly: undefined, destructive: undefined };
 
 describe('names', () => {
   it('that are all their own are fine', () => {

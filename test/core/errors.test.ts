@@ -58,7 +58,7 @@ const REFUSALS: Examples = {
   ],
   SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'SESSION_EXPIRED' } }],
   SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],
-  SERVER_ASKS: ['-32603 200 1', { server: HOSTILE, reason: 'in a form that is none' }],
+  SERVER_ASKS: ['-32603 200 1', { server: HOSTILE, reason: 'but its request is malformed' }],
   QUESTION_UNANSWERED: ['-32603 200 1', { server: HOSTILE, method: HOSTILE, reason: HOSTILE }],
   CLIENT_SILENT: ['-32603 200 1', { reason: 'the client is gone' }],
   STATE_INVALID: ['-32602 200 2', { reason: 'it has expired' }],
@@ -72,7 +72,7 @@ const REFUSALS: Examples = {
   CONFIG_INVALID: ['-32603 500 3', { path: HOSTILE, reason: 'it is empty' }],
   PATH_UNSAFE: [
     '-32603 500 3',
-    { path: HOSTILE, at: HOSTILE, reason: 'every user may write to it', command: 'chmod' },
+    { path: HOSTILE, at: HOSTILE, reason: 'is writable by every user', command: 'chmod' },
   ],
   SETTING_INVALID: ['-32603 500 3', { name: 'ASSAY_PORT', reason: 'it is no number' }],
   ADDRESS_NEEDS_TOKEN: ['-32603 500 3', { host: HOSTILE }],

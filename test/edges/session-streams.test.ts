@@ -48,7 +48,7 @@ async function open(): Promise<{
 async function cut(streams: SessionStreams, stream: Stream): Promise<string> {
   const { id = '' } = await until('an event', () => stream.events.at(-1));
   stream.cut();
-  await until('its end is known', () => (streams.isHeard ? undefined : true));
+  await until('its end is known', () => (streams.isConnected ? undefined : true));
   return id;
 }
 

@@ -225,7 +225,7 @@ describe('assay doctor', () => {
     const open = tempDir();
     chmodSync(open, 0o755);
     expect((await doctor(config, { args, home: open })).found('disk')[0]).toMatch(
-      /^warning .*: Other users of this machine have rights to the home \(mode 755\)/,
+      /^warning .*: Other users of this machine can access the home \(mode 755\)/,
     );
     const absent = join(tempDir(), 'deep', 'home');
     expect((await doctor(config, { args, home: absent })).found('disk')).toEqual([

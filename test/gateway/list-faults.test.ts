@@ -90,7 +90,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     const examined = await examineServers({
       catalog: openCatalog({ [kind]: FETCH_FAILED }),
       connectAgain: () => Promise.resolve(err({ code: 'START_FAILED' })),
-      heardOf: () => ({ stderr: [], warnings: [] }),
+      logsOf: () => ({ stderr: [], warnings: [] }),
       mask: (text) => text,
       onNews: () => undefined,
       signal: new AbortController().signal,

@@ -144,14 +144,14 @@ export class RunningSandbox implements Sandbox {
   /** Undefined if the sandbox could not be built. */
   async #prepare(child: Child): Promise<Evidence | undefined> {
     const { folder, layout } = this.#parts;
-    const life = { hasEnded: false };
-    void child.ended.then(() => (life.hasEnded = true));
+    const status = { hasEnded: false };
+    void child.ended.then(() => (status.hasEnded = true));
     const inside = `/proc/${child.pid ?? 0}/root${folder}/w`;
     for (;;) {
       const ready = await open(`${inside}/e/ready`).catch(() => undefined);
       await ready?.close();
       if (ready !== undefined) break;
-      if (life.hasEnded) return undefined;
+      if (status.hasEnded) return undefined;
       await pause(POLL_MS);
     }
     const handles: FileHandle[] = [];
@@ -230,8 +230,8 @@ export class RunningSandbox implements Sandbox {
 
   async #close(): Promise<void> {
     const child = this.#child;
-    const life = { hasEnded: child === undefined };
-    void child?.ended.then(() => (life.hasEnded = true));
+    const status = { hasEnded: child === undefined };
+    void child?.ended.then(() => (status.hasEnded = true));
     const evidence = await atMost(
       this.#prepared.catch(() => undefined),
       MAX_END_MS,
@@ -239,7 +239,7 @@ export class RunningSandbox implements Sandbox {
     const init = evidence && (await initPid(join(evidence.evidenceFolder, 'info')));
     // When the first process of the namespace dies, the kernel kills all others, and those that wait for it exit
     // normally.
-    if (init !== undefined && !life.hasEnded) kill(init);
+    if (init !== undefined && !status.hasEnded) kill(init);
     if (child !== undefined && (await atMost(child.ended, MAX_END_MS)) === undefined) child.signal('SIGKILL');
     await child?.ended;
     await this.#observing;

@@ -9,7 +9,7 @@ import type { Connect, LinkEvents } from '../../gateway/ports/link.ts';
 export function maskedConnect(connect: Connect, mask: (text: string) => string): Connect {
   return async (spec, opening) => {
     const { events } = opening;
-    const heard: LinkEvents = {
+    const maskedEvents: LinkEvents = {
       ...events,
       changed: (kind) => events.changed(kind),
       updated: (uri, note) => events.updated(uri, note),
@@ -17,7 +17,7 @@ export function maskedConnect(connect: Connect, mask: (text: string) => string):
       drained: () => events.drained(),
       ended: (cause) => events.ended(mapTexts(cause, mask)),
     };
-    const opened = await connect(spec, { ...opening, events: heard });
+    const opened = await connect(spec, { ...opening, events: maskedEvents });
     return opened.ok ? opened : err(mapTexts(opened.error, mask));
   };
 }

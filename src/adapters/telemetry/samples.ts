@@ -33,7 +33,7 @@ export const METRICS: readonly Metric[] = [
     name: 'assay_decisions_total',
     type: 'counter',
     labels: ['decision'],
-    help: 'Decisions on calls of tools: allow, ask or refuse. With approvals "client", what is asked for is carried out, as the client has asked.',
+    help: 'Decisions on calls of tools: allow, ask or refuse. With approvals "client", a call decided "ask" is still sent: asking the user is left to the client.',
   },
   {
     name: 'assay_retries_total',

@@ -8,7 +8,7 @@ import type { Era } from '../../protocol/eras.ts';
 import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { answerToNone, heard, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
+import { answerToNone, handleNotification, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
 
@@ -102,7 +102,7 @@ export class Conversation {
       });
     } else if (!this.#serverRequests.cancelled(message)) {
       const id = requestIdOf(message);
-      if (id === undefined) heard(message, server, this.#options);
+      if (id === undefined) handleNotification(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
     }
   }

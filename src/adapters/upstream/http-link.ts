@@ -12,7 +12,7 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
 import { type HttpLinkOptions, HttpPosts, lastCause, modernHeaders, refusalOfEnd } from './http-posts.ts';
-import { answerToNone, heard, IS_OF_LINK, isId, refusalFor, requestIdOf } from './incoming.ts';
+import { answerToNone, handleNotification, IS_OF_LINK, isId, refusalFor, requestIdOf } from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { listenLegacy, resumption } from './legacy-listening.ts';
@@ -161,7 +161,7 @@ export class HttpLink implements Link {
         resume: to === 'legacy' ? (lastId) => resumption(this.#listenRequest(), lastId) : undefined,
         onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
-        onMessage: (received) => this.#heard(received, { id, pending, era: to }),
+        onMessage: (received) => this.#handleMessage(received, { id, pending, era: to }),
         onStart: (status, given) => this.#started(status, given, { message, pending }),
         onEnd: (end) => this.#over(end, pending),
       };
@@ -200,7 +200,7 @@ export class HttpLink implements Link {
     if (this.#open.size === 0) await this.#client.close();
   }
 
-  #heard(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
+  #handleMessage(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
     const { server, log } = this.#options;
     if (message.kind === 'none') {
       const refused = era === 'legacy' ? answerToNone(message) : undefined;
@@ -208,15 +208,12 @@ export class HttpLink implements Link {
       else this.#posts.post(refused);
     } else if (message.kind === 'response') {
       if (message.idText === undefined || isId(message.idText, expected)) pending.answer(message, era);
-      else
-        log.warn('server answered another request than it was asked; that is ignored', {
-          server,
-          code: 'RESPONSE_UNMATCHED',
-        });
+      else log.warn('server answered another request; ignored', { server, code: 'RESPONSE_UNMATCHED' });
     } else if (message.kind === 'request') {
       // Modern servers send no requests, and clients send no responses (2026-07-28, streamable-http).
       if (era === 'legacy') pending.asked(message, this.#serverRequests, this.#posts.post);
-    } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
+    } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.takesLogs))
+      this.#note(message);
     else if (!this.#serverRequests.cancelled(message)) pending.note(message);
   }
 
@@ -224,7 +221,7 @@ export class HttpLink implements Link {
   #note(message: NotificationMessage): void {
     const { server, log, events } = this.#options;
     const id = requestIdOf(message);
-    if (id === undefined) heard(message, server, { events, log });
+    if (id === undefined) handleNotification(message, server, { events, log });
     else this.#open.get(id)?.note(message);
   }
 

@@ -130,7 +130,11 @@ export function requestIdOf(note: NotificationMessage): number | undefined {
 }
 
 /** A notification outside any request: list changes are announced; the rest goes to a client or to our log. */
-export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
+export function handleNotification(
+  note: NotificationMessage,
+  server: string,
+  to: { events: LinkEvents; log: Log },
+): void {
   const kind = LIST_CHANGES.get(note.method);
   const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;
   if (kind !== undefined) to.events.changed(kind);

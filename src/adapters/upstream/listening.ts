@@ -12,7 +12,7 @@ import type { Log } from '../../gateway/ports/log.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { Facts } from './handshake.ts';
-import { heard } from './incoming.ts';
+import { handleNotification } from './incoming.ts';
 import { ListenStream, type Filter, type Opened } from './listen-stream.ts';
 
 export interface ListeningOptions {
@@ -131,7 +131,7 @@ export class Listening implements ResourceStream {
     this.#newest = new ListenStream({
       filter,
       ask,
-      onNotification: (note) => heard(note, server, { events, log }),
+      onNotification: (note) => handleNotification(note, server, { events, log }),
       replaces: this.#standing,
     });
     return this.#newest;

@@ -55,7 +55,7 @@ export class Pending {
   }
 
   /** Whether a listener takes the log messages of this request. */
-  get isHeard(): boolean {
+  get takesLogs(): boolean {
     return this.#options.request.onNotification !== undefined;
   }
 

@@ -58,8 +58,8 @@ function connectionText(fault: ConnectionFault): string {
 }
 
 function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }>): string {
-  const said = text === '' ? '' : `: ${text}`;
-  const answered = `The embedding service answered with status ${status}${said}`;
+  const quoted = text === '' ? '' : `: ${text}`;
+  const answered = `The embedding service answered with status ${status}${quoted}`;
   const ended = /[.!?]$/.test(answered) ? answered : `${answered}.`;
   if (status === 401 || status === 403) return `${ended} Check ASSAY_CODEBASE_EMBEDDINGS_KEY.`;
   if (status === 404)

@@ -170,13 +170,13 @@ export class ChainCheck {
 }
 
 function isOther({ atMs, facts }: StoredEntry, entry: CallEntry): boolean {
-  const said = factsOf(entry);
+  const own = factsOf(entry);
   return (
     Date.parse(entry.at) !== atMs ||
-    said.subject !== facts.subject ||
-    said.server !== facts.server ||
-    said.tool !== facts.tool ||
-    said.decision !== facts.decision ||
-    said.outcome !== facts.outcome
+    own.subject !== facts.subject ||
+    own.server !== facts.server ||
+    own.tool !== facts.tool ||
+    own.decision !== facts.decision ||
+    own.outcome !== facts.outcome
   );
 }

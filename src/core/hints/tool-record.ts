@@ -195,7 +195,7 @@ export function volatilityAfter(
 }
 
 /** Whether the record is empty and need not be stored. */
-export function isSilent(record: ToolRecord): boolean {
+export function isEmptyRecord(record: ToolRecord): boolean {
   const { overrides, title, publicName, description, isDisabled, drift } = record;
   const hasChoice = [record.confirm, record.cacheMs, record.tags].some((choice) => choice !== undefined);
   const isNamed = title !== undefined || publicName !== undefined || description !== undefined;

@@ -101,7 +101,7 @@ export function viewAt({ catalog, views }: Endpoints, asked: string): View | und
   const path = asked.replace(SSE, '/mcp');
   if (path === '/mcp') return views.current;
   if (path === '/mcp/all') return catalog.all;
-  if (path === '/mcp/configuration') return views.menu;
+  if (path === '/mcp/configuration') return views.configuration;
   if (path === '/mcp/search') return views.search;
   const [, kind, name] = /^\/mcp\/(servers|toolsets)\/([^/]+)$/.exec(path) ?? [];
   if (name === undefined) return undefined;

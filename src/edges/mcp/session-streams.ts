@@ -42,7 +42,7 @@ export class SessionStreams {
   }
 
   /** Whether any stream is connected. */
-  get isHeard(): boolean {
+  get isConnected(): boolean {
     for (const stream of this.#streams.values()) if (stream.isConnected) return true;
     return false;
   }
@@ -86,10 +86,10 @@ export class SessionStreams {
    * that has listened before reconnects. Returns false if it can be neither sent nor kept.
    */
   send(bytes: Buffer): boolean {
-    const heard = this.#standing?.isConnected === true ? this.#standing : this.#anyConnected();
-    if (heard === undefined)
+    const stream = this.#standing?.isConnected === true ? this.#standing : this.#anyConnected();
+    if (stream === undefined)
       return this.#standing !== undefined && this.#hold(String((this.#named += 1)), bytes);
-    heard.send(bytes);
+    stream.send(bytes);
     return true;
   }
 

@@ -97,7 +97,7 @@ export class Session implements Caller, ClientSession {
   }
 
   get isIdle(): boolean {
-    return this.inFlight.size === 0 && !this.streams.isHeard;
+    return this.inFlight.size === 0 && !this.streams.isConnected;
   }
 
   /**

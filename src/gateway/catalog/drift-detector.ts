@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driftOf, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
-import { isSilent, type ToolRecord } from '../../core/hints/tool-record.ts';
+import { isEmptyRecord, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -264,7 +264,7 @@ export class DriftDetector {
 
 /** A change without an audit event or log message. */
 function quietChange(body: ToolRecord): Change {
-  const record = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
+  const record = { kind: 'tool', id: body.id, body: isEmptyRecord(body) ? undefined : body } as const;
   return { record, message: '', kind: '' };
 }
 

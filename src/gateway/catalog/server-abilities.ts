@@ -15,8 +15,8 @@ export function mayHave({ capabilities }: Server, capability: string, member?: s
 }
 
 /** False for a server that is down and never listed anything: an empty list would be wrong. */
-export function isListable({ state: life, capabilities }: Server): boolean {
-  return capabilities !== undefined || !('nextMs' in life);
+export function isListable({ state, capabilities }: Server): boolean {
+  return capabilities !== undefined || !('nextMs' in state);
 }
 
 interface Servers {

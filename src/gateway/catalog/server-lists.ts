@@ -46,7 +46,7 @@ interface Failure {
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
 /** Maximum time in ms that the first reading waits until notifications can be received. */
-const HEARD_WITHIN_MS = 100;
+const LISTENING_WITHIN_MS = 100;
 
 /** The state of reading one list. */
 interface Reader {
@@ -121,11 +121,11 @@ export class ServerLists {
    */
   async readFirst(link: Link): Promise<void> {
     this.#link = link;
-    const { listening: hears } = link;
-    if (hears !== undefined && toldOf(link).length > 0) {
-      const heard = hears.then(() => true);
-      const isHeard = await Promise.race([heard, sleep(HEARD_WITHIN_MS, false, { ref: false })]);
-      if (!isHeard) void heard.then(() => this.#heard(link));
+    const { listening } = link;
+    if (listening !== undefined && toldOf(link).length > 0) {
+      const begun = listening.then(() => true);
+      const isListening = await Promise.race([begun, sleep(LISTENING_WITHIN_MS, false, { ref: false })]);
+      if (!isListening) void begun.then(() => this.#listeningBegan(link));
       if (link !== this.#link) return;
     }
     const isDue = (kind: ListKind): boolean => !this.#known.has(kind) || this.#waitMs(kind) === 0;
@@ -167,7 +167,7 @@ export class ServerLists {
     this.#failures.clear();
   }
 
-  #heard(link: Link): void {
+  #listeningBegan(link: Link): void {
     if (link === this.#link) this.missed();
   }
 
@@ -253,8 +253,8 @@ export class ServerLists {
     this.#options.onRead(link, { list: kind, isNews });
   }
 
-  #failed(kind: ListKind, said: Cause): void {
-    const cause = mapTexts(said, this.#options.mask);
+  #failed(kind: ListKind, reported: Cause): void {
+    const cause = mapTexts(reported, this.#options.mask);
     const times = (this.#failures.get(kind)?.times ?? 0) + 1;
     this.#failures.set(kind, { times, cause });
     const retryMs = listRetryMs(times);

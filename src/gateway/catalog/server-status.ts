@@ -50,9 +50,12 @@ export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatu
   return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
 }
 
-function serverStatus({ spec, state: life, link, inventory, lists }: Server, nowMs: number): ServerStatus {
-  const named = { name: spec.name, state: life.state };
-  switch (life.state) {
+function serverStatus(
+  { spec, state: serverState, link, inventory, lists }: Server,
+  nowMs: number,
+): ServerStatus {
+  const named = { name: spec.name, state: serverState.state };
+  switch (serverState.state) {
     case 'up':
       return {
         ...named,
@@ -63,12 +66,12 @@ function serverStatus({ spec, state: life, link, inventory, lists }: Server, now
     case 'starting':
       return named;
     case 'stopped':
-      return { ...named, ...causeJson(life.cause) };
+      return { ...named, ...causeJson(serverState.cause) };
     case 'restarting':
     case 'backoff':
     case 'refused':
     case 'unauthorized': {
-      const { cause, failures, nextMs } = life;
+      const { cause, failures, nextMs } = serverState;
       return { ...named, ...causeJson(cause), failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
     }
   }

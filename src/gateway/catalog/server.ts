@@ -49,7 +49,7 @@ export class Server {
   /** Number of restarts, not counting private links. */
   restarts = 0;
   #spec: ServerSpec;
-  #life: ServerState = INITIAL_STATE;
+  #state: ServerState = INITIAL_STATE;
   /** The usable link, and the one to close. They differ until the lists are read. */
   #link: Link | undefined;
   #opened: Link | undefined;
@@ -64,7 +64,7 @@ export class Server {
   readonly #stopping = new AbortController();
   readonly #news = new ChangeSignal();
   #running: Promise<void> | undefined;
-  #endLife: (cause: Cause) => void = () => undefined;
+  #endConnection: (cause: Cause) => void = () => undefined;
   #wake: () => void = () => undefined;
 
   constructor(spec: ServerSpec, deps: ServerDeps) {
@@ -110,7 +110,7 @@ export class Server {
   }
 
   get state(): ServerState {
-    return this.#life;
+    return this.#state;
   }
 
   /** The link of a server that is up. Synchronous, so that a call need not wait. */
@@ -133,7 +133,7 @@ export class Server {
 
   async stop(cause: Cause = { code: 'SHUTTING_DOWN' }): Promise<void> {
     this.#stopping.abort();
-    this.#endLife(cause);
+    this.#endConnection(cause);
     // Waiting requests fail now, not when the process is gone.
     this.queue.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
@@ -151,21 +151,21 @@ export class Server {
   async settled(list?: ListKind, giveUp?: AbortSignal): Promise<void> {
     const isAbsent = giveUp === undefined ? this.#wasAbsent : false;
     const isKnown = (): boolean => list !== undefined && (isAbsent || this.lists.isKnown(list));
-    while (this.#life.state === 'starting' && !isKnown() && giveUp?.aborted !== true)
+    while (this.#state.state === 'starting' && !isKnown() && giveUp?.aborted !== true)
       await this.#news.next(giveUp);
   }
 
   /** The link, other than `butNot`. Waits while the server starts or restarts, at most for the server's time limit. */
   async waitUntilReady(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
-    return cancellation.within(this.spec.timeoutMs, (giveUp) => this.#whenUp(giveUp, butNot));
+    return cancellation.within(this.spec.timeoutMs, (giveUp) => this.#readyLink(giveUp, butNot));
   }
 
-  async #whenUp(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
+  async #readyLink(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
       const waiting = { isLate: giveUp.aborted, nowMs: performance.now() };
-      const refusal = waitRefusal(this.spec.name, this.#life, waiting);
+      const refusal = waitRefusal(this.spec.name, this.#state, waiting);
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -174,14 +174,14 @@ export class Server {
 
   /** Ends the backoff early if it has lasted a while, because the server is needed. */
   wake(): void {
-    if ('nextMs' in this.#life && isWorthWaiting(this.#life, performance.now())) this.#wake();
+    if ('nextMs' in this.#state && isWorthWaiting(this.#state, performance.now())) this.#wake();
   }
 
   /** Ends the backoff at once, except before the first restart, which comes soon. Resolves when the attempt has ended. */
   async tryNow(): Promise<void> {
-    const before = this.#life;
+    const before = this.#state;
     this.#wake();
-    while (this.#life === before && before.state !== 'up') await this.#news.next(undefined);
+    while (this.#state === before && before.state !== 'up') await this.#news.next(undefined);
   }
 
   /** Sets the minimum level of log messages, now and after each restart. Resolves when the server was told. */
@@ -191,15 +191,15 @@ export class Server {
 
   async #run(): Promise<void> {
     for (;;) {
-      const cause = await this.#oneLife();
+      const cause = await this.#runConnection();
       const closed = this.#close(cause);
       if (this.#stopping.signal.aborted) return closed;
       this.#become({ kind: 'ended', cause, nowMs: performance.now(), chance: this.#deps.chance() });
-      const life = this.#life;
-      if (!('nextMs' in life)) return closed;
-      const nextStartMs = life.nextMs - life.endedMs;
-      this.#outages.failed('server is down', cause, { state: life.state, nextStartMs });
-      await Promise.all([closed, this.#restUntilDue(life)]);
+      const state = this.#state;
+      if (!('nextMs' in state)) return closed;
+      const nextStartMs = state.nextMs - state.endedMs;
+      this.#outages.failed('server is down', cause, { state: state.state, nextStartMs });
+      await Promise.all([closed, this.#backOff(state)]);
       this.restarts += 1;
     }
   }
@@ -213,19 +213,19 @@ export class Server {
   }
 
   /** A call that may wait for the server ends the backoff. */
-  async #restUntilDue(life: DownState): Promise<void> {
+  async #backOff(down: DownState): Promise<void> {
     const woken = new AbortController();
-    if (life.state !== 'restarting') this.#wake = () => woken.abort();
+    if (down.state !== 'restarting') this.#wake = () => woken.abort();
     const signal = AbortSignal.any([this.#stopping.signal, woken.signal]);
-    await sleep(life.nextMs - life.endedMs, undefined, { signal }).catch(() => undefined);
+    await sleep(down.nextMs - down.endedMs, undefined, { signal }).catch(() => undefined);
     this.#wake = () => undefined;
   }
 
   /** Runs one connection from start to end. Resolves with the cause of the end. */
-  async #oneLife(): Promise<Cause> {
+  async #runConnection(): Promise<Cause> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Cause>();
-    this.#endLife = end.resolve;
+    this.#endConnection = end.resolve;
     const other = sharedLinkClient(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
@@ -286,10 +286,10 @@ export class Server {
   }
 
   #become(event: ServerEvent): void {
-    const life = nextState(this.#life, event);
-    if (life === this.#life) return;
-    this.#life = life;
-    if (life.state !== 'up') {
+    const state = nextState(this.#state, event);
+    if (state === this.#state) return;
+    this.#state = state;
+    if (state.state !== 'up') {
       this.#link = undefined;
       this.subscriptions.linkLost();
     }

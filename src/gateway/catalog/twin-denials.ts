@@ -77,11 +77,11 @@ export class TwinDenials {
    * Returns what was refused, if a server says that something was. Undefined if that cannot be confirmed. Without
    * strace, the server is believed if its call has failed (`isFailure`).
    */
-  async judge(call: TwinCall, said: Denial, isFailure: boolean): Promise<Denial | undefined> {
-    const seen = await this.#observe(call, said, SETTLE_MS);
-    if (seen === undefined) return isFailure ? this.#told(call, said) : undefined;
-    const fitting = seen.filter(({ kind }) => kind === said.kind);
-    return fitting.find(({ target }) => target === said.target) ?? fitting[0];
+  async judge(call: TwinCall, reported: Denial, isFailure: boolean): Promise<Denial | undefined> {
+    const seen = await this.#observe(call, reported, SETTLE_MS);
+    if (seen === undefined) return isFailure ? this.#believe(call, reported) : undefined;
+    const fitting = seen.filter(({ kind }) => kind === reported.kind);
+    return fitting.find(({ target }) => target === reported.target) ?? fitting[0];
   }
 
   /** Records a connection that the network gate of a sandbox refused. */
@@ -95,13 +95,14 @@ export class TwinDenials {
 
   /** Examines why a twin ended while no call was waiting. */
   late(call: TwinCall, cause: Cause): void {
-    const said = 'stderr' in cause && cause.stderr !== undefined && denialIn(cause.stderr, call.rights);
-    if (said) void this.#observe(call, said, LATE_MS).then((seen) => seen ?? this.#told(call, said));
+    const reported = 'stderr' in cause && cause.stderr !== undefined && denialIn(cause.stderr, call.rights);
+    if (reported)
+      void this.#observe(call, reported, LATE_MS).then((seen) => seen ?? this.#believe(call, reported));
   }
 
-  #told(call: TwinCall, said: Denial): Denial {
-    void this.#record(call, said, undefined);
-    return said;
+  #believe(call: TwinCall, reported: Denial): Denial {
+    void this.#record(call, reported, undefined);
+    return reported;
   }
 
   /** Undefined if this cannot be observed on this machine or now. */

@@ -242,7 +242,7 @@ export class View {
   }
 
   /** Whether there are listeners. */
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }
 

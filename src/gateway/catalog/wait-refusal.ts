@@ -8,17 +8,17 @@ import type { Log } from '../ports/log.ts';
  */
 export function waitRefusal(
   server: string,
-  life: ServerState,
+  serverState: ServerState,
   { isLate, nowMs }: { readonly isLate: boolean; readonly nowMs: number },
 ): Refusal | undefined {
-  if (life.state === 'stopped') return stopRefusal(server, life.cause);
-  if (!isLate && (!('nextMs' in life) || isWorthWaiting(life, nowMs))) return undefined;
-  return { code: 'SERVER_UNAVAILABLE', server, cause: causeOf(life) };
+  if (serverState.state === 'stopped') return stopRefusal(server, serverState.cause);
+  if (!isLate && (!('nextMs' in serverState) || isWorthWaiting(serverState, nowMs))) return undefined;
+  return { code: 'SERVER_UNAVAILABLE', server, cause: causeOf(serverState) };
 }
 
 /** Why a server is not up. */
-export function causeOf(life: ServerState): Cause {
-  return ('cause' in life ? life.cause : undefined) ?? { code: 'SERVER_NOT_READY' };
+export function causeOf(serverState: ServerState): Cause {
+  return ('cause' in serverState ? serverState.cause : undefined) ?? { code: 'SERVER_NOT_READY' };
 }
 
 /** Turns an internal error of one server into a cause, so that other servers are unaffected. */

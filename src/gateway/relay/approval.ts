@@ -67,9 +67,9 @@ async function changeSince({ call, request }: Asked): Promise<Refusal | undefine
   const decision = policyOf(call).decide(call);
   if (decision?.kind === 'refuse')
     return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
-  const isForOthers =
+  const hasOtherReasons =
     decision?.kind === 'ask' && JSON.stringify(decision.reasons) !== JSON.stringify(request.reasons);
-  return isForOthers ? requiredBy({ ...request, reasons: decision.reasons }) : undefined;
+  return hasOtherReasons ? requiredBy({ ...request, reasons: decision.reasons }) : undefined;
 }
 
 /** The approval, or the answer that the client gets instead of a result: a refusal, or a question. */

@@ -33,10 +33,10 @@ export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal
 
 function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
   if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
-  const heard = call.logLevel === undefined ? undefined : server.requestLogLevel(call.logLevel);
-  return heard === undefined
+  const levelSet = call.logLevel === undefined ? undefined : server.requestLogLevel(call.logLevel);
+  return levelSet === undefined
     ? sendShared(call, server, link)
-    : heard.then(() => sendShared(call, server, link));
+    : levelSet.then(() => sendShared(call, server, link));
 }
 
 async function sendAnew(call: Call, route: Route, isUnsent: boolean): Promise<Result<Reply, Refusal>> {

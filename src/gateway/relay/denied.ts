@@ -23,16 +23,16 @@ export function unlessDenied(
     if (!reply.ok || isFailed(reply.value)) return err(denied(call, refused));
   }
   const text = textToSearch(reply);
-  const said = text === undefined ? undefined : denialIn(text, call.rights);
-  return said === undefined ? reply : judged(call, reply, { said, denials });
+  const reported = text === undefined ? undefined : denialIn(text, call.rights);
+  return reported === undefined ? reply : judged(call, reply, { reported, denials });
 }
 
 async function judged(
   call: TwinCall,
   reply: Result<Reply, Refusal>,
-  { said, denials }: { readonly said: Denial; readonly denials: TwinDenials },
+  { reported, denials }: { readonly reported: Denial; readonly denials: TwinDenials },
 ): Promise<Result<Reply, Refusal>> {
-  const denial = await denials.judge(call, said, !reply.ok || isFailed(reply.value));
+  const denial = await denials.judge(call, reported, !reply.ok || isFailed(reply.value));
   return denial === undefined ? reply : err(denied(call, denial));
 }
 

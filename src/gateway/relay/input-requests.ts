@@ -31,7 +31,8 @@ export async function resolveInputRequests(
   let reply = first;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const wanted = inputRequiredOf(reply.message);
-    if (wanted === undefined) return err({ code: 'SERVER_ASKS', server, reason: 'in a form that is none' });
+    if (wanted === undefined)
+      return err({ code: 'SERVER_ASKS', server, reason: 'but its request is malformed' });
     if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, call);
     const answers = await askAll(call, server, wanted.requests);
     if (!answers.ok) return answers;
@@ -42,7 +43,7 @@ export async function resolveInputRequests(
     if (!next.ok || !asksForInput(next.value.message)) return next;
     reply = next.value;
   }
-  return err({ code: 'SERVER_ASKS', server, reason: `again and again, ${MAX_ROUNDS} times` });
+  return err({ code: 'SERVER_ASKS', server, reason: `and asks again after each of ${MAX_ROUNDS} answers` });
 }
 
 type Requests = readonly { readonly key: string; readonly message: RequestMessage }[];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
-import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/check-servers.ts';
+import type { ToolHintFacts, OfferFacts, ServerFacts, ServerWarning } from '../../core/check-servers.ts';
 import { defaultSettings } from '../../core/resolve-settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -22,7 +22,7 @@ export interface ExaminationOptions {
   readonly catalog: Catalog;
   /** Connects to a legacy server again, without recording its output a second time. */
   readonly connectAgain: Connect;
-  readonly heardOf: (server: string) => CollectedLogs;
+  readonly logsOf: (server: string) => CollectedLogs;
   /** Masks secrets in text from a server. */
   readonly mask: (text: string) => string;
   /** Called once per server with the outcome of its start. */
@@ -53,19 +53,19 @@ export async function examineServers(options: ExaminationOptions): Promise<reado
 }
 
 async function examine(server: Server, startedMs: number, options: ExaminationOptions): Promise<ServerFacts> {
-  const { heardOf, mask, onNews, signal } = options;
+  const { logsOf, mask, onNews, signal } = options;
   const { spec } = server;
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
-  const { state: life, link } = server;
-  onNews(spec.name, life.state === 'up');
+  const { state, link } = server;
+  onNews(spec.name, state.state === 'up');
   const facts = { name: spec.name, isolation: spec.isolation };
-  if (life.state !== 'up' || link === undefined) {
-    const cause = ('cause' in life ? life.cause : undefined) ?? LATE;
+  if (state.state !== 'up' || link === undefined) {
+    const cause = ('cause' in state ? state.cause : undefined) ?? LATE;
     await server.stop();
-    const { stderr, warnings } = heardOf(spec.name);
+    const { stderr, warnings } = logsOf(spec.name);
     // Restarts may have repeated the same output.
-    const lastWords = [...new Set(stderr)].slice(-MAX_LAST_LINES).map(mask).map(cut);
-    const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords } as const;
+    const lastLines = [...new Set(stderr)].slice(-MAX_LAST_LINES).map(mask).map(cut);
+    const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords: lastLines } as const;
     return { ...facts, condition, warnings: warnings.map(masked(mask)) };
   }
   const { era, version: revision } = link;
@@ -76,10 +76,10 @@ async function examine(server: Server, startedMs: number, options: ExaminationOp
   await server.stop();
   const isOurs = sourceKind(spec.transport).isBuiltIn;
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, options) : undefined;
-  const readyAfterMs = Math.round(life.sinceMs - startedMs);
-  const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
+  const readyAfterMs = Math.round(state.sinceMs - startedMs);
+  const hints = tools.map((tool) => (isOurs ? listedHintsOf(server, tool) : declaredHintsOf(tool)));
   const condition = { kind: 'up', era, revision, readyAfterMs, tools: hints, listFaults, offered } as const;
-  return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(masked(mask)) };
+  return { ...facts, condition, warnings: logsOf(spec.name).warnings.map(masked(mask)) };
 }
 
 /** Undefined if the second connection or its list fails. */
@@ -131,13 +131,13 @@ function cut(line: string): string {
 }
 
 /** Hints as shown in lists. Tools that Assay builds itself have all four. */
-function saidHintsOf({ claims, spec }: Server, tool: Definition): DeclaredHints {
+function listedHintsOf({ claims, spec }: Server, tool: Definition): ToolHintFacts {
   const { readOnlyHint, destructiveHint } = claims.resolvedOf(spec, tool);
   return { tool: tool.key ?? '', readOnly: readOnlyHint.emitted, destructive: destructiveHint.emitted };
 }
 
 /** Hints as declared in the definition, listable or not. */
-function hintsOf(tool: Definition): DeclaredHints {
+function declaredHintsOf(tool: Definition): ToolHintFacts {
   const { readOnlyHint, destructiveHint } = declaredOf(tool).hints;
   return { tool: tool.key ?? '(no name)', readOnly: readOnlyHint, destructive: destructiveHint };
 }

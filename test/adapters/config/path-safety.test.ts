@@ -29,25 +29,25 @@ it.each<[string, readonly Rights[], string | undefined]>([
   ['umask 002 with a group of the user alone', [at('/f', 0o664), at('/d', 0o775)], undefined],
   ['a file of root', [at('/etc/assay/mcp.json', 0o644, 0, 0)], undefined],
   ['a file in /tmp', [at('/tmp/mcp.json', 0o644), at('/tmp', 0o1777, 0, 0)], undefined],
-  ['a file that all may write', [at('/f', 0o666)], 'every user may write to it (mode 666): chmod go-w /f'],
-  ['a folder that all may write', [at('/h', 0o777)], 'every user may write to it (mode 777): chmod go-w /h'],
-  ['a sticky home', [at('/h', 0o1777)], 'every user may write to it (mode 1777): chmod go-w /h'],
+  ['a file that all may write', [at('/f', 0o666)], 'is writable by every user (mode 666): chmod go-w /f'],
+  ['a folder that all may write', [at('/h', 0o777)], 'is writable by every user (mode 777): chmod go-w /h'],
+  ['a sticky home', [at('/h', 0o1777)], 'is writable by every user (mode 1777): chmod go-w /h'],
   [
     'a folder above',
     [at('/a/f', 0o600), at('/a', 0o777)],
-    'every user may write to it (mode 777): chmod go-w /a',
+    'is writable by every user (mode 777): chmod go-w /a',
   ],
-  ['a group of several', [at('/f', 0o664, ME, 50)], 'its group may write to it (mode 664): chmod g-w /f'],
-  ['another user', [at('/f', 0o600, 1001)], 'it belongs to another user (uid 1001): sudo chown 1000 /f'],
+  ['a group of several', [at('/f', 0o664, ME, 50)], 'is writable by its group (mode 664): chmod g-w /f'],
+  ['another user', [at('/f', 0o600, 1001)], 'belongs to another user (uid 1001): sudo chown 1000 /f'],
   [
     'a folder of another user',
     [at('/a/f', 0o600), at('/a', 0o755, 7)],
-    'it belongs to another user (uid 7): sudo chown 1000 /a',
+    'belongs to another user (uid 7): sudo chown 1000 /a',
   ],
   [
     'a name with a quote',
     [at("/it's", 0o666)],
-    "every user may write to it (mode 666): chmod go-w '/it'\\''s'",
+    "is writable by every user (mode 666): chmod go-w '/it'\\''s'",
   ],
 ])('%s', (_, chain, expected) => {
   const fault = faultOf(chain, owner);
@@ -57,7 +57,7 @@ it.each<[string, readonly Rights[], string | undefined]>([
 it('root takes what another user owns, as in a container, and not what all may write', () => {
   const root = { uid: 0, isPrivateGroup: () => false };
   expect(faultOf([at('/f', 0o644)], root)).toBeUndefined();
-  expect(faultOf([at('/f', 0o666)], root)?.reason).toBe('every user may write to it (mode 666)');
+  expect(faultOf([at('/f', 0o666)], root)?.reason).toBe('is writable by every user (mode 666)');
 });
 
 it('a group is private that has no member but the user, and is the first one of nobody else', () => {
@@ -79,7 +79,7 @@ it('a config that all may write is not loaded, and the error says what to do', a
     code: 'PATH_UNSAFE',
     path,
     at: path,
-    reason: 'every user may write to it (mode 666)',
+    reason: 'is writable by every user (mode 666)',
     command: `chmod go-w ${path}`,
   };
   expect(await loadConfig(path, around(home))).toEqual({ ok: false, error });
@@ -169,7 +169,7 @@ it('a function module and a document that all may write are not used, nor one th
     return said;
   };
   const unsafe = (path: string): string =>
-    `could be changed by others: of ${JSON.stringify(path)} every user may write to it (mode 666); run \`chmod go-w ${path}\`, or set ASSAY_FILE_CHECKS=off if you trust every user of this machine`;
+    `could be changed by others: ${JSON.stringify(path)} is writable by every user (mode 666); run \`chmod go-w ${path}\`, or set ASSAY_FILE_CHECKS=off if you trust every user of this machine`;
   for (const path of [module, document, other]) chmodSync(path, 0o666);
   const both = (await skippedWith({})).join('\n');
   expect(both).toContain(unsafe(module));

@@ -136,8 +136,8 @@ class ModuleSource implements BuiltInSource {
   async #ready(): Promise<Result<ServingProcess, string>> {
     if (this.#isClosed) return err('the module is no longer served');
     if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
-    const resting = restingCause(this.#crashes, this.#nowMs());
-    if (resting !== undefined) return err(resting);
+    const backoff = backoffCause(this.#crashes, this.#nowMs());
+    if (backoff !== undefined) return err(backoff);
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined));
     return this.#starting;
   }
@@ -287,7 +287,7 @@ export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): Cra
 }
 
 /** Why the process is in backoff. Undefined if it may start. */
-export function restingCause(record: CrashRecord, nowMs: number): string | undefined {
+export function backoffCause(record: CrashRecord, nowMs: number): string | undefined {
   const { firstCause } = record;
   if (nowMs >= record.untilMs || firstCause === undefined) return undefined;
   const seconds = Math.ceil((record.untilMs - nowMs) / 1000);

@@ -136,11 +136,11 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   const words = deprecated === true ? `Deprecated. ${text ?? ''}`.trim() : text;
   const shownTitle = title === undefined ? undefined : shortened(title, MAX_TITLE_LENGTH);
   const annotated = layers
-    .map(({ annotations: said }) => annotatedTitle(said))
+    .map(({ annotations }) => annotatedTitle(annotations))
     .findLast((one) => one !== undefined);
   const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, MAX_TITLE_LENGTH);
   const annotations = {
-    ...trusted.reduce<DeclaredHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
+    ...trusted.reduce<DeclaredHints>((hints, { annotations }) => withHints(hints, hintsIn(annotations)), {}),
     ...(shortTitle !== undefined && { title: shortTitle }),
   };
   return {
@@ -148,7 +148,7 @@ export function operationWords(operation: Operation, documents: Documents): Oper
     title: shownTitle,
     description: words === undefined ? undefined : shortened(words, MAX_DESCRIPTION_LENGTH),
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
-    isContradictory: trusted.some(({ annotations: said }) => isContradiction(hintsIn(said))),
+    isContradictory: trusted.some(({ annotations }) => isContradiction(hintsIn(annotations))),
     isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
   };
 }

@@ -6,7 +6,7 @@ import {
   type LeftOutOfBundle,
   type BundledOverride,
 } from '../../../core/bundle/bundle.ts';
-import { isSilent, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { isEmptyRecord, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import { POLICY_RULES } from '../../../core/record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
@@ -62,6 +62,6 @@ function plainState(
 const NOTHING: Entry = {};
 
 function overridesIn(record: ToolRecord): readonly BundledOverride[] {
-  const { id: _, drift: __, volatility: ___, verification: ____, ...said } = record;
-  return isSilent({ id: '', ...said }) ? [] : [said];
+  const { id: _, drift: __, volatility: ___, verification: ____, ...bundled } = record;
+  return isEmptyRecord({ id: '', ...bundled }) ? [] : [bundled];
 }

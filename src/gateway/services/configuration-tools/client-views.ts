@@ -7,7 +7,7 @@ interface ClientViewsOptions {
   readonly names: SwitchNames | undefined;
   /** The mode of clients that have not switched. */
   readonly otherwise: () => Mode;
-  readonly choiceIn: (mode: ClientMode, view: () => View) => OpenFilter;
+  readonly filterIn: (mode: ClientMode, view: () => View) => OpenFilter;
 }
 
 interface Client {
@@ -45,18 +45,18 @@ export class ClientViews {
   }
 
   #open(client: string): Client {
-    const { catalog, names, otherwise, choiceIn } = this.#options;
+    const { catalog, names, otherwise, filterIn } = this.#options;
     const mode = new ClientMode(names, otherwise, () => view.refresh());
     const left = (): void => this.#drop(client);
-    const choice = { ...choiceIn(mode, () => view), left };
-    const view: View = catalog.open('equipped', choice, keyOf(client));
+    const filter = { ...filterIn(mode, () => view), left };
+    const view: View = catalog.open('equipped', filter, keyOf(client));
     return { mode, view };
   }
 
   #evict(except: string): void {
     for (const [client, { view }] of this.#clients) {
       if (this.#clients.size <= MOST_CLIENTS) return;
-      if (!view.isHeard && client !== except) this.#drop(client);
+      if (!view.hasListeners && client !== except) this.#drop(client);
     }
   }
 

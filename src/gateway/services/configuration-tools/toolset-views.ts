@@ -2,7 +2,14 @@ import type { Refusal } from '../../../core/refusal.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { ClientViews } from './client-views.ts';
 import type { ConfigurationContext } from './context.ts';
-import { MENU_INSTRUCTIONS, menuTools, modedTools, type Own, ownIn, shownIn } from './menu.ts';
+import {
+  CONFIGURATION_INSTRUCTIONS,
+  configurationTools,
+  toolsWithModes,
+  type Own,
+  ownIn,
+  visibleIn,
+} from './configuration-tools.ts';
 import type { OpenFilter } from '../../catalog/catalog.ts';
 import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import { Listing, type Entry } from '../../catalog/listing.ts';
@@ -15,19 +22,19 @@ import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
 
-/** The views made from toolsets: the equipped one (depending on the mode), one per toolset, and the menu. */
+/** The views made from toolsets: the equipped one (depending on the mode), one per toolset, and one of the configuration tools. */
 export class ToolsetViews {
   /** The equipped toolset or the configuration tools, depending on the mode. */
   readonly current: View;
   /** Always the configuration tools. */
-  readonly menu: View;
+  readonly configuration: View;
   /** Three tools that find, describe and call all others. */
   readonly search: View;
   readonly #mode: ProcessMode;
   readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
-  /** Tools of the menu endpoint, which has no modes. */
-  readonly #menuTools: ReadonlyMap<string, ConfigurationTool>;
+  /** Tools of the endpoint /mcp/configuration, which has no modes. */
+  readonly #configurationTools: ReadonlyMap<string, ConfigurationTool>;
   /** The same tools, refused in normal mode, plus those that switch modes. */
   readonly #ownTools: ReadonlyMap<string, ConfigurationTool>;
   /** Undefined if all clients of the process share its mode. */
@@ -41,16 +48,16 @@ export class ToolsetViews {
     this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
     this.#context = { ...given, mode: this.#mode };
     const { catalog, toolsets } = this.#context;
-    this.#menuTools = menuTools(this.#context);
-    this.#ownTools = modedTools(this.#context);
+    this.#configurationTools = configurationTools(this.#context);
+    this.#ownTools = toolsWithModes(this.#context);
     this.#byMode = this.#openModes();
     this.#clients = this.#byMode.size === 0 ? undefined : this.#openClients();
     this.current = catalog.open('equipped', {
-      ...this.#choiceIn(this.#mode, () => ({ tools: this.#ownTools, view: this.current })),
+      ...this.#filterIn(this.#mode, () => ({ tools: this.#ownTools, view: this.current })),
       sharesMode: this.#mode.names !== undefined && this.#clients === undefined,
       ...(this.#clients && { forClient: (client) => this.#clients?.of(client) ?? this.current }),
     });
-    this.menu = catalog.open('configuration', this.#menuChoice());
+    this.configuration = catalog.open('configuration', this.#configurationFilter());
     this.search = catalog.open('search', searchFilter(this.#context));
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
   }
@@ -68,7 +75,7 @@ export class ToolsetViews {
     if (known !== undefined) return known;
     const view = catalog.open(
       `toolsets/${name}`,
-      this.#choiceOf(() => toolsets.find(name)),
+      this.#filterOf(() => toolsets.find(name)),
     );
     this.#ofToolsets.set(name, view);
     return view;
@@ -84,7 +91,7 @@ export class ToolsetViews {
       if (!names.has(name)) continue;
       view.refresh();
       // Keeps a view with listeners: they see the tools again if the toolset is recreated.
-      if (toolsets.find(name) !== undefined || view.isHeard) continue;
+      if (toolsets.find(name) !== undefined || view.hasListeners) continue;
       this.#ofToolsets.delete(name);
       catalog.forget(`toolsets/${name}`);
     }
@@ -100,7 +107,7 @@ export class ToolsetViews {
   }
 
   /** The filter of one toolset. `toolset` returns undefined once it is gone. */
-  #choiceOf(toolset: () => Toolset | undefined): OpenFilter {
+  #filterOf(toolset: () => Toolset | undefined): OpenFilter {
     const { catalog, toolsets } = this.#context;
     const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
     return {
@@ -121,8 +128,8 @@ export class ToolsetViews {
     if (names === undefined || settings['mode.scope'] === 'process') return new Map();
     const open = (current: Mode): readonly [Mode, View] => {
       const mode: CurrentMode = { names, current, set: () => undefined };
-      const choice = this.#choiceIn(mode, () => ({ tools: this.#ownTools, view }));
-      const view: View = catalog.open('equipped', choice, `mode ${current}`);
+      const filter = this.#filterIn(mode, () => ({ tools: this.#ownTools, view }));
+      const view: View = catalog.open('equipped', filter, `mode ${current}`);
       return [current, view];
     };
     return new Map([open('configuration'), open('normal')]);
@@ -134,56 +141,65 @@ export class ToolsetViews {
       catalog,
       names: this.#mode.names,
       otherwise: () => (toolsets.equipped === undefined ? 'configuration' : 'normal'),
-      choiceIn: (mode, view) => {
+      filterIn: (mode, view) => {
         let tools: ReadonlyMap<string, ConfigurationTool> | undefined;
         // Most clients never call one.
         const own = (): Own => ({
-          tools: (tools ??= modedTools({ ...this.#context, mode })),
+          tools: (tools ??= toolsWithModes({ ...this.#context, mode })),
           view: view(),
         });
-        const choice = this.#choiceIn(mode, own);
+        const filter = this.#filterIn(mode, own);
         return {
-          ...choice,
-          listing: (kind) => this.#byMode.get(mode.current)?.listing(kind) ?? choice.listing(kind),
+          ...filter,
+          listing: (kind) => this.#byMode.get(mode.current)?.listing(kind) ?? filter.listing(kind),
         };
       },
     });
   }
 
-  #choiceIn(mode: CurrentMode, own: () => Own): OpenFilter {
+  #filterIn(mode: CurrentMode, own: () => Own): OpenFilter {
     const { toolsets, catalog } = this.#context;
     const hasModes = mode.names !== undefined;
-    const isMenu = (): boolean => hasModes && mode.current === 'configuration';
-    const ofToolset = this.#choiceOf(() => toolsets.equipped);
+    const isConfiguring = (): boolean => hasModes && mode.current === 'configuration';
+    const ofToolset = this.#filterOf(() => toolsets.equipped);
     const isAll = (): boolean => !hasModes && toolsets.isRecalled && toolsets.equipped === undefined;
     const servers = (): readonly Server[] =>
-      isMenu() ? [] : isAll() ? catalog.servers : ofToolset.servers();
+      isConfiguring() ? [] : isAll() ? catalog.servers : ofToolset.servers();
     return {
       ...ofToolset,
       servers,
       settled: this.#settled(servers),
       listing: (kind) => {
-        const chosen = isMenu() ? undefined : isAll() ? catalog.all.listing(kind) : ofToolset.listing(kind);
-        const shown = kind === 'tools' ? shownIn(mode, this.#ownTools) : [];
-        const taken = new Set(shown.map(({ key }) => key));
-        const entries = chosen?.entries.filter(({ key }) => !taken.has(key)) ?? [];
-        return new Listing({ kind, entries, own: shown });
+        const chosen = isConfiguring()
+          ? undefined
+          : isAll()
+            ? catalog.all.listing(kind)
+            : ofToolset.listing(kind);
+        const visible = kind === 'tools' ? visibleIn(mode, this.#ownTools) : [];
+        const ownNames = new Set(visible.map(({ key }) => key));
+        const entries = chosen?.entries.filter(({ key }) => !ownNames.has(key)) ?? [];
+        return new Listing({ kind, entries, own: visible });
       },
       configurationTool: (name) => (this.#ownTools.has(name) ? ownIn(own(), name) : undefined),
-      instructions: () => (isMenu() ? MENU_INSTRUCTIONS : undefined),
-      absence: (name) => (isMenu() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name)),
+      instructions: () => (isConfiguring() ? CONFIGURATION_INSTRUCTIONS : undefined),
+      absence: (name) =>
+        isConfiguring() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name),
     };
   }
 
-  #menuChoice(): OpenFilter {
+  #configurationFilter(): OpenFilter {
     return {
       servers: () => [],
       settled: () => Promise.resolve(),
       candidates: () => [],
       listing: (kind) =>
-        new Listing({ kind, entries: [], own: kind === 'tools' ? [...this.#menuTools.values()] : [] }),
-      configurationTool: (name) => this.#menuTools.get(name),
-      instructions: () => MENU_INSTRUCTIONS,
+        new Listing({
+          kind,
+          entries: [],
+          own: kind === 'tools' ? [...this.#configurationTools.values()] : [],
+        }),
+      configurationTool: (name) => this.#configurationTools.get(name),
+      instructions: () => CONFIGURATION_INSTRUCTIONS,
       absence: () => undefined,
     };
   }

@@ -99,7 +99,7 @@ async function readLists(
   if (server.link === undefined) await within(server.tryNow());
   else await server.lists.readAgain();
   if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
-  const { state: life, lists, spec } = server;
-  const cause = mapTexts(lists.fault ?? causeOf(life), mask);
+  const { state, lists, spec } = server;
+  const cause = mapTexts(lists.fault ?? causeOf(state), mask);
   return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause });
 }

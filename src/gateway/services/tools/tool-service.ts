@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { LintLevels } from '../../../core/hints/lint.ts';
-import { isReviewed, isSilent, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
+import { isReviewed, isEmptyRecord, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -211,7 +211,8 @@ export class ToolService {
       before: auditedTool(before),
       after: { ...auditedTool(record), ...(reason !== undefined && { reason }) },
     };
-    const change = { kind: 'tool', id: idOf(entry), body: isSilent(record) ? undefined : record } as const;
+    const body = isEmptyRecord(record) ? undefined : record;
+    const change = { kind: 'tool', id: idOf(entry), body } as const;
     return { changes: [change], audit: [event], lowers: disablingOf(before, record, nameIn(entry)) };
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type CrashRecord,
   NO_CRASHES,
-  restingCause,
+  backoffCause,
   withCrash,
 } from '../../../../src/adapters/sources/functions/open-module.ts';
 import type { Cause } from '../../../../src/core/cause.ts';
@@ -35,9 +35,9 @@ describe('a process that ends of itself', () => {
 
   it('may be started when the rest is over, and not before', () => {
     const record = after([0, 1, 2]);
-    expect(restingCause(record, 500)).toBe(
+    expect(backoffCause(record, 500)).toBe(
       'its process keeps ending and is started again in 1 s at the earliest; the first time it exited with code 1',
     );
-    expect(restingCause(record, 1_002)).toBeUndefined();
+    expect(backoffCause(record, 1_002)).toBeUndefined();
   });
 });

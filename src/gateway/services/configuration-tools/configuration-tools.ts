@@ -11,12 +11,12 @@ import { enterTool, exitTool } from './mode-tools.ts';
 import { ownTool, type OwnToolSpec } from './own-tool.ts';
 import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
 
-export const MENU_INSTRUCTIONS: string =
+export const CONFIGURATION_INSTRUCTIONS: string =
   'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
 
-/** The tools of the menu endpoint, which has no modes. */
-export function menuTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
-  return toolsOf(menuOf(context), context);
+/** The tools of the endpoint /mcp/configuration, which has no modes. */
+export function configurationTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+  return toolsOf(specsOf(context), context);
 }
 
 /** The configuration tools of a view. */
@@ -31,12 +31,12 @@ export function ownIn({ tools, view }: Own, name: string): ConfigurationTool | u
   return own === undefined || view.listing('tools').find(name) !== undefined ? undefined : own;
 }
 
-export function shownIn(
+export function visibleIn(
   { names, current }: CurrentMode,
   tools: ReadonlyMap<string, ConfigurationTool>,
 ): readonly ConfigurationTool[] {
-  const isMenu = names === undefined || current === 'configuration';
-  return [...tools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);
+  const isConfiguring = names === undefined || current === 'configuration';
+  return [...tools.values()].filter(({ key }) => (key === names?.enter) !== isConfiguring);
 }
 
 function toolsOf(
@@ -47,14 +47,14 @@ function toolsOf(
 }
 
 /** The configuration tools, refused in normal mode, and those that switch modes. */
-export function modedTools(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
-  const specs = menuOf(context);
-  const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(context, spec.name) }));
-  return toolsOf([...moded, ...switchesOf(context, specs)], context);
+export function toolsWithModes(context: ConfigurationContext): ReadonlyMap<string, ConfigurationTool> {
+  const specs = specsOf(context);
+  const withModes = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(context, spec.name) }));
+  return toolsOf([...withModes, ...switchesOf(context, specs)], context);
 }
 
 /** In the order of the requirements document. */
-function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
+function specsOf(context: ConfigurationContext): readonly OwnToolSpec[] {
   return [
     listAvailableTool(context),
     buildTool(context),
@@ -68,11 +68,11 @@ function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
 }
 
 /** The tools that leave and enter configuration mode. Empty if there are no modes. */
-function switchesOf(context: ConfigurationContext, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
+function switchesOf(context: ConfigurationContext, specs: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
   const { names } = context.mode;
   if (names === undefined) return [];
   const exit = exitTool(context, names);
-  return [exit, enterTool(context, names, [...menu, exit])];
+  return [exit, enterTool(context, names, [...specs, exit])];
 }
 
 function outOfMode({ mode }: ConfigurationContext, tool: string): Refusal | undefined {
