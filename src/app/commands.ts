@@ -47,11 +47,11 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
       await startSome(catalog, serversOf(catalog, { ...needed, isFresh: needed.isFresh && !isCurrent }));
       return ok(indexOf(catalog.all.listing('tools')));
     };
-    const circumstances = (): ReturnType<OpenToolsets['circumstances']> => ({
+    const selectOptions = (): ReturnType<OpenToolsets['selectOptions']> => ({
       servers: opened?.catalog.servers ?? [],
       showsChanged: opened?.settings['toolsets.changed'] === 'show',
     });
-    return ok({ toolsets, tools, circumstances, close: () => environment.cleanup.close() });
+    return ok({ toolsets, tools, selectOptions, close: () => environment.cleanup.close() });
   });
 }
 

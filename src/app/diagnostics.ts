@@ -66,8 +66,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   });
   const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
   const cleanup = new Cleanup();
-  const store = homeStore({ home, configEnvironment, log: DEAF, cleanup });
-  const credentials = openCredentials({ home, configEnvironment, log: DEAF, secrets, store }, { rules });
+  const store = homeStore({ home, configEnvironment, log: NO_LOG, cleanup });
+  const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...checkConfig({ ...inspected.facts, settingFaults: settingFaults(configEnvironment) }),
@@ -169,8 +169,8 @@ async function lookAtServers(config: Config, context: DiagnosticsContext): Promi
   const first = upstream({ ...connecting, log: collector, recallEra: () => undefined });
   const sources = connectAll({ ...common, upstream: first, log: collector });
   // Log output of a second start would repeat the first.
-  const second = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
-  const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: DEAF });
+  const second = upstream({ ...connecting, log: NO_LOG, recallEra: () => 'legacy' });
+  const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: NO_LOG });
   // No calls are made here, so no server requests are relayed and no state is sealed.
   const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: collector, limits, calls };
@@ -205,7 +205,7 @@ const NO_SEALER: Sealer = {
   seal: () => Promise.reject(new Error('nothing is sealed here')),
   open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),
 };
-const DEAF: Log = {
+const NO_LOG: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,

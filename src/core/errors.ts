@@ -5,7 +5,7 @@ import { bounded } from './bounded-refusal.ts';
 import { sentenceOf } from './sentences.ts';
 
 /** How a refusal is reported on each of the three surfaces. */
-interface Faces {
+interface ReportedCodes {
   /** JSON-RPC error code, https://www.jsonrpc.org/specification#error_object and MCP basic/index#error-codes. */
   readonly rpc: number;
   /** JSON-RPC code in legacy protocol versions, if different. */
@@ -34,7 +34,7 @@ const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL = -32603;
 
-const FACES: Readonly<Record<RefusalCode, Faces>> = {
+const REPORTED_CODES: Readonly<Record<RefusalCode, ReportedCodes>> = {
   MESSAGE_NOT_JSON: { rpc: NOT_JSON, http: 400, exit: EXIT.usage },
   MESSAGE_INVALID: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   MESSAGE_TOO_LARGE: { rpc: INVALID_REQUEST, http: 413, exit: EXIT.usage },
@@ -176,16 +176,16 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
 };
 
 /** All codes, in the order of the table. */
-export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(FACES) as RefusalCode[]; // keys of a total record
+export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(REPORTED_CODES) as RefusalCode[]; // keys of a total record
 
 /** The HTTP status of a refusal in the REST API. */
 export function restStatusOf(code: RefusalCode): number {
-  const { http, rest = http } = FACES[code];
+  const { http, rest = http } = REPORTED_CODES[code];
   return rest;
 }
 
-export function facesOf(refusal: Pick<Refusal, 'code'>): Faces {
-  return FACES[refusal.code];
+export function facesOf(refusal: Pick<Refusal, 'code'>): ReportedCodes {
+  return REPORTED_CODES[refusal.code];
 }
 
 /** The code of one of Assay's own refusals in a JSON-RPC error. Undefined if the error is not Assay's. */

@@ -20,7 +20,7 @@ export function isSevereEnough(level: string | undefined, minLevel: string): boo
  * The level for clients that never set one. "The server MAY decide" then which messages it sends (2025-11-25, schema,
  * SetLevelRequest); Assay uses it for upstream servers that need a level.
  */
-export const UNSAID_LEVEL = 'info';
+export const DEFAULT_LEVEL = 'info';
 
 /** The less severe of two levels: with it, both receivers get all they asked for. */
 export function widerLevel(one: string, other: string): string {

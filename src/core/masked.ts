@@ -29,12 +29,12 @@ export function secretsAmong(named: readonly (readonly [string, string])[]): rea
     if (password !== undefined) return password === '' ? [] : [password];
     const [, credentials = value] = /^[A-Za-z][\w-]* +(\S+)$/.exec(value) ?? [];
     if (value === '' || REFERENCE.test(credentials)) return [];
-    const isSecret = SECRETIVE.test(name) ? !PATH.test(value) : looksSecret(value);
+    const isSecret = SECRET_NAME.test(name) ? !PATH.test(value) : looksSecret(value);
     return isSecret ? [value, credentials] : [];
   });
 }
 
-const SECRETIVE =
+const SECRET_NAME =
   /token|secret|passw|passphrase|passcode|(?:\b|_)pass(?:\b|_)|pwd|api[-_]?key|auth|credential|(?:\b|_)creds?\b|jwt|(?:private|access)[-_]?key|\bkey\b|_key\b|\bpat\b|bearer|cookie|session|\bdsn\b|connection[-_]?string/i;
 const HEADER_FLAG = /^(?:-H|--headers?)$/;
 /** `${NAME}`: a reference is not a secret. */
@@ -42,7 +42,7 @@ const REFERENCE = /^\$\{[\w:]+\}$/;
 const ASSIGNMENT = /^([\w.-]+)=(.+)$/s;
 /** `password=x` and `"apiKey": "x"` in the middle of an argument. */
 const ASSIGNMENT_WITHIN = new RegExp(
-  `([\\w.-]{0,64}(?:${SECRETIVE.source})[\\w.-]{0,64}\\\\?["']?\\s{0,8}[:=]\\s{0,8})("(?:[^"\\\\]|\\\\.)*"|'[^']*'|[^\\s;&]+)`,
+  `([\\w.-]{0,64}(?:${SECRET_NAME.source})[\\w.-]{0,64}\\\\?["']?\\s{0,8}[:=]\\s{0,8})("(?:[^"\\\\]|\\\\.)*"|'[^']*'|[^\\s;&]+)`,
   'gi',
 );
 const KNOWN_MAKE =
@@ -58,7 +58,7 @@ const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
 function isValueOf(option: string, arg: string): boolean {
   if (option === '-p') return !isPathOrNumber(arg);
   if (/^-[PtkawsuU]$/.test(option)) return looksSecret(arg);
-  return option.startsWith('-') && !option.includes('=') && SECRETIVE.test(option);
+  return option.startsWith('-') && !option.includes('=') && SECRET_NAME.test(option);
 }
 
 /** A path, file name, scoped package, number, version, or container port mapping. */
@@ -94,7 +94,7 @@ function without(arg: string, secrets: readonly string[]): string {
 function masked(arg: string): string {
   const [, name, value] = ASSIGNMENT.exec(arg) ?? [];
   if (name !== undefined && value !== undefined)
-    return `${name}=${SECRETIVE.test(name) && !REFERENCE.test(value) ? MASK : masked(value)}`;
+    return `${name}=${SECRET_NAME.test(name) && !REFERENCE.test(value) ? MASK : masked(value)}`;
   const url = URL.parse(arg);
   if (url !== null && ADDRESS.test(arg)) return maskedAddress(url);
   if (/^[\w-]+:\s/.test(arg)) return maskedHeader(arg);

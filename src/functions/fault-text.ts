@@ -8,7 +8,7 @@ const MAX_FRAMES = 10;
 /** Names that stack traces use for code outside of functions. */
 const UNNAMED: ReadonlySet<string> = new Set(['', 'async', 'Object.<anonymous>']);
 const MAX_CAUSES = 3;
-const UNSHOWN = 'It threw something that cannot be shown.';
+const UNPRINTABLE = 'It threw something that cannot be shown.';
 
 /** The folder of the module; positions in its files are relative to it. */
 export interface FaultContext {
@@ -17,7 +17,7 @@ export interface FaultContext {
 
 /** Describes any thrown value, with the module's frames of its stack. Never throws. */
 export function faultText(thrown: unknown, context: FaultContext): string {
-  return bounded(tryTo(() => described(thrown, context, 0)) ?? UNSHOWN);
+  return bounded(tryTo(() => described(thrown, context, 0)) ?? UNPRINTABLE);
 }
 
 /** The position in the module's files that this was called from. */
@@ -59,7 +59,7 @@ function notAnError(thrown: unknown): string {
   if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
   const json = tryTo(() => stringify(thrown) as string | undefined); // undefined for a function or symbol
   const text = json ?? shown(() => thrown);
-  return text === undefined ? UNSHOWN : `It threw ${bounded(text)}`;
+  return text === undefined ? UNPRINTABLE : `It threw ${bounded(text)}`;
 }
 
 function headOf(error: Error, context: FaultContext): string {

@@ -98,7 +98,7 @@ export class Child {
   }
 
   /** Number of bytes written but not read by the child; 0 while it keeps up. */
-  get untakenBytes(): number {
+  get unreadBytes(): number {
     const stdin = this.#process?.stdin;
     return stdin?.writableNeedDrain === true ? stdin.writableLength : 0;
   }
@@ -157,7 +157,7 @@ export class Child {
         resolve(signal === null ? { code: 'PROCESS_EXITED', exitCode } : { code: 'PROCESS_KILLED', signal }),
       );
     });
-    const end = await Promise.race([exited, this.#fallenSilent(child, exited)]);
+    const end = await Promise.race([exited, this.#pipeClosed(child, exited)]);
     if (child.pid === undefined) return end;
     child.stdin?.end();
     await sweep(child.pid);
@@ -166,7 +166,7 @@ export class Child {
   }
 
   /** Resolves if the process stays alive without its stdin or stdout. */
-  async #fallenSilent(child: ChildProcess, exited: Promise<ProcessEnd>): Promise<ProcessEnd> {
+  async #pipeClosed(child: ChildProcess, exited: Promise<ProcessEnd>): Promise<ProcessEnd> {
     const end = await new Promise<ProcessEnd>((resolve) => {
       for (const event of ['end', 'error'])
         child.stdout?.once(event, () => resolve({ code: 'STDOUT_CLOSED' }));

@@ -28,7 +28,7 @@ export interface Owner {
 
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
-const EVERYBODY_ELSE = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 const STICKY = 0o1000;
 
 /**
@@ -93,7 +93,7 @@ export async function exposedFiles(
   const found = await Promise.all(
     paths.map(async (path) => {
       const mode = ((await stat(path).catch(() => undefined))?.mode ?? 0) & 0o777;
-      if ((mode & EVERYBODY_ELSE) === 0) return [];
+      if ((mode & GROUP_AND_OTHERS) === 0) return [];
       return [{ path, mode, unsafe: await unsafePath(path, checks) }];
     }),
   );

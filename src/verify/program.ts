@@ -11,7 +11,7 @@ import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
 import { runTool, type ToolTrials } from './experiment/run-tool.ts';
-import type { ListedTool } from './experiment/world.ts';
+import type { ListedTool } from './experiment/sandboxed-server.ts';
 import { runTools } from './experiment/run-tools.ts';
 import { type FileFault, type Fixtures, fixturesText, NO_FIXTURES, readFixtures } from './fixtures.ts';
 import { judgeTool } from './judge/judge-tool.ts';
@@ -34,8 +34,8 @@ export function openVerifier(openSandbox: OpenSandbox): VerifierProgram {
           const own = fixtures.tools.get(name)?.calls ?? [];
           const recorded = request.recorded.get(name) ?? [];
           const wanted = { name, inputSchema, recorded, fixtures: own, limit: 2 };
-          const calls = chooseArguments(wanted, examined.scene).map(({ args }) => args);
-          return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.scene.folder) };
+          const calls = chooseArguments(wanted, examined.context).map(({ args }) => args);
+          return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.context.folder) };
         });
         return Promise.resolve(ok(fixturesText(drafts)));
       }),
@@ -202,7 +202,7 @@ function trialsOf(
   const real = recorded.get(name) ?? [];
   const limit = real.length + Math.max(limits.sets, own.length);
   const wanted = { name, inputSchema, recorded: real, fixtures: own, limit };
-  const sets = chooseArguments(wanted, examined.scene);
+  const sets = chooseArguments(wanted, examined.context);
   const { startMs, background } = examined;
   const pace = { ...PACE, startMs, callLimitMs: limits.callMs, repeats: limits.repeats };
   const seed = setting.seedPath;

@@ -9,21 +9,21 @@ interface Given {
   readonly max?: number;
   readonly maxWaiting?: number;
   readonly maxBytes?: number;
-  readonly untaken?: () => number;
+  readonly unreadBytes?: () => number;
 }
 
 function requestQueue({
   max = 2,
   maxWaiting = 3,
   maxBytes = 1_000,
-  untaken = () => 0,
+  unreadBytes = () => 0,
 }: Given = {}): RequestQueue {
   const limits = {
     'limits.requestsPerServer': max,
     'limits.queuePerServer': maxWaiting,
     'limits.backlogBytes': maxBytes,
   };
-  return new RequestQueue({ server: 's', limits, untaken });
+  return new RequestQueue({ server: 's', limits, unreadBytes });
 }
 
 interface Asked {
@@ -196,25 +196,25 @@ describe('a request queue', () => {
   });
 
   it('lets nobody in while the server does not read, and then no more at a time than it takes', async () => {
-    let untaken = 50;
-    const queue = requestQueue({ max: 9, maxBytes: 100, maxWaiting: 9, untaken: () => untaken });
+    let unreadBytes = 50;
+    const queue = requestQueue({ max: 9, maxBytes: 100, maxWaiting: 9, unreadBytes: () => unreadBytes });
     const asked = [ask(queue, 20), ask(queue, 20), ask(queue, 5)];
     await turn();
     expect(queue.inFlight).toBe(0);
-    untaken = 20;
+    unreadBytes = 20;
     queue.advance();
     expect(queue.inFlight).toBe(2);
-    untaken = 60;
+    unreadBytes = 60;
     await turn();
     expect(queue.inFlight).toBe(2);
-    untaken = 0;
+    unreadBytes = 0;
     queue.advance();
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual(['in', 'in', 'in']);
   });
 
   it('counts what the server has not read among the bytes that wait', async () => {
-    const queue = requestQueue({ maxBytes: 100, untaken: () => 60 });
+    const queue = requestQueue({ maxBytes: 100, unreadBytes: () => 60 });
     const asked = [ask(queue, 30), ask(queue, 11), ask(queue, 10)];
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
@@ -227,7 +227,7 @@ describe('a request queue', () => {
   it('tells who waited too long what it waited for', async () => {
     const full = requestQueue({ max: 1 });
     ask(full);
-    const deaf = requestQueue({ untaken: () => 1_000 });
+    const deaf = requestQueue({ unreadBytes: () => 1_000 });
     const asked = [ask(full, 1, 20), ask(deaf, 1, 20)];
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(asked.map(({ outcome }) => outcome)).toEqual([
@@ -281,8 +281,8 @@ describe('a request queue', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (plan, max) => {
-        let untaken = 0;
-        const queue = requestQueue({ max, maxWaiting: 6, maxBytes: 200, untaken: () => untaken });
+        let unreadBytes = 0;
+        const queue = requestQueue({ max, maxWaiting: 6, maxBytes: 200, unreadBytes: () => unreadBytes });
         const asked: Asked[] = [];
         const order: Asked[] = [];
         let left = 0;
@@ -303,14 +303,14 @@ describe('a request queue', () => {
           } else if (step === 'cancel') {
             const waiting = asked.filter(({ outcome }) => outcome === undefined);
             waiting[number % Math.max(1, waiting.length)]?.cancellation.cancel();
-          } else if (step === 'clog') untaken = 150;
+          } else if (step === 'clog') unreadBytes = 150;
           else if (step === 'clear') {
-            untaken = 0;
+            unreadBytes = 0;
             queue.advance();
           } else if (step === 'turn') await turn();
           await look();
         }
-        untaken = 0;
+        unreadBytes = 0;
         queue.advance();
         for (let more = 0; more < 200 && queue.inFlight + queue.waiting > 0; more += 1) {
           if (queue.inFlight > 0) {

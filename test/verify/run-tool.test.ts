@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/core/result.ts';
 import type { VerdictKind } from '../../src/core/verification/verdict.ts';
-import { type CalledWorld, runTool } from '../../src/verify/experiment/run-tool.ts';
+import { type CalledServer, runTool } from '../../src/verify/experiment/run-tool.ts';
 import { judgeTool } from '../../src/verify/judge/judge-tool.ts';
 import type { Observation } from '../../src/verify/observation.ts';
 import { answer, created, modified, observation, SEED } from './observations.ts';
@@ -17,8 +17,8 @@ interface Script {
   readonly called: readonly Partial<Observation>[];
 }
 
-/** A world in which what happens is known beforehand. */
-function scripted({ idle = [], called }: Script): CalledWorld {
+/** A sandboxed server whose effects are known beforehand. */
+function scripted({ idle = [], called }: Script): CalledServer {
   const [waiting, calls] = [[...idle], [...called]];
   let seen: Partial<Observation> = {};
   return {

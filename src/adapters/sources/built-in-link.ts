@@ -57,7 +57,7 @@ export class BuiltInLink implements Link {
   }
 
   get unreadBytes(): number {
-    return this.#options.source.untakenBytes ?? 0;
+    return this.#options.source.unreadBytes ?? 0;
   }
 
   get skipped(): readonly Skipped[] {

@@ -69,8 +69,8 @@ export interface BuiltInSource {
   /** Notifies when another `read` would give other tools. The returned function unsubscribes. */
   onChange(listener: () => void): () => void;
   /** Bytes sent to the processes that run its tools and not read yet. Absent if nothing is buffered. */
-  readonly untakenBytes?: number;
-  /** Notifies when `untakenBytes` has decreased. The returned function unsubscribes. */
+  readonly unreadBytes?: number;
+  /** Notifies when `unreadBytes` has decreased. The returned function unsubscribes. */
   onDrain?(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -73,8 +73,8 @@ export class LocalSource implements BuiltInSource {
     return () => this.#listeners.delete(listener);
   }
 
-  get untakenBytes(): number {
-    return [...this.#modules.values()].reduce((sum, { source }) => sum + (source.untakenBytes ?? 0), 0);
+  get unreadBytes(): number {
+    return [...this.#modules.values()].reduce((sum, { source }) => sum + (source.unreadBytes ?? 0), 0);
   }
 
   onDrain(listener: () => void): () => void {

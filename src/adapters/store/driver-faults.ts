@@ -14,7 +14,7 @@ export function saysDamaged(error: unknown): boolean {
 }
 
 /** Whether another process holds a lock; a retry may succeed. */
-export function saysLocked(error: unknown): boolean {
+export function isLockedError(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
 }
 

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
 import { pause } from '../../platform/turns.ts';
 import type { Db, Dialect } from './dialect.ts';
-import { needsWriter, refusalOf, saysDamaged, saysLocked } from './driver-faults.ts';
+import { needsWriter, refusalOf, saysDamaged, isLockedError } from './driver-faults.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { movedFrom, OpenFiles } from './open-files.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -53,7 +53,7 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
     } catch (error) {
       if (saysDamaged(error)) return await setAside(path, seen?.id, 'it is not a database');
       // Some steps of creating a file do not wait for locks themselves.
-      if (!saysLocked(error) || Date.now() > deadlineMs) return refused(path, error);
+      if (!isLockedError(error) || Date.now() > deadlineMs) return refused(path, error);
       await pause(RETRY_MS);
     }
   }

@@ -24,7 +24,7 @@ class AuthorizedExchange implements HttpExchangeOptions {
   readonly client: HttpExchangeOptions['client'];
   readonly isStream: boolean;
   readonly endsWithResponse: boolean;
-  readonly trail: HttpExchangeOptions['trail'];
+  readonly streamPosition: HttpExchangeOptions['streamPosition'];
   readonly server: string;
   readonly log: HttpExchangeOptions['log'];
   readonly #options: HttpExchangeOptions;
@@ -44,7 +44,7 @@ class AuthorizedExchange implements HttpExchangeOptions {
     this.request = options.request;
     this.isStream = options.isStream;
     this.endsWithResponse = options.endsWithResponse;
-    this.trail = options.trail;
+    this.streamPosition = options.streamPosition;
     this.server = options.server;
     this.log = options.log;
     this.#send();

@@ -41,7 +41,7 @@ export interface HttpExchangeOptions {
   /** Whether the response is the last message. A server may still leave its stream open. */
   readonly endsWithResponse: boolean;
   /** Set if the stream can be resumed; events already received are skipped. */
-  readonly trail?: StreamPosition | undefined;
+  readonly streamPosition?: StreamPosition | undefined;
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;
@@ -132,7 +132,7 @@ class HttpExchange implements ResponseHandler, Sender {
   #onBroken(error: unknown): void {
     const { server } = this;
     this.#broken = { code: 'MESSAGE_TOO_LARGE', limitBytes: SERVER_MESSAGE_LIMIT };
-    this.#options.trail?.forget(); // the same event would be replayed
+    this.#options.streamPosition?.forget(); // the same event would be replayed
     this.log.warn('server sent a message that is too large', {
       server,
       ...this.#broken,
@@ -186,13 +186,13 @@ export function eventReader(
     /** Called when something in the stream is too large. */
     readonly onBroken: (error: unknown) => void;
   },
-  { onEvent, trail }: Pick<HttpExchangeOptions, 'onEvent' | 'trail'>,
+  { onEvent, streamPosition }: Pick<HttpExchangeOptions, 'onEvent' | 'streamPosition'>,
 ): Reader {
   let isBroken = false;
   const messages = new InOrder({ take: to.take, hold: (isHeld) => chunks.hold(isHeld) });
   const parser = new SseParser(({ event, data, id }) => {
-    if (trail?.isNew(id) === false) return;
-    trail?.advance();
+    if (streamPosition?.isNew(id) === false) return;
+    streamPosition?.advance();
     if (onEvent !== undefined && event !== 'message') onEvent(event, data);
     else if (data.length > 0) messages.push(data);
   }, SERVER_MESSAGE_LIMIT);
@@ -203,7 +203,7 @@ export function eventReader(
       if (isBroken) return undefined;
       try {
         parser.push(chunk);
-        trail?.follow(parser);
+        streamPosition?.follow(parser);
       } catch (error) {
         isBroken = true;
         to.onBroken(error);

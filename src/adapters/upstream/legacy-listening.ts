@@ -44,21 +44,21 @@ export function listenLegacy(listening: LegacyListening): Promise<unknown> {
 
 async function keepListening(listening: LegacyListening, onBegun: () => void): Promise<void> {
   const { signal, onMessage, onReturn, onEnd, authorizer, request, ...exchange } = listening;
-  const trail = new StreamPosition();
+  const streamPosition = new StreamPosition();
   let hasMissed = false;
   let abort = (): void => undefined;
   signal.addEventListener('abort', () => abort(), { once: true });
   while (!signal.aborted) {
-    const { lastId } = trail;
+    const { lastId } = streamPosition;
     const startedMs = Date.now();
-    trail.begin();
+    streamPosition.begin();
     const end = await new Promise<HttpEnd>((resolve) => {
       const options: HttpExchangeOptions = {
         ...exchange,
         request: lastId === undefined ? request : resumption(request, lastId),
         isStream: true,
         endsWithResponse: false,
-        trail,
+        streamPosition,
         onStart: (status) => {
           onBegun();
           if (hasMissed && isSuccess(status)) onReturn();
@@ -73,10 +73,10 @@ async function keepListening(listening: LegacyListening, onBegun: () => void): P
     const isRefused = end.kind === 'answered' && offersNone(end.status);
     if (isRefused && lastId === undefined) return;
     // A server that has forgotten the event may still start a new stream.
-    if (isRefused) trail.forget();
+    if (isRefused) streamPosition.forget();
     hasMissed = true;
-    if (Date.now() - startedMs > STABLE_MS) trail.advance();
-    await pause(trail.waitMs, signal);
+    if (Date.now() - startedMs > STABLE_MS) streamPosition.advance();
+    await pause(streamPosition.waitMs, signal);
   }
 }
 

@@ -38,23 +38,23 @@ function rest(): void {
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
   if (options.resume === undefined) return { abort: send(options), rest };
   const { isOver, resume, onEnd, onLost, ...exchange } = options;
-  const trail = new StreamPosition();
+  const streamPosition = new StreamPosition();
   const { onStart: _, ...following } = exchange;
   let isAborted = false;
   let first: HttpEnd | undefined;
   let waiting: NodeJS.Timeout | undefined;
   const again = (): void => {
     waiting = undefined;
-    trail.begin();
-    const request = resume(trail.lastId ?? '');
-    abort = send({ ...following, request, isStream: true, trail, onEnd: ended });
+    streamPosition.begin();
+    const request = resume(streamPosition.lastId ?? '');
+    abort = send({ ...following, request, isStream: true, streamPosition, onEnd: ended });
   };
   const ended = (end: HttpEnd): void => {
-    const mayGoOn = trail.lastId !== undefined && isWorthMore(end);
+    const mayGoOn = streamPosition.lastId !== undefined && isWorthMore(end);
     if (isAborted || isOver()) onEnd(end);
     else if (mayGoOn) {
       first ??= end;
-      waiting = setTimeout(again, trail.waitMs);
+      waiting = setTimeout(again, streamPosition.waitMs);
     } else if (first === undefined) onEnd(end);
     else {
       onLost(end);
@@ -65,7 +65,7 @@ export function exchangeResumably(options: ResumableOptions, send: Send): Resuma
       });
     }
   };
-  let abort = send({ ...exchange, trail, onEnd: ended });
+  let abort = send({ ...exchange, streamPosition, onEnd: ended });
   return {
     abort: () => {
       isAborted = true;

@@ -58,7 +58,7 @@ class SseWire {
   readonly #authorizer: Authorizer | undefined;
   #path = '';
   /** Bytes of unanswered POSTs. Those of an abandoned request still count. */
-  untakenBytes = 0;
+  unreadBytes = 0;
 
   constructor(
     opening: LinkAttempt,
@@ -70,7 +70,7 @@ class SseWire {
     this.#authorizer = authorizer;
     this.#client = new HttpClient(url.origin, httpReachOf(opening));
     this.#headers = Object.entries(headers).flat();
-    const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
+    const isTaken = (): boolean => this.unreadBytes < deps.backlogBytes;
     this.#limiter = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
     this.conversation = new Conversation({
       server: spec.name,
@@ -131,7 +131,7 @@ class SseWire {
     const { spec, deps, events } = this.#opening;
     if (id === undefined && !this.#limiter.mayGo()) return;
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
-    this.untakenBytes += bytes;
+    this.unreadBytes += bytes;
     const post: HttpExchangeOptions = {
       client: this.#client,
       request: {
@@ -146,7 +146,7 @@ class SseWire {
       log: deps.log,
       onMessage: (message) => this.conversation.hear(message),
       onEnd: (end) => {
-        this.untakenBytes -= bytes;
+        this.unreadBytes -= bytes;
         events.drained();
         if (end.kind === 'answered' && isSuccess(end.status)) return;
         if (id !== undefined) this.conversation.failed(id, causeOfPost(end));
@@ -182,7 +182,7 @@ class SseLink implements Link {
   }
 
   get unreadBytes(): number {
-    return this.#wire.untakenBytes;
+    return this.#wire.unreadBytes;
   }
 
   send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {

@@ -80,7 +80,7 @@ async function attempt(
   if (!started.ok) return err({ cause: started.error, again: undefined });
   const { child, refused } = started.value;
   const attempted = new Attempt(events);
-  const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
+  const isTaken = (): boolean => child.unreadBytes < deps.backlogBytes;
   const notifications = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
   const conversation = new Conversation({
     server: spec.name,
@@ -268,7 +268,7 @@ class StdioLink implements Link {
   }
 
   get unreadBytes(): number {
-    return this.#child.untakenBytes;
+    return this.#child.unreadBytes;
   }
 
   send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {

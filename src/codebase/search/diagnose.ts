@@ -19,7 +19,7 @@ export interface Diagnosis {
   readonly files_searched: number;
 }
 
-export interface Fruitless {
+export interface EmptySearch {
   readonly query: ParsedQuery;
   readonly filter: FileFilter;
   readonly candidates: Candidates;
@@ -29,7 +29,7 @@ export interface Fruitless {
 const MAX_SIMILAR = 8;
 const MAX_EXAMINED = 20_000;
 
-export function diagnose(search: Fruitless): Diagnosis {
+export function diagnose(search: EmptySearch): Diagnosis {
   const { query, filter, candidates, database } = search;
   const files_searched = candidates.countFiles(filter);
   const found = (detail: Pick<Diagnosis, 'code' | 'message'> & Partial<Diagnosis>): Diagnosis => ({

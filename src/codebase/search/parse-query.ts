@@ -50,11 +50,11 @@ export function parseQuery(query: string): ParsedQuery {
   const literals = isOne
     ? quoted
     : [...quoted, ...(bare.length <= MAX_CODE_LENGTH && isCodeText(bare) ? [bare] : [])];
-  const spoken = wordsAsName(bare);
+  const joined = wordsAsName(bare);
   return {
     terms: [...new Set([...words, ...compounds, ...initialsIn(bare)])],
     words,
-    identifiers: [...names.map(identifierOf), ...(isOne || spoken === undefined ? [] : [spoken])]
+    identifiers: [...names.map(identifierOf), ...(isOne || joined === undefined ? [] : [joined])]
       .filter(({ name }) => compoundOf(name) !== '')
       .slice(0, MAX_IDENTIFIERS),
     literals: [...new Set(literals)]

@@ -4,7 +4,7 @@ import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import { indexPath } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
-import { refusalOf, saysLocked } from './sqlite-faults.ts';
+import { refusalOf, isLockedError } from './sqlite-faults.ts';
 
 /**
  * Held by the only process that writes a project's index. It is SQLite's lock on an empty database, so it works the
@@ -30,7 +30,7 @@ export class IndexLock {
       return ok(new IndexLock(database));
     } catch (error) {
       database?.close();
-      if (saysLocked(error)) return ok(undefined);
+      if (isLockedError(error)) return ok(undefined);
       const refusal = refusalOf(error, indexPath(folder));
       if (refusal === undefined) throw error;
       return err(refusal);
@@ -52,7 +52,7 @@ export function isIndexLocked(folder: string): boolean {
     database.prepare('SELECT 1 FROM sqlite_schema').get();
     return false;
   } catch (error) {
-    return saysLocked(error);
+    return isLockedError(error);
   } finally {
     database?.close();
   }

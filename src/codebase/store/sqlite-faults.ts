@@ -10,7 +10,7 @@ export function refusalOf(error: unknown, path: string): IndexRefusal | undefine
 }
 
 /** Whether another connection holds a lock; a retry may succeed. */
-export function saysLocked(error: unknown): boolean {
+export function isLockedError(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
 }
 

@@ -105,7 +105,7 @@ export interface ToolRecord {
  * Whether an override applies to a definition. One that lowers caution applies only if its author saw a definition with
  * the same behaviour, and the same prose if that matters. The operator's own definitions count as seen.
  */
-export function isInForce(hint: Hint, override: Override, now: Circumstances): boolean {
+export function isInForce(hint: Hint, override: Override, now: CurrentDefinition): boolean {
   if (now.isOwn || isCautious(hint, override.value) || override.digest === now.digest) return true;
   return isAlike(override, now);
 }
@@ -114,25 +114,25 @@ export function isInForce(hint: Hint, override: Override, now: Circumstances): b
  * Whether the choice applies to a definition. One that lowers caution applies only to the behaviour that its author
  * saw.
  */
-export function isConfirmInForce(confirm: ConfirmOverride, now: Circumstances): boolean {
+export function isConfirmInForce(confirm: ConfirmOverride, now: CurrentDefinition): boolean {
   return confirm.value === 'always' || wasSeen(confirm, now);
 }
 
 /** The same for the cache time of results. */
-export function isCacheInForce(cache: CacheOverride, now: Circumstances): boolean {
+export function isCacheInForce(cache: CacheOverride, now: CurrentDefinition): boolean {
   return cache.value === 0 || wasSeen(cache, now);
 }
 
 /** Whether tags may lower caution for a definition. */
-export function areTagsInForce(tags: TagsOverride, now: Circumstances): boolean {
+export function areTagsInForce(tags: TagsOverride, now: CurrentDefinition): boolean {
   return wasSeen(tags, now);
 }
 
-function wasSeen(choice: CallChoice<unknown>, now: Circumstances): boolean {
+function wasSeen(choice: CallChoice<unknown>, now: CurrentDefinition): boolean {
   return now.isOwn || choice.digest === now.digest || isAlike(choice, now);
 }
 
-function isAlike(override: Pick<Override, 'seen'>, { aspects, prose }: Circumstances): boolean {
+function isAlike(override: Pick<Override, 'seen'>, { aspects, prose }: CurrentDefinition): boolean {
   if (override.seen === undefined) return false;
   const [seen, now] = [override.seen, aspects()];
   const isSameTarget = now.target === '' || seen.target === now.target;
@@ -140,7 +140,7 @@ function isAlike(override: Pick<Override, 'seen'>, { aspects, prose }: Circumsta
 }
 
 /** The current definition. */
-export interface Circumstances {
+export interface CurrentDefinition {
   readonly digest: string;
   readonly aspects: AspectsOf;
   readonly prose: ProsePolicy;
@@ -151,7 +151,7 @@ export interface Circumstances {
 /** The record after an operator has reviewed the definition: no drift, and all overrides refer to this definition. */
 export function reviewed(
   { drift: _, volatility, ...record }: ToolRecord,
-  { digest, aspects }: Pick<Circumstances, 'digest' | 'aspects'>,
+  { digest, aspects }: Pick<CurrentDefinition, 'digest' | 'aspects'>,
 ): ToolRecord {
   const overrides = Object.fromEntries(
     Object.entries(record.overrides).map(([hint, override]) => [

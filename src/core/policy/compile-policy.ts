@@ -68,7 +68,7 @@ function toolPolicy(
   };
 }
 
-interface Circumstances {
+interface DecisionInput {
   readonly tool: PolicyTool;
   readonly preferences: PolicyPreferences;
   /** The rules that apply. */
@@ -77,7 +77,7 @@ interface Circumstances {
   readonly isLeaking: boolean;
 }
 
-function decisionOn(given: Circumstances): Decision {
+function decisionOn(given: DecisionInput): Decision {
   const { tool, preferences, matched } = given;
   const refusals = [...ruled(matched, 'refuse'), ...caution(given, 'refuse')];
   if (refusals.length > 0) return { kind: 'refuse', reasons: refusals };
@@ -112,7 +112,7 @@ function destructive({ hints }: PolicyTool, preferences: PolicyPreferences): rea
 
 /** Session labels and missing hints, where the preferences give them this effect. */
 function caution(
-  { tool, preferences, isLeaking }: Circumstances,
+  { tool, preferences, isLeaking }: DecisionInput,
   effect: 'ask' | 'refuse',
 ): readonly PolicyReason[] {
   const reasons: PolicyReason[] = [];

@@ -122,14 +122,14 @@ export function setNoteAccepted(
 ): Promise<number> {
   return changeNotes(runtime, { target, options, done: isAccepted ? 'Accepted' : 'Rejected' }, (toolset) => {
     const note = notesOf(toolset, target.tool).find(({ name }) => name === target.name);
-    if (note?.isHeld === false) return err(unheld(target));
+    if (note?.isHeld === false) return err(notHeld(target));
     return changeNote(toolset, noteIn(target), (held) =>
       isAccepted ? { ...held, isHeld: false } : undefined,
     );
   });
 }
 
-function unheld({ name }: NoteTarget): Refusal {
+function notHeld({ name }: NoteTarget): Refusal {
   const reason = `the note "${name}" is not held for review; \`assay notes edit\` and \`delete\` change it`;
   return { code: 'ARGUMENTS_INVALID', reason };
 }

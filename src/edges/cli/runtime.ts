@@ -148,7 +148,7 @@ export interface OpenToolsets {
   /** The tools of all configured servers. Starts the servers that these refs need and whose tools are not known. */
   readonly tools: (needed: NeededTools) => Promise<Result<ToolIndex, Refusal>>;
   /** The servers, and whether toolsets serve tools with a changed definition. Empty before `tools` was called. */
-  readonly circumstances: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
+  readonly selectOptions: () => Pick<SelectOptions, 'servers' | 'showsChanged'>;
   readonly close: () => Promise<void>;
 }
 

@@ -111,7 +111,7 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
       options,
       `Removed ${membersText(gone.map(memberNamed))} from the toolset ${quoted(name)}, which has ${membersText(after.tools)} now.`,
     );
-    for (const ref of gone.filter((one) => isUnheardOf(before, one)))
+    for (const ref of gone.filter((one) => isUnconfirmed(before, one)))
       printError(`note: ${quoted(ref)} was not among the tools of its server when those were accepted.`);
     for (const ref of new Set(refs)) {
       const notes = notesOf(after, ref).length;
@@ -128,7 +128,7 @@ function memberNamed(ref: string): ToolsetTool {
 }
 
 /** Whether a tool is only in the toolset through its whole server, which may not have it. */
-function isUnheardOf({ tools }: Toolset, ref: string): boolean {
+function isUnconfirmed({ tools }: Toolset, ref: string): boolean {
   return (
     tools.every(({ namespacedName }) => namespacedName !== ref) &&
     tools.some((tool) => isWhole(tool) && includes(tool, ref) && !isKnown(tool, ref))

@@ -135,14 +135,14 @@ interface Missing extends Unserved {
 
 /** Tools that are currently not served, and why. They stay in the toolset. */
 async function missingIn(
-  { tools, circumstances }: OpenToolsets,
+  { tools, selectOptions }: OpenToolsets,
   toolsets: readonly Toolset[],
 ): Promise<Result<readonly Missing[], Refusal>> {
   if (toolsets.every((toolset) => toolset.tools.length === 0)) return ok([]);
   const refs = toolsets.flatMap((toolset) => toolset.tools.map(({ namespacedName }) => ({ namespacedName })));
   const index = await tools({ refs, isFresh: false });
   if (!index.ok) return index;
-  const selecting = { index: index.value, ...circumstances() };
+  const selecting = { index: index.value, ...selectOptions() };
   return ok(
     toolsets.flatMap((toolset) =>
       unservedIn(toolset, selecting).map((unserved) => ({ toolset: toolset.name, ...unserved })),

@@ -27,13 +27,13 @@ import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset review`: new tools of whole servers, and how pinned tools differ from their accepted definitions. */
 export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
+  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const refs = reviewableIn(toolset);
     const index = refs.length > 0 ? await tools({ refs, isFresh: true }) : undefined;
     if (index?.ok === false) return index;
-    const among = index === undefined ? undefined : { index: index.value, ...circumstances() };
+    const among = index === undefined ? undefined : { index: index.value, ...selectOptions() };
     const reviews =
       among === undefined ? [] : [...reviewsOf(toolset, among), ...newReviewsOf(toolset, among)];
     const unserved = among === undefined ? [] : unservedIn(toolset, among);
@@ -102,13 +102,13 @@ function lineOfText(text: string): readonly string[] {
 
 /** `assay toolset accept`: pins tools to their current definitions and accepts new ones; without names, all of them. */
 export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
+  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const needed = refs.length > 0 ? refs.map(refOf) : reviewableIn(toolset);
     const index = await tools({ refs: needed, isFresh: true });
     if (!index.ok) return index;
-    const accepted = acceptable(toolset, { index: index.value, ...circumstances() }, refs);
+    const accepted = acceptable(toolset, { index: index.value, ...selectOptions() }, refs);
     if (!accepted.ok) return accepted;
     const { pinned, fresh } = accepted.value;
     const accepting: Changing<undefined> = (current) => {

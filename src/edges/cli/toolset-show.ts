@@ -71,7 +71,7 @@ function row({
 
 /** `assay toolset show`: the stored toolset, without starting servers. */
 export function showToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
+  return withToolsets(runtime, options, async ({ toolsets, tools, selectOptions }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const isEquipped = toolsets.equipped?.name === name;
@@ -79,7 +79,7 @@ export function showToolset(runtime: Runtime, name: string, options: JsonOptions
     const index = toolset.tools.some(isWhole) ? await tools({ refs: [], isFresh: false }) : undefined;
     const fresh =
       index?.ok === true
-        ? select(toolset, { index: index.value, ...circumstances() }).fresh.map(nameIn)
+        ? select(toolset, { index: index.value, ...selectOptions() }).fresh.map(nameIn)
         : undefined;
     if (options.json === true)
       printJson({ ...toolsetJson(toolset), isEquipped, ...(fresh && { new: fresh }) });

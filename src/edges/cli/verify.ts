@@ -137,8 +137,8 @@ async function verifyTarget(
   if (!verified.ok) return printFault(verified.error);
   printReport(verified.value, { formats: program.formats, version: runtime.version }, options);
   // An interrupted run says nothing about the remaining tools, so it is not kept.
-  const unkept = stopping.signal.aborted ? undefined : await keep?.(verified.value);
-  return unkept ?? EXITS[outcomeOf(verified.value)];
+  const keepFailure = stopping.signal.aborted ? undefined : await keep?.(verified.value);
+  return keepFailure ?? EXITS[outcomeOf(verified.value)];
 }
 
 const EXITS = { consistent: EXIT.done, contradicted: EXIT.failed, unobserved: EXIT.unavailable } as const;

@@ -38,7 +38,7 @@ export function withToolsets(
 
 /** The tools that refs name. Starts the servers of tools that are not known yet. */
 export async function toolsNamed(
-  { tools, circumstances }: OpenToolsets,
+  { tools, selectOptions }: OpenToolsets,
   refs: readonly string[],
 ): Promise<Result<readonly ToolsetTool[], Refusal>> {
   if (refs.length === 0) return ok([]);
@@ -46,7 +46,7 @@ export async function toolsNamed(
   if (!index.ok) return index;
   const named: ToolsetTool[] = [];
   for (const ref of refs) {
-    const tool = toolOf(refOf(ref), { index: index.value, ...circumstances() });
+    const tool = toolOf(refOf(ref), { index: index.value, ...selectOptions() });
     if (!tool.ok) return tool;
     named.push(tool.value);
   }

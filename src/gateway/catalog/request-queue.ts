@@ -13,7 +13,7 @@ export interface RequestQueueOptions {
   readonly server: string;
   readonly limits: RequestQueueLimits;
   /** Bytes sent to the server that it has not read yet. */
-  readonly untaken: () => number;
+  readonly unreadBytes: () => number;
 }
 
 /** A request that has to wait. */
@@ -162,21 +162,21 @@ export class RequestQueue {
   }
 
   #isFull(): boolean {
-    const { limits, untaken } = this.#options;
+    const { limits, unreadBytes } = this.#options;
     return (
       this.#inFlight >= limits['limits.requestsPerServer'] ||
-      untaken() + this.#admittedBytes >= this.#maxUnsent
+      unreadBytes() + this.#admittedBytes >= this.#maxUnsent
     );
   }
 
   /** A request that waits alone may be of any size; otherwise one above the limit could never run. */
   #tooMany(subject: string, bytes: number): Refusal | undefined {
-    const { limits, untaken } = this.#options;
+    const { limits, unreadBytes } = this.#options;
     const { 'limits.queuePerServer': maxWaiting, 'limits.backlogBytes': maxBytes } = limits;
     const tooMany: Cause = { code: 'QUEUE_FULL', waiting: this.#waiting };
     const tooLarge: Cause = { code: 'QUEUE_TOO_LARGE' };
     if (this.#waiting >= maxWaiting && !this.#evictFor(subject, tooMany)) return this.#busy(tooMany);
-    while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > maxBytes)
+    while (this.#waiting > 0 && unreadBytes() + this.#waitingBytes + bytes > maxBytes)
       if (!this.#evictFor(subject, tooLarge)) return this.#busy(tooLarge);
     return undefined;
   }
@@ -221,7 +221,7 @@ export class RequestQueue {
   }
 
   #whyLate(waitedMs: number): Cause {
-    return this.#options.untaken() >= this.#maxUnsent
+    return this.#options.unreadBytes() >= this.#maxUnsent
       ? { code: 'INPUT_NOT_READ', waitedMs }
       : { code: 'REQUESTS_IN_FLIGHT', inFlight: this.#inFlight, waitedMs };
   }

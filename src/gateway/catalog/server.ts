@@ -90,8 +90,8 @@ export class Server {
     this.instructions = new ServerInstructions(deps, known?.instructions);
     this.#capabilities = known?.capabilities;
     this.#era = known?.era;
-    const untaken = (): number => this.link?.unreadBytes ?? 0;
-    this.queue = new RequestQueue({ server: spec.name, limits: deps.limits, untaken });
+    const unreadBytes = (): number => this.link?.unreadBytes ?? 0;
+    this.queue = new RequestQueue({ server: spec.name, limits: deps.limits, unreadBytes });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
     this.sole = deps.sole && new ServerRequestRouter(() => deps.sole?.sessionFor(this.spec.name));
   }

@@ -3,7 +3,7 @@ import { HINTS } from '../../core/hints/hint.ts';
 import { isLowered } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import { inferFromMethod } from '../../core/hints/infer.ts';
-import { isInForce, type Circumstances, type ToolRecord } from '../../core/hints/tool-record.ts';
+import { isInForce, type CurrentDefinition, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition } from '../ports/link.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
@@ -60,7 +60,7 @@ export function inferredClaims(
   }));
 }
 
-export function overrideClaims(record: ToolRecord | undefined, now: Circumstances): readonly Claim[] {
+export function overrideClaims(record: ToolRecord | undefined, now: CurrentDefinition): readonly Claim[] {
   if (record === undefined) return [];
   return HINTS.flatMap((hint): readonly Claim[] => {
     const override = record.overrides[hint];

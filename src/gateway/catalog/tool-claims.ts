@@ -5,7 +5,7 @@ import { observedClaims } from '../../core/hints/tool-verification.ts';
 import { type ProsePolicy, raisedIn } from '../../core/hints/drift.ts';
 import {
   areTagsInForce,
-  type Circumstances,
+  type CurrentDefinition,
   isCacheInForce,
   isConfirmInForce,
   type ToolRecord,
@@ -109,7 +109,7 @@ export class ToolClaims {
     const claims = [
       ...declaredClaims(spec, definition, { record, isTrusted }),
       ...inferredClaims(spec, definition, { record, isTrusted }),
-      ...overrideClaims(record, this.circumstancesOf(spec, definition)),
+      ...overrideClaims(record, this.currentDefinitionOf(spec, definition)),
       ...observedClaims(record?.verification),
     ];
     const drift = record?.drift?.digest === digestOf(definition) ? record.drift : undefined;
@@ -146,7 +146,7 @@ export class ToolClaims {
     if (known?.spec === spec && known.revision === this.#revision) return known.tool;
     const hints = this.resolvedOf(spec, definition);
     const set = this.toolRecordOf(spec, definition);
-    const now = this.circumstancesOf(spec, definition);
+    const now = this.currentDefinitionOf(spec, definition);
     const confirm = set?.confirm && (isConfirmInForce(set.confirm, now) ? set.confirm.value : 'suspended');
     const cacheMs = set?.cacheMs && (isCacheInForce(set.cacheMs, now) ? set.cacheMs.value : 'suspended');
     const own = set?.tags;
@@ -162,7 +162,7 @@ export class ToolClaims {
   }
 
   /** What determines whether a tool's overrides apply. */
-  circumstancesOf(spec: ServerSpec, definition: Definition): Circumstances {
+  currentDefinitionOf(spec: ServerSpec, definition: Definition): CurrentDefinition {
     return {
       digest: digestOf(definition),
       aspects: () => aspectsIn(spec, definition),
@@ -172,7 +172,7 @@ export class ToolClaims {
   }
 
   /** The same for a definition stored as text, of a tool with this name. */
-  circumstancesOfText(spec: ServerSpec, { name, digest, text }: NamedText): Circumstances {
+  currentTextOf(spec: ServerSpec, { name, digest, text }: NamedText): CurrentDefinition {
     return {
       digest,
       aspects: () => aspectsOf(text, definitionSourceOf(spec)),
@@ -191,13 +191,13 @@ export class ToolClaims {
   latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const record = this.toolRecordOf(spec, definition);
     if (record?.drift === undefined) return undefined;
-    return toolDriftOf({ ...record, drift: record.drift }, this.circumstancesOf(spec, definition));
+    return toolDriftOf({ ...record, drift: record.drift }, this.currentDefinitionOf(spec, definition));
   }
 
   /** Hints whose override waits for a review, even if nothing differs from the accepted definition. */
   suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
     const record = this.toolRecordOf(spec, definition);
-    return record === undefined ? [] : suspendedIn(record, this.circumstancesOf(spec, definition));
+    return record === undefined ? [] : suspendedIn(record, this.currentDefinitionOf(spec, definition));
   }
 
   #membersOf(

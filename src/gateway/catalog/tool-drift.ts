@@ -6,7 +6,12 @@ import {
   type DriftSeverity,
 } from '../../core/hints/drift.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { isInForce, isVolatile, type Circumstances, type ToolRecord } from '../../core/hints/tool-record.ts';
+import {
+  isInForce,
+  isVolatile,
+  type CurrentDefinition,
+  type ToolRecord,
+} from '../../core/hints/tool-record.ts';
 
 /** How a tool differs from the accepted definition, and what follows from it. */
 export interface ToolDrift {
@@ -22,7 +27,10 @@ export interface ToolDrift {
   readonly isVolatile: boolean;
 }
 
-export function toolDriftOf(record: ToolRecord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
+export function toolDriftOf(
+  record: ToolRecord & { readonly drift: Drift },
+  now: CurrentDefinition,
+): ToolDrift {
   const { drift, volatility } = record;
   const severity = severityOf(drift, now.prose);
   const isKnownVolatile = isVolatile(record);
@@ -40,7 +48,7 @@ export function toolDriftOf(record: ToolRecord & { readonly drift: Drift }, now:
 }
 
 /** Hints whose override does not apply to the current definition. */
-export function suspendedIn({ overrides }: ToolRecord, now: Circumstances): readonly Hint[] {
+export function suspendedIn({ overrides }: ToolRecord, now: CurrentDefinition): readonly Hint[] {
   return HINTS.filter((hint) => {
     const override = overrides[hint];
     return override !== undefined && !isInForce(hint, override, now);

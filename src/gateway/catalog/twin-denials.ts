@@ -184,7 +184,7 @@ async function repeated(
 ): Promise<Result<readonly ObservedDenial[], undefined>> {
   const ended = Promise.withResolvers<undefined>();
   const traced = Promise.withResolvers<readonly ObservedDenial[]>();
-  const events: LinkEvents = { ...DEAF, ended: () => ended.resolve(undefined) };
+  const events: LinkEvents = { ...NO_EVENTS, ended: () => ended.resolve(undefined) };
   const signal = AbortSignal.timeout(START_MS);
   const opening = {
     events,
@@ -207,7 +207,7 @@ async function repeated(
   return denials === undefined ? err(undefined) : ok(denials.filter(({ atMs }) => atMs >= sentMs));
 }
 
-const DEAF: Omit<LinkEvents, 'ended'> = {
+const NO_EVENTS: Omit<LinkEvents, 'ended'> = {
   changed: () => undefined,
   updated: () => undefined,
   missed: () => undefined,

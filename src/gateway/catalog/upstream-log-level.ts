@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UNSAID_LEVEL, widerLevel } from '../../core/log-levels.ts';
+import { DEFAULT_LEVEL, widerLevel } from '../../core/log-levels.ts';
 import { ownRequest } from '../../protocol/message.ts';
 import { ownUpstreamRequest, type Link } from '../ports/link.ts';
 
@@ -19,7 +19,7 @@ export class UpstreamLogLevel {
 
   /** Resolves when the server was told. Undefined if nothing changed. */
   request(level: string, link: Link | undefined): Promise<void> | undefined {
-    const wanted = this.#isShared ? widerLevel(level, this.#level ?? UNSAID_LEVEL) : level;
+    const wanted = this.#isShared ? widerLevel(level, this.#level ?? DEFAULT_LEVEL) : level;
     if (wanted === this.#level) return undefined;
     this.#level = wanted;
     return link && this.renew(link);

@@ -1,4 +1,4 @@
-import { UNSAID_LEVEL } from '../../core/log-levels.ts';
+import { DEFAULT_LEVEL } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/server-requests.ts';
@@ -59,7 +59,7 @@ async function afterInput(call: Call, route: Route, first: Reply): Promise<Answe
 
 /** A modern server sends log messages only on request, so request the level that legacy clients get by default. */
 function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | undefined {
-  return capabilities['logging'] === undefined ? undefined : (logLevel ?? UNSAID_LEVEL);
+  return capabilities['logging'] === undefined ? undefined : (logLevel ?? DEFAULT_LEVEL);
 }
 
 function deliverForModern(call: Call, route: Route): Promise<Answer> {

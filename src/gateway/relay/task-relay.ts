@@ -110,8 +110,8 @@ function whyNot(call: Call, server: Server): Refusal | undefined {
       : undefined;
   }
   // 2025-11-25, basic/utilities/tasks#tool-level-negotiation
-  const isVain = asksForTask(message) && isLegacyTasks(call) && !makesTasks(server, 'legacy');
-  return isVain && offersTasks(view, call) ? { code: 'TASK_UNSUPPORTED', name } : undefined;
+  const isUnsupported = asksForTask(message) && isLegacyTasks(call) && !makesTasks(server, 'legacy');
+  return isUnsupported && offersTasks(view, call) ? { code: 'TASK_UNSUPPORTED', name } : undefined;
 }
 
 function relatedTo(

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
 import { generateValue, type Origin } from './generate-value.ts';
-import type { Scene } from './heuristics.ts';
+import type { ArgumentContext } from './heuristics.ts';
 import { shapeOf } from './shape.ts';
 
 /** The arguments of one call, and their origin. */
@@ -27,12 +27,12 @@ export interface ArgumentRequest {
  * schema, then generated ones with all properties, with only the required ones, and with each other value of a flag or
  * enumeration.
  */
-export function chooseArguments(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
+export function chooseArguments(request: ArgumentRequest, context: ArgumentContext): readonly ArgumentSet[] {
   const { recorded, fixtures, inputSchema, limit } = request;
   const others =
     fixtures.length > 0
-      ? fixtures.map((args) => setOf(withSeed(args, scene.folder), 'fixture'))
-      : [...statedSets(inputSchema), ...generatedSets(request, scene)];
+      ? fixtures.map((args) => setOf(withSeed(args, context.folder), 'fixture'))
+      : [...statedSets(inputSchema), ...generatedSets(request, context)];
   const sets = [...recorded.map((args) => setOf(args, 'recorded')), ...others];
   const distinct = new Map<string, ArgumentSet>();
   for (const set of sets) {
@@ -60,14 +60,14 @@ function statedSets(schema: JsonObject): readonly ArgumentSet[] {
   return examples.filter(isJsonObject).map((args) => setOf(args, 'example'));
 }
 
-function generatedSets(request: ArgumentRequest, scene: Scene): readonly ArgumentSet[] {
+function generatedSets(request: ArgumentRequest, context: ArgumentContext): readonly ArgumentSet[] {
   const { name, inputSchema } = request;
   // Descriptions mention too much: a tool that reads a file says that it must be in an allowed directory.
   const about = name.replaceAll(/[_-]/g, ' ').toLowerCase();
   const sets: ArgumentSet[] = [];
   const add = (variant: number, isFull: boolean): void => {
     const made = generateValue(inputSchema, '', {
-      scene,
+      context,
       variant,
       isFull,
       about,

@@ -1,6 +1,6 @@
 import { generateSync } from 'json-schema-faker';
 import { isJsonObject, type JsonObject } from '../../core/json-object.ts';
-import { type Scene, stringByName, wordsOf } from './heuristics.ts';
+import { type ArgumentContext, stringByName, wordsOf } from './heuristics.ts';
 
 /** The origins of values, most trustworthy first. */
 export const ORIGINS = ['recorded', 'fixture', 'example', 'chained', 'heuristic', 'generated'] as const;
@@ -13,7 +13,7 @@ export interface Generated {
 }
 
 interface Generation {
-  readonly scene: Scene;
+  readonly context: ArgumentContext;
   /** Seed of the generator; also chooses among equally good values. */
   readonly variant: number;
   /** Whether optional properties get values. */
@@ -76,7 +76,7 @@ function scalar(schema: JsonObject, name: string, given: Generation): Generated 
   const chained = chainedValue(name, type, given);
   if (chained !== undefined) return { value: chained, origin: 'chained' };
   if (type === 'string' && schema['pattern'] === undefined) {
-    const text = stringByName({ name, schema, about: given.about }, given.scene, given.variant);
+    const text = stringByName({ name, schema, about: given.about }, given.context, given.variant);
     if (text !== undefined && isLengthAllowed(text, schema)) return { value: text, origin: 'heuristic' };
   }
   if (type === 'boolean') return { value: given.variant % 2 === 1, origin: 'heuristic' };
@@ -88,12 +88,12 @@ function scalar(schema: JsonObject, name: string, given: Generation): Generated 
   return { value: generateSync({ ...schema }, options), origin: 'generated' };
 }
 
-function chainedValue(name: string, type: string | undefined, { scene, variant }: Generation): unknown {
+function chainedValue(name: string, type: string | undefined, { context, variant }: Generation): unknown {
   const words = wordsOf(name);
   // `user_id` is also satisfied by the `id` that a list of users returned.
   const keys = [words.join('_'), ...(words.length > 1 ? [words.at(-1) ?? ''] : [])];
   for (const key of keys.flatMap((one) => [one, singular(one)])) {
-    const fitting = (scene.seen.get(key) ?? []).filter((value) => fits(value, type));
+    const fitting = (context.seen.get(key) ?? []).filter((value) => fits(value, type));
     if (fitting.length > 0) return fitting[variant % fitting.length];
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-object.ts';
 
 /** What arguments can refer to: the seed data in the sandbox, and values that list-like tools returned. */
-export interface Scene {
+export interface ArgumentContext {
   /** Absolute path of the folder with the seed data. */
   readonly folder: string;
   /** Absolute paths of the files in it, sorted. */
@@ -22,7 +22,7 @@ export interface Property {
 /** A value for a string property by its format or name. Undefined if neither says anything. */
 export function stringByName(
   { name, schema, about }: Property,
-  scene: Scene,
+  context: ArgumentContext,
   variant: number,
 ): string | undefined {
   const format = typeof schema['format'] === 'string' ? FORMATS[schema['format']] : undefined;
@@ -30,13 +30,13 @@ export function stringByName(
   const words = wordsOf(name);
   const text =
     `${name} ${typeof schema['description'] === 'string' ? schema['description'] : ''}`.toLowerCase();
-  const path = pathFor({ words, text, about, variant }, scene);
+  const path = pathFor({ words, text, about, variant }, context);
   if (path !== undefined) return path;
   const found = NAMES.find(([names]) => words.some((word) => names.includes(word)));
   return found?.[1];
 }
 
-interface Clues {
+interface PropertyText {
   readonly words: readonly string[];
   readonly variant: number;
   readonly text: string;
@@ -44,20 +44,23 @@ interface Clues {
 }
 
 /** A path in the seed data, if the property is one. Properties for a destination get a path that does not exist. */
-function pathFor({ words, text, about, variant }: Clues, scene: Scene): string | undefined {
+function pathFor(
+  { words, text, about, variant }: PropertyText,
+  context: ArgumentContext,
+): string | undefined {
   const isPath =
     words.some((word) => PATH_WORDS.has(word)) || /\b(?:file|folder|directory) path\b/.test(text);
   if (!isPath) return undefined;
-  if (words.some((word) => NEW_WORDS.has(word))) return `${scene.folder}/created-${variant}.txt`;
+  if (words.some((word) => NEW_WORDS.has(word))) return `${context.folder}/created-${variant}.txt`;
   const isFolder =
     words.some((word) => FOLDER_WORDS.has(word)) ||
     (!words.some((word) => FILE_WORDS.has(word)) &&
       /\b(?:director(?:y|ies)|folders?|tree|repository)\b/.test(`${text} ${about}`));
-  if (isFolder) return variant % 2 === 0 ? scene.folder : (scene.folders[0] ?? scene.folder);
+  if (isFolder) return variant % 2 === 0 ? context.folder : (context.folders[0] ?? context.folder);
   const extension = EXTENSIONS.find(([pattern]) => pattern.test(`${text} ${about}`))?.[1];
-  const matching = scene.files.filter((file) => extension !== undefined && file.endsWith(extension));
-  const files = matching.length > 0 ? matching : scene.files;
-  return files[variant % Math.max(files.length, 1)] ?? `${scene.folder}/notes.txt`;
+  const matching = context.files.filter((file) => extension !== undefined && file.endsWith(extension));
+  const files = matching.length > 0 ? matching : context.files;
+  return files[variant % Math.max(files.length, 1)] ?? `${context.folder}/notes.txt`;
 }
 
 const PATH_WORDS: ReadonlySet<string> = new Set(

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ChildOptions } from '../../platform/child.ts';
 import { pause } from '../../platform/turns.ts';
 import { isListLike, valuesIn } from '../arguments/choose-arguments.ts';
-import type { Scene } from '../arguments/heuristics.ts';
+import type { ArgumentContext } from '../arguments/heuristics.ts';
 import { type Background, backgroundOf, isQuiet } from '../judge/effects.ts';
 import type {
   Mechanism,
@@ -13,7 +13,7 @@ import type {
   SandboxOptions,
 } from '../observation.ts';
 import type { Seed } from '../seed.ts';
-import { type ListedTool, type WorldFault, World } from './world.ts';
+import { type ListedTool, type SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** How the sandboxes of one server are opened. */
 export interface Setting {
@@ -34,7 +34,7 @@ export interface Examined {
   readonly name: string;
   readonly version: string;
   readonly tools: readonly ListedTool[];
-  readonly scene: Scene;
+  readonly context: ArgumentContext;
   readonly background: Background;
   /** Time in ms after its first list during which it is still starting. */
   readonly startMs: number;
@@ -57,25 +57,25 @@ export function openWorld({
   sandbox,
   server,
   signal,
-}: Setting): Promise<Result<World, WorldFault>> {
-  return World.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
+}: Setting): Promise<Result<SandboxedServer, SandboxedServerFault>> {
+  return SandboxedServer.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
 }
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
-export async function examineServer(setting: Setting): Promise<Result<Examined, WorldFault>> {
+export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
   const opened = await openWorld(setting);
   if (!opened.ok) return opened;
-  const world = opened.value;
+  const sandboxed = opened.value;
   try {
-    const { tools } = world;
-    const { starting, startMs } = await settled(world, setting);
+    const { tools } = sandboxed;
+    const { starting, startMs } = await settled(sandboxed, setting);
     await pause(IDLE_MS);
-    const idle = await world.observe();
-    const { mechanisms, missing } = world.sandbox;
+    const idle = await sandboxed.observe();
+    const { mechanisms, missing } = sandboxed.sandbox;
     return ok({
-      ...world.serverVersion,
+      ...sandboxed.serverVersion,
       tools,
-      scene: { ...seedSceneOf(setting), seen: await seenValues(world, tools, setting) },
+      context: { ...seedContextOf(setting), seen: await seenValues(sandboxed, tools, setting) },
       background: backgroundOf(starting, idle, { seed: setting.seedPath }),
       startMs,
       mechanisms,
@@ -84,22 +84,22 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   } catch (error) {
     return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
   } finally {
-    await world.close();
+    await sandboxed.close();
   }
 }
 
 /** Watches the start until it is over. A server that is always busy counts as having none. */
 async function settled(
-  world: World,
+  sandboxed: SandboxedServer,
   { seedPath, signal }: Setting,
 ): Promise<{ readonly starting: readonly Observation[]; readonly startMs: number }> {
-  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, world.openMs));
-  const starting = [await world.observe()];
+  const quietMs = Math.min(MAX_QUIET_MS, Math.max(QUIET_MS, sandboxed.openMs));
+  const starting = [await sandboxed.observe()];
   let startMs = 0;
   for (let passedMs = 0; passedMs < startMs + quietMs && !signal.aborted;) {
     await pause(SETTLE_STEP_MS);
     passedMs += SETTLE_STEP_MS;
-    const observation = await world.observe();
+    const observation = await sandboxed.observe();
     starting.push(observation);
     if (!isQuiet(observation, { seed: seedPath })) startMs = passedMs;
     if (passedMs >= MAX_SETTLE_MS) return { starting, startMs: 0 };
@@ -107,23 +107,23 @@ async function settled(
   return { starting, startMs };
 }
 
-function seedSceneOf({ seed, seedPath }: Setting): Omit<Scene, 'seen'> {
+function seedContextOf({ seed, seedPath }: Setting): Omit<ArgumentContext, 'seen'> {
   const paths = (names: readonly string[]): readonly string[] => names.map((name) => join(seedPath, name));
   return { folder: seedPath, files: paths(seed.files), folders: paths(seed.folders) };
 }
 
 async function seenValues(
-  world: World,
+  sandboxed: SandboxedServer,
   tools: readonly ListedTool[],
   { skipped, callMs, signal }: Setting,
-): Promise<Scene['seen']> {
+): Promise<ArgumentContext['seen']> {
   const seen = new Map<string, unknown[]>();
   const listing = tools.filter(
     ({ name, inputSchema }) => !skipped.has(name) && isListLike(name, inputSchema),
   );
   for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
-    if (world.hasEnded || signal.aborted) break;
-    const { result } = await world.call(name, {}, { limitMs: callMs, signal });
+    if (sandboxed.hasEnded || signal.aborted) break;
+    const { result } = await sandboxed.call(name, {}, { limitMs: callMs, signal });
     for (const [key, values] of result === undefined ? [] : valuesIn(result))
       seen.set(key, [...(seen.get(key) ?? []), ...values]);
   }

@@ -6,7 +6,7 @@ import { effectsOf, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';
 import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
 import type { Observation } from '../observation.ts';
-import type { WorldFault, World } from './world.ts';
+import type { SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** Times in ms, and numbers of calls. */
 export interface Pace {
@@ -33,12 +33,12 @@ export interface ToolRun {
   readonly seed: string;
   /** Files that the server changes when it starts. */
   readonly startTargets: ReadonlySet<string>;
-  readonly openWorld: () => Promise<Result<CalledWorld, WorldFault>>;
+  readonly openWorld: () => Promise<Result<CalledServer, SandboxedServerFault>>;
   readonly signal: AbortSignal;
 }
 
-/** The part of a world that a run needs. */
-export type CalledWorld = Pick<World, 'call' | 'observe' | 'hasEnded' | 'openMs' | 'close'>;
+/** The part of a sandboxed that a run needs. */
+export type CalledServer = Pick<SandboxedServer, 'call' | 'observe' | 'hasEnded' | 'openMs' | 'close'>;
 
 export interface ToolTrials {
   readonly trials: readonly Trial[];
@@ -52,31 +52,36 @@ export interface ToolTrials {
  */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
-  let world: CalledWorld | undefined;
+  let sandboxed: CalledServer | undefined;
   let isFresh = true;
   let pending = new Set(run.startTargets);
   const isStopped = (): boolean => run.signal.aborted;
   try {
     for (const set of run.sets) {
       if (isStopped()) return { trials, stopped: 'time_limit' };
-      if (world === undefined || world.hasEnded) {
-        await world?.close();
-        world = undefined;
+      if (sandboxed === undefined || sandboxed.hasEnded) {
+        await sandboxed?.close();
+        sandboxed = undefined;
         const opened = await run.openWorld();
         if (!opened.ok) return { trials, stopped: isStopped() ? 'time_limit' : 'server_failed' };
-        world = opened.value;
+        sandboxed = opened.value;
         isFresh = true;
         pending = new Set(run.startTargets);
       }
       const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
-      const trial = await runTrial(world, set, { ...run, pace, pending, isLast: set === run.sets.at(-1) });
+      const trial = await runTrial(sandboxed, set, {
+        ...run,
+        pace,
+        pending,
+        isLast: set === run.sets.at(-1),
+      });
       const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
       const isDoubtful = !isStopped() && (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run));
       trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
       isFresh = false;
     }
   } finally {
-    await world?.close();
+    await sandboxed?.close();
   }
   if (isStopped()) return { trials, stopped: 'time_limit' };
   return { trials: await withReplays(trials, run), stopped: undefined };
@@ -118,21 +123,21 @@ interface TrialRun extends ToolRun {
   readonly isLast: boolean;
 }
 
-async function runTrial(world: CalledWorld, set: ArgumentSet, run: TrialRun): Promise<Trial> {
+async function runTrial(sandboxed: CalledServer, set: ArgumentSet, run: TrialRun): Promise<Trial> {
   const { tool, pace, isLast, signal } = run;
   const { args, origin, shape } = set;
-  const observe = (): Promise<Observation> => observed(world, run);
-  const control = await controlWindow(observe, world.openMs, run);
+  const observe = (): Promise<Observation> => observed(sandboxed, run);
+  const control = await controlWindow(observe, sandboxed.openMs, run);
   const pending = new Set(run.pending);
   const calls: TrialCall[] = [];
   for (let number = 1; number <= pace.repeats; number += 1) {
     const atMs = Date.now();
-    const { answer } = await world.call(tool, args, { limitMs: pace.callLimitMs, signal });
+    const { answer } = await sandboxed.call(tool, args, { limitMs: pace.callLimitMs, signal });
     await pause(pace.settleMs);
     calls.push({ number, atMs, answer, observation: await observe() });
     // A call that failed with these arguments fails again.
     if (number === 1 && !isSuccess(answer)) break;
-    if (world.hasEnded || signal.aborted) break;
+    if (sandboxed.hasEnded || signal.aborted) break;
   }
   if (isLast && !signal.aborted) await pause(pace.lateMs);
   const late = await observe();
@@ -165,8 +170,8 @@ async function controlWindow(
   }
 }
 
-async function observed(world: CalledWorld, { seed, pending }: TrialRun): Promise<Observation> {
-  const observation = await world.observe();
+async function observed(sandboxed: CalledServer, { seed, pending }: TrialRun): Promise<Observation> {
+  const observation = await sandboxed.observe();
   for (const { target } of effectsOf(observation, { seed })) pending.delete(target);
   return observation;
 }

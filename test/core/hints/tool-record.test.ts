@@ -13,7 +13,7 @@ import {
   isVolatile,
   reviewed,
   volatilityAfter,
-  type Circumstances,
+  type CurrentDefinition,
   type Override,
   type ToolRecord,
   type Volatility,
@@ -28,7 +28,7 @@ interface Tool {
 const SOURCE = { isMade: false };
 const textOf = (tool: Tool): string => JSON.stringify({ name: 't', ...tool });
 
-function nowOf(tool: Tool, prose: ProsePolicy = 'flag'): Circumstances {
+function nowOf(tool: Tool, prose: ProsePolicy = 'flag'): CurrentDefinition {
   const text = textOf(tool);
   return { digest: digestOfDefinition(text), aspects: () => aspectsOf(text, SOURCE), prose, isOwn: false };
 }
@@ -148,7 +148,7 @@ describe('an override', () => {
   it('whose request goes elsewhere counts no more, unless the operator sent it there', () => {
     const made = (target: string): string =>
       declaredText('{"name":"t"}', { kind: 'openapi', method: 'POST', target });
-    const now = (target: string, isTargetChosen: boolean): Circumstances => ({
+    const now = (target: string, isTargetChosen: boolean): CurrentDefinition => ({
       digest: digestOfDefinition(made(target)),
       aspects: () => aspectsOf(made(target), { isMade: true, isTargetChosen }),
       prose: 'suspend',

@@ -97,7 +97,7 @@ export class ModuleProcess {
   }
 
   /** Bytes sent to the process that it has not read. */
-  get untakenBytes(): number {
+  get unreadBytes(): number {
     return this.#unread.bytes;
   }
 

@@ -81,9 +81,9 @@ class ModuleSource implements BuiltInSource {
     return () => this.#listeners.delete(listener);
   }
 
-  get untakenBytes(): number {
-    const own = [...this.#processes].reduce((sum, { untakenBytes }) => sum + untakenBytes, 0);
-    return own + (this.#reader?.untakenBytes ?? 0);
+  get unreadBytes(): number {
+    const own = [...this.#processes].reduce((sum, { unreadBytes }) => sum + unreadBytes, 0);
+    return own + (this.#reader?.unreadBytes ?? 0);
   }
 
   onDrain(listener: () => void): () => void {
@@ -272,11 +272,11 @@ const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /** After this time without a crash the count starts again. */
-const CALM_MS = 2 * MAX_BACKOFF_MS;
+const RESET_AFTER_MS = 2 * MAX_BACKOFF_MS;
 
 export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
   const last = Math.max(before.untilMs, before.atMs.at(-1) ?? -Infinity);
-  const isLoop = before.backoffMs > 0 && nowMs - last < CALM_MS;
+  const isLoop = before.backoffMs > 0 && nowMs - last < RESET_AFTER_MS;
   const recent = before.atMs.filter((atMs) => nowMs - atMs < SPAN_MS);
   const isFirst = !isLoop && recent.length === 0;
   const atMs = [...recent, nowMs];

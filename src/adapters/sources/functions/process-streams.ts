@@ -83,7 +83,7 @@ export class UnreadInput {
 
   /** Unread bytes that other calls should wait for. */
   get bytes(): number {
-    return this.#isStalled ? 0 : this.#child.untakenBytes;
+    return this.#isStalled ? 0 : this.#child.unreadBytes;
   }
 
   /** Why these arguments are not sent to the module `name`, as a text for the model. Undefined if they may be sent. */
@@ -91,14 +91,14 @@ export class UnreadInput {
     const bytes = Buffer.byteLength(args);
     if (bytes > ARGUMENTS_LIMIT_BYTES)
       return `The arguments are too large: they are ${mebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${mebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
-    return this.#isStalled && this.#child.untakenBytes + bytes > MAX_BYTES
+    return this.#isStalled && this.#child.unreadBytes + bytes > MAX_BYTES
       ? `The functions in ${name} are busy: they have not read the arguments of earlier calls yet. Try again later.`
       : undefined;
   }
 
   /** Call after each write. */
   written(): void {
-    if (this.#timer !== undefined || this.#child.untakenBytes === 0) return;
+    if (this.#timer !== undefined || this.#child.unreadBytes === 0) return;
     this.#timer = setTimeout(() => {
       this.#isStalled = true;
       this.#onTaken();

@@ -59,7 +59,7 @@ export interface MakingOptions extends CallOptions {
 /** More than any client can handle; further operations are skipped. */
 const MAX_OPERATIONS = 10_000;
 /** Number of operations to convert before yielding to the event loop. */
-const AT_A_STRETCH = 50;
+const BATCH_SIZE = 50;
 
 /** Makes a tool of each operation of a document. The error is a phrase about the document. */
 export async function makeTools(
@@ -81,7 +81,7 @@ export async function makeTools(
   let lacking: NoServer | undefined;
   const making = openMaking(options);
   for (const [index, operation] of operations.entries()) {
-    if (index % AT_A_STRETCH === 0) await new Promise(setImmediate);
+    if (index % BATCH_SIZE === 0) await new Promise(setImmediate);
     if (signal.aborted) return err('was not read to its end');
     const made = index < MAX_OPERATIONS ? making(operation) : err(`it is one of more than ${MAX_OPERATIONS}`);
     if (made.ok) makings.push(made.value);

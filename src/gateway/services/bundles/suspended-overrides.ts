@@ -1,6 +1,6 @@
 import type { BundledOverride } from '../../../core/bundle/bundle.ts';
 import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
-import type { Circumstances } from '../../../core/hints/tool-record.ts';
+import type { CurrentDefinition } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -46,12 +46,13 @@ function isLowering({ overrides }: BundledOverride): boolean {
   });
 }
 
-function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, Circumstances> {
-  const listed = new Map<string, Circumstances>();
+function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, CurrentDefinition> {
+  const listed = new Map<string, CurrentDefinition>();
   const { entries, disabled } = catalog.all.listing('tools');
   for (const { server, definition } of [...entries, ...disabled]) {
     const id = toolIdIn(server.spec, definition);
-    if (id !== undefined && !listed.has(id)) listed.set(id, claims.circumstancesOf(server.spec, definition));
+    if (id !== undefined && !listed.has(id))
+      listed.set(id, claims.currentDefinitionOf(server.spec, definition));
   }
   return listed;
 }
@@ -60,7 +61,7 @@ async function acceptedHere(
   id: string,
   { server, identity, name }: BundledOverride,
   { catalog, claims, records }: KnownTools,
-): Promise<Result<Circumstances | undefined, Refusal>> {
+): Promise<Result<CurrentDefinition | undefined, Refusal>> {
   const serverId = serverIdOf(server, identity);
   const found = catalog.servers.find(({ spec }) => idsOf(spec).serverId === serverId);
   if (found === undefined) return ok(undefined);
@@ -69,5 +70,5 @@ async function acceptedHere(
   const accepted = await store.value.accepted(id);
   if (!accepted.ok) return accepted;
   if (accepted.value === undefined) return ok(undefined);
-  return ok(claims.circumstancesOfText(found.spec, { name, ...accepted.value }));
+  return ok(claims.currentTextOf(found.spec, { name, ...accepted.value }));
 }

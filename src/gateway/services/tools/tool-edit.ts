@@ -9,7 +9,7 @@ import {
   isConfirmInForce,
   isInForce,
   type CallChoice,
-  type Circumstances,
+  type CurrentDefinition,
   type Override,
   type ToolRecord,
 } from '../../../core/hints/tool-record.ts';
@@ -50,7 +50,7 @@ export interface PatchOptions {
   readonly author: string;
   readonly nowMs: number;
   /** The current definition. */
-  readonly now: Circumstances;
+  readonly now: CurrentDefinition;
   /** Hints that the server declares. */
   readonly declared: DeclaredHints;
 }
@@ -178,7 +178,7 @@ function descriptionWith(
 
 interface GivenChoice<T> extends Pick<PatchOptions, 'now'> {
   readonly given: T | null | undefined;
-  readonly isInForce: (choice: CallChoice<T>, now: Circumstances) => boolean;
+  readonly isInForce: (choice: CallChoice<T>, now: CurrentDefinition) => boolean;
 }
 
 /** Repeating a choice that is in force changes nothing. */

@@ -154,14 +154,14 @@ export class ToolService {
   ): Result<ToolRecord, Refusal> {
     const { hints: declared } = declaredOf(definition);
     const { claims, nowMs } = this.#options;
-    const now = claims.circumstancesOf(server.spec, definition);
+    const now = claims.currentDefinitionOf(server.spec, definition);
     return withPatch(record, { patch, author: subject, nowMs: nowMs(), now, declared });
   }
 
   /** Accepts the current definition, so that earlier overrides apply to it. */
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (record, { server, definition }) => {
-      const now = this.#options.claims.circumstancesOf(server.spec, definition);
+      const now = this.#options.claims.currentDefinitionOf(server.spec, definition);
       if (isReviewed(record, now.digest)) return ok({ record, action: 'tool.review' });
       const accepted = [{ id, digest: now.digest, text: declaredTextOf(definition) }];
       return ok({ record: reviewed(record, now), action: 'tool.review', accepted });

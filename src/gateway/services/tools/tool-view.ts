@@ -156,7 +156,7 @@ export function viewOf({ id, entry, claims, levels, mask }: ToolViewOptions): To
     ...originalOf(record, {
       name,
       declared,
-      prose: () => claims.circumstancesOf(spec, definition).aspects().prose,
+      prose: () => claims.currentDefinitionOf(spec, definition).aspects().prose,
     }),
     ...(confirm !== undefined && { confirm }),
     ...(cacheMs !== undefined && { cacheMs }),

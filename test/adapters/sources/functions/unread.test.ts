@@ -28,17 +28,17 @@ describe('a module that does not read what it is sent', () => {
     await sleep(100);
     const large = module.say('size', { text: 'x'.repeat(3 * MiB) });
     await sleep(100);
-    expect(module.source.untakenBytes).toBeGreaterThan(2 * MiB);
+    expect(module.source.unreadBytes).toBeGreaterThan(2 * MiB);
     expect(drains).toBe(0);
     await sleep(1_200);
-    expect(module.source.untakenBytes).toBe(0);
+    expect(module.source.unreadBytes).toBe(0);
     expect(drains).toBe(1);
     expect(await module.say('size', { text: 'more' })).toBe(BUSY);
     module.write('go', '');
     expect(await blocked).toBe('free');
     expect(await large).toBe(String(3 * MiB));
     expect(await module.say('size', { text: 'more' })).toBe('4');
-    expect(module.source.untakenBytes).toBe(0);
+    expect(module.source.unreadBytes).toBe(0);
     expect(drains).toBeGreaterThan(1);
   });
 

@@ -19,14 +19,14 @@ export interface ListedTool {
   readonly digest: string;
 }
 
-export type WorldFault =
+export type SandboxedServerFault =
   /** The server did not start or did not answer. `message`: its own error text, or the reason. */
   | { readonly code: 'SERVER_FAILED'; readonly message: string }
   /** This machine cannot confine a server. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] };
 
-/** Options for opening a world. */
-export interface WorldPlan {
+/** Options for opening a sandboxed. */
+export interface SandboxedServerOptions {
   readonly openSandbox: OpenSandbox;
   readonly sandbox: SandboxOptions;
   readonly server: ChildOptions;
@@ -44,7 +44,7 @@ export interface CallLimits {
 const MAX_TEXT = 500;
 const MAX_PAGES = 100;
 
-interface WorldParts {
+interface SandboxedServerParts {
   readonly sandbox: Sandbox;
   readonly client: Client;
   readonly transport: ChildTransport;
@@ -53,7 +53,7 @@ interface WorldParts {
 }
 
 /** A server in its own sandbox, and a connected client that has listed its tools. */
-export class World {
+export class SandboxedServer {
   readonly #sandbox: Sandbox;
   readonly #client: Client;
   readonly #transport: ChildTransport;
@@ -61,7 +61,7 @@ export class World {
   /** How long the server took to its first list. On a slow machine, the rest of its start takes longer as well. */
   readonly openMs: number;
 
-  private constructor({ sandbox, client, transport, tools, openMs }: WorldParts) {
+  private constructor({ sandbox, client, transport, tools, openMs }: SandboxedServerParts) {
     this.#sandbox = sandbox;
     this.#client = client;
     this.#transport = transport;
@@ -76,7 +76,7 @@ export class World {
     server,
     startLimitMs,
     signal,
-  }: WorldPlan): Promise<Result<World, WorldFault>> {
+  }: SandboxedServerOptions): Promise<Result<SandboxedServer, SandboxedServerFault>> {
     let message: string | undefined;
     // Some legacy servers exit when probed for the modern era, so that is tried second.
     const limits = { timeout: startLimitMs, signal };
@@ -94,7 +94,7 @@ export class World {
         await client.connect(transport, limits);
         const tools = await listTools(client, transport, limits);
         const openMs = performance.now() - startedAtMs;
-        return ok(new World({ sandbox: opened.value, client, transport, tools, openMs }));
+        return ok(new SandboxedServer({ sandbox: opened.value, client, transport, tools, openMs }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         message ??= errorLineOf(transport.stderr.split('\n')) ?? reason;
