@@ -48,7 +48,7 @@ export interface ServerFacts {
         readonly kind: 'down';
         readonly cause: Cause;
         /** The last lines of its stderr, shown if the cause contains no error from it. */
-        readonly lastWords: readonly string[];
+        readonly lastLines: readonly string[];
       };
   /** Warnings logged while it started. */
   readonly warnings: readonly ServerWarning[];
@@ -87,16 +87,15 @@ function checkCondition({ name, condition }: ServerFacts): Finding {
       message: `Ready in ${readyAfterMs} ms, with ${revision} (${era}): ${count}.`,
     };
   }
-  const { cause, lastWords } = condition;
+  const { cause, lastLines } = condition;
   // If stderr has an error, the cause already contains it.
-  const lastLines =
-    lastWords.length === 0 || 'stderr' in cause ? '' : ` Last output: ${lastWords.join(' / ')}`;
+  const output = lastLines.length === 0 || 'stderr' in cause ? '' : ` Last output: ${lastLines.join(' / ')}`;
   return {
     check: 'servers',
     level: 'problem',
     about: name,
     code: cause.code,
-    message: `Not ready, so its tools are missing: ${causeText(cause)}.${lastLines}`,
+    message: `Not ready, so its tools are missing: ${causeText(cause)}.${output}`,
     remedy: remedyOf(cause.code),
   };
 }

@@ -184,7 +184,7 @@ export function restStatusOf(code: RefusalCode): number {
   return rest;
 }
 
-export function facesOf(refusal: Pick<Refusal, 'code'>): ReportedCodes {
+export function reportedCodesOf(refusal: Pick<Refusal, 'code'>): ReportedCodes {
   return REPORTED_CODES[refusal.code];
 }
 
@@ -200,7 +200,7 @@ export function rpcErrorOf(
   refusal: Refusal,
   isLegacy: boolean,
 ): { readonly code: number; readonly message: string; readonly data: Readonly<Record<string, unknown>> } {
-  const { rpc, legacyRpc = rpc } = facesOf(refusal);
+  const { rpc, legacyRpc = rpc } = reportedCodesOf(refusal);
   return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: dataOf(bounded(refusal)) };
 }
 

@@ -10,7 +10,7 @@ function down(cause: Cause, more: Partial<ServerFacts> = {}): ServerFacts {
   return {
     name: 'a',
     isolation: 'shared',
-    condition: { kind: 'down', cause, lastWords: [] },
+    condition: { kind: 'down', cause, lastLines: [] },
     warnings: [],
     ...more,
   };
@@ -62,7 +62,7 @@ it.each([
 });
 
 it('One that does not is a problem, with its cause, its code and its last words', () => {
-  const condition = { kind: 'down', cause: EXITED, lastWords: ['no disk', 'bye'] } as const;
+  const condition = { kind: 'down', cause: EXITED, lastLines: ['no disk', 'bye'] } as const;
   const [found] = checkServers([down(EXITED, { condition })], NOBODY);
   expect([found?.level, found?.code, found?.message]).toEqual([
     'problem',

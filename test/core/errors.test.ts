@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { causeJson } from '../../src/core/cause-text.ts';
-import { EXIT, facesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
+import { EXIT, reportedCodesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 
@@ -199,7 +199,7 @@ const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
 describe('a refusal', () => {
   it('has its codes on each surface for ever', () => {
     const faces = EXAMPLES.map(({ refusal }) => {
-      const { rpc, http, exit } = facesOf(refusal);
+      const { rpc, http, exit } = reportedCodesOf(refusal);
       return `${refusal.code}: ${rpc} ${http} ${exit}`;
     });
     expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
@@ -209,7 +209,7 @@ describe('a refusal', () => {
     const statuses = EXAMPLES.map(({ refusal }) => restStatusOf(refusal.code));
     expect(statuses.filter((status) => status < 400 || status > 599)).toEqual([]);
     for (const { refusal } of EXAMPLES) {
-      const { http } = facesOf(refusal);
+      const { http } = reportedCodesOf(refusal);
       const means = REST_MEANS[refusal.code] ?? (http === 200 ? 'another' : http);
       expect([refusal.code, restStatusOf(refusal.code)]).toEqual([
         refusal.code,
@@ -220,7 +220,7 @@ describe('a refusal', () => {
 
   it('is for JSON-RPC its code, its sentence and all that it is about, in both eras', () => {
     for (const { refusal } of EXAMPLES) {
-      const { rpc } = facesOf(refusal);
+      const { rpc } = reportedCodesOf(refusal);
       const message = sentenceOf(refusal);
       const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // it has moved in 2026-07-28
       const cause = 'cause' in refusal ? refusal.cause : undefined;

@@ -9,7 +9,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** Whether SQLite reports that the file's content is invalid. */
-export function saysDamaged(error: unknown): boolean {
+export function isDamagedError(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
 }
 

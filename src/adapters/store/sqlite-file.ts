@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
 import { pause } from '../../platform/turns.ts';
 import type { Db, Dialect } from './dialect.ts';
-import { needsWriter, refusalOf, saysDamaged, isLockedError } from './driver-faults.ts';
+import { needsWriter, refusalOf, isDamagedError, isLockedError } from './driver-faults.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { movedFrom, OpenFiles } from './open-files.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -51,7 +51,7 @@ export async function openSqliteFile(home: string, known?: string): Promise<Resu
       if (typeof inspected === 'string') return await setAside(path, seen?.id, inspected);
       return inspected ?? (await open(path, seen?.id ?? ''));
     } catch (error) {
-      if (saysDamaged(error)) return await setAside(path, seen?.id, 'it is not a database');
+      if (isDamagedError(error)) return await setAside(path, seen?.id, 'it is not a database');
       // Some steps of creating a file do not wait for locks themselves.
       if (!isLockedError(error) || Date.now() > deadlineMs) return refused(path, error);
       await pause(RETRY_MS);
@@ -68,7 +68,7 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
   try {
     database = connect(path, true);
   } catch (error) {
-    if (saysDamaged(error)) throw error;
+    if (isDamagedError(error)) throw error;
     return undefined; // the same fault will prevent writing and is reported there
   }
   try {

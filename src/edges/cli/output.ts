@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { Ansis } from 'ansis';
-import { facesOf } from '../../core/errors.ts';
+import { reportedCodesOf } from '../../core/errors.ts';
 import { printable, printableJson, printableLines } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -89,7 +89,7 @@ export function argumentFault(field: string, reason: string | undefined): Refusa
 /** Prints a refusal to stderr and returns its exit code. */
 export function printRefusal(refusal: Refusal): number {
   printError(`assay: ${sentenceOf(refusal)}`);
-  return facesOf(refusal).exit;
+  return reportedCodesOf(refusal).exit;
 }
 
 /** For example "read-only (inferred: GET request)". */

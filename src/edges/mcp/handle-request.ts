@@ -1,5 +1,5 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import { facesOf, rpcErrorOf, toolErrorOf } from '../../core/errors.ts';
+import { reportedCodesOf, rpcErrorOf, toolErrorOf } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -96,7 +96,7 @@ function refusedCall(
 
 /** In the legacy era, errors of a request have status 200; in the modern era some have their own HTTP status. */
 export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
-  const status = era === 'legacy' && idText !== undefined ? 200 : facesOf(what).http;
+  const status = era === 'legacy' && idText !== undefined ? 200 : reportedCodesOf(what).http;
   return { pieces: [errorMessage(idText, rpcErrorOf(what, era === 'legacy'), era)], status };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { challengeOf } from '../../core/challenge.ts';
-import { facesOf, rpcErrorOf } from '../../core/errors.ts';
+import { reportedCodesOf, rpcErrorOf } from '../../core/errors.ts';
 import { metadataAt, type ProtectedResource, type Protection } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -23,7 +23,7 @@ export function sendRefusal(response: ServerResponse, what: Refusal, protection?
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // The unread rest of the body would be parsed as the next request.
   extra['connection'] = 'close';
-  const { http: status } = facesOf(what);
+  const { http: status } = reportedCodesOf(what);
   if (isBrowser(response.req)) sendPage(response, status, { headers: extra, text: sentenceOf(what) });
   else sendJson(response, status, { headers: extra, pieces: [bodyOf(what, response.req)] });
 }
@@ -81,7 +81,7 @@ export function refuseMethod(response: ServerResponse, allowed: string): void {
 /** Responds and lets the client finish sending. If the connection closes while it still sends, the response is lost. */
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
   const bytes = bodyOf(what, request);
-  response.writeHead(facesOf(what).http, {
+  response.writeHead(reportedCodesOf(what).http, {
     'content-type': 'application/json',
     'content-length': bytes.length,
     connection: 'close',

@@ -65,7 +65,7 @@ async function examine(server: Server, startedMs: number, options: ExaminationOp
     const { stderr, warnings } = logsOf(spec.name);
     // Restarts may have repeated the same output.
     const lastLines = [...new Set(stderr)].slice(-MAX_LAST_LINES).map(mask).map(cut);
-    const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords: lastLines } as const;
+    const condition = { kind: 'down', cause: mapTexts(cause, mask), lastLines } as const;
     return { ...facts, condition, warnings: warnings.map(masked(mask)) };
   }
   const { era, version: revision } = link;

@@ -22,7 +22,7 @@ import { select, type Selection } from '../toolsets/selection.ts';
 import { indexOf, nameIn } from '../toolsets/tool-index.ts';
 import type { ToolsetChange } from '../toolsets/toolsets.ts';
 
-/** The views made from toolsets: the equipped one (depending on the mode), one per toolset, and one of the configuration tools. */
+/** One view of the equipped toolset or the configuration tools, depending on the mode, and one of each toolset. */
 export class ToolsetViews {
   /** The equipped toolset or the configuration tools, depending on the mode. */
   readonly current: View;

@@ -7,8 +7,8 @@ const PROCESS_MEMBERS = ['command', 'args', 'env', 'cwd', 'sandbox', 'roots', 'n
 const URL_TYPES: readonly unknown[] = ['http', 'streamable-http', 'streamableHttp', 'sse', 'openapi'];
 
 /**
- * Whether adding this entry, or changing these members of one, requires the `execute` scope: it starts a process or reads a
- * file of this machine.
+ * Whether adding this entry, or changing these members of one, requires the `execute` scope: it starts a process or
+ * reads a file of this machine.
  */
 export function needsExecute(entry: ConfigEntry): boolean {
   const { type, openapi } = entry;
