@@ -115,7 +115,7 @@ export type Refusal =
   | { readonly code: 'CONFIG_UNREADABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'CONFIG_ABSENT'; readonly path: string }
   | { readonly code: 'CONFIG_INVALID'; readonly path: string; readonly reason: string }
-  /** `at`: the path or one of its parent folders; `reason`: the end of a sentence; `command`: fixes it. */
+  /** `at`: the path or one of its parent folders; `reason`: a predicate of `at`; `command`: fixes it. */
   | {
       readonly code: 'PATH_UNSAFE';
       readonly path: string;

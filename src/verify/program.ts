@@ -9,7 +9,7 @@ import type { ReportFormats, VerifierProgram, VerifyRequest } from '../core/veri
 import type { VerifyFault } from '../core/verification/verify-fault.ts';
 import { chooseArguments } from './arguments/choose-arguments.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
-import { type Examined, examineServer, openWorld, type Setting } from './experiment/examine-server.ts';
+import { type Examined, examineServer, openServer, type Setting } from './experiment/examine-server.ts';
 import { runTool, type ToolTrials } from './experiment/run-tool.ts';
 import type { ListedTool } from './experiment/sandboxed-server.ts';
 import { runTools } from './experiment/run-tools.ts';
@@ -209,7 +209,7 @@ function trialsOf(
   const { startTargets } = background;
   return runTool({
     ...{ tool: name, sets, pace, seed, startTargets, signal },
-    openWorld: () => openWorld({ ...setting, signal }),
+    openServer: () => openServer({ ...setting, signal }),
   });
 }
 

@@ -257,7 +257,8 @@ describe('a tool that is taken away', () => {
         expect(verdictOf(answer)).toBe('409 TOOL_READ_ONLY');
         expect(answer.text).toContain(`comes from ${by}`);
       }
-      expect(verdictOf(await world.admin.put(`/tools/${id}`, { title: 'Said all the same' }))).toBe('200');
+      const settable = { title: 'Said all the same', annotations: { openWorldHint: true }, enabled: true };
+      expect(verdictOf(await world.admin.put(`/tools/${id}`, settable))).toBe('200');
     }
   });
 });

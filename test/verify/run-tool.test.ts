@@ -39,16 +39,16 @@ function scripted({ idle = [], called }: Script): CalledServer {
   };
 }
 
-/** The verdict on `readOnlyHint: true` of a tool that is called twice. `worlds`: one for each sandbox. */
-async function verdictIn(...worlds: readonly Script[]): Promise<VerdictKind> {
-  const left = [...worlds];
+/** The verdict on `readOnlyHint: true` of a tool that is called twice. `scripts`: one for each sandbox. */
+async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
+  const left = [...scripts];
   const startTargets = new Set([STORE]);
   const run = await runTool({
     tool: 't',
     sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
     pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: SEED, startTargets },
-    openWorld: () => {
+    openServer: () => {
       const script = left.shift();
       if (script === undefined) throw new Error('a sandbox too many');
       return Promise.resolve(ok(scripted(script)));

@@ -52,7 +52,7 @@ const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
 const MAX_LIST_CALLS = 10;
 
-export function openWorld({
+export function openServer({
   openSandbox,
   sandbox,
   server,
@@ -63,7 +63,7 @@ export function openWorld({
 
 /** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
-  const opened = await openWorld(setting);
+  const opened = await openServer(setting);
   if (!opened.ok) return opened;
   const sandboxed = opened.value;
   try {

@@ -33,11 +33,11 @@ export interface ToolRun {
   readonly seed: string;
   /** Files that the server changes when it starts. */
   readonly startTargets: ReadonlySet<string>;
-  readonly openWorld: () => Promise<Result<CalledServer, SandboxedServerFault>>;
+  readonly openServer: () => Promise<Result<CalledServer, SandboxedServerFault>>;
   readonly signal: AbortSignal;
 }
 
-/** The part of a sandboxed that a run needs. */
+/** The part of a sandboxed server that a run needs. */
 export type CalledServer = Pick<SandboxedServer, 'call' | 'observe' | 'hasEnded' | 'openMs' | 'close'>;
 
 export interface ToolTrials {
@@ -62,7 +62,7 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
       if (sandboxed === undefined || sandboxed.hasEnded) {
         await sandboxed?.close();
         sandboxed = undefined;
-        const opened = await run.openWorld();
+        const opened = await run.openServer();
         if (!opened.ok) return { trials, stopped: isStopped() ? 'time_limit' : 'server_failed' };
         sandboxed = opened.value;
         isFresh = true;
@@ -105,7 +105,7 @@ function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boole
 
 /** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
 async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
-  const opened = await run.openWorld();
+  const opened = await run.openServer();
   if (!opened.ok) return former;
   try {
     const pace = { ...run.pace, startMs: 2 * run.pace.startMs, settleMs: run.pace.lateMs };
@@ -192,7 +192,7 @@ function hasChanged({ calls }: Trial, { seed }: ToolRun): boolean {
 }
 
 async function replayed({ args }: Trial, run: ToolRun): Promise<Answer | undefined> {
-  const opened = await run.openWorld();
+  const opened = await run.openServer();
   if (!opened.ok) return undefined;
   try {
     return (await opened.value.call(run.tool, args, { limitMs: run.pace.callLimitMs, signal: run.signal }))

@@ -25,7 +25,7 @@ export type SandboxedServerFault =
   /** This machine cannot confine a server. */
   | { readonly code: 'SANDBOX_UNAVAILABLE'; readonly missing: readonly MissingMechanism[] };
 
-/** Options for opening a sandboxed. */
+/** Options for opening a sandboxed server. */
 export interface SandboxedServerOptions {
   readonly openSandbox: OpenSandbox;
   readonly sandbox: SandboxOptions;
