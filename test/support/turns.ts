@@ -4,13 +4,13 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The heap may grow by so many bytes before its garbage is collected to see how much is in use. */
-const COLLECT_AFTER_BYTES = 64 * 1024 * 1024;
+/** Whenever the heap has grown by more bytes than these, its garbage is collected to see how much is in use. */
+const COLLECT_AFTER_BYTES = 32 * 1024 * 1024;
 
 /** The longest turn of the event loop during some work, as CPU time of the main thread in ms. */
 export interface LongestTurn {
   readonly cpuMs: number;
-  /** Largest growth of the heap, in bytes; garbage counts up to 64 MiB only, as its amount depends on the machine's load. */
+  /** Largest growth of the heap, in bytes; beyond 32 MiB without garbage, whose amount depends on the machine's load. */
   readonly heapBytes: number;
 }
 
@@ -27,7 +27,7 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<Longest
   const look = (): void => {
     const { user, system } = process.threadCpuUsage(before);
     cpuMs = Math.max(cpuMs, (user + system) / 1_000);
-    if (growth() > heapBytes + COLLECT_AFTER_BYTES) collectGarbage();
+    if (growth() > Math.max(COLLECT_AFTER_BYTES, heapBytes)) collectGarbage();
     heapBytes = Math.max(heapBytes, growth());
     before = process.threadCpuUsage();
     if (!isOver) setImmediate(look);

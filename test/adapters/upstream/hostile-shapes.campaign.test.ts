@@ -14,8 +14,8 @@ import { longestTurn } from '../../support/turns.ts';
 
 /** No peer holds up the others for longer, in ms. */
 const BOUND_MS = 250;
-/** What a message may leave in the heap, in bytes, whatever is in it; its own bytes are elsewhere. */
-const HEAP_BYTES = 128 * 1024 * 1024;
+/** What a message may take in the heap, in bytes, whatever is in it; its own bytes are elsewhere. */
+const HEAP_BYTES = 48 * 1024 * 1024;
 const SIZE = Number(process.env['HOSTILE_BYTES'] ?? (IS_LONG ? 6 : 1.5) * 1024 * 1024);
 const CHUNK = 64 * 1024;
 const LIMIT = 512 * 1024 * 1024;
