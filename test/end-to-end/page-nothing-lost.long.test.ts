@@ -1,7 +1,8 @@
-// What a person does by the keyboard alone, and what they typed when their session ended meanwhile.
+// What a person does by the keyboard alone, what they typed when their session ended meanwhile, and what changed while a
+// page was loading.
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { adminClient, type AdminClient } from '../support/admin.ts';
+import { adminClient, type AdminClient, verdictOf } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -130,5 +131,21 @@ it('nobody sees what somebody else has typed', async () => {
   await signInAgain(page, ben);
   await page.getByRole('button', { name: 'Add a rule' }).click();
   expect(await form(page).getByLabel('Name', { exact: true }).inputValue()).toBe('');
+  await page.close();
+});
+
+it('what changed between the first reads of a page and its event stream is shown', async () => {
+  const { page } = await openSignedIn(browser, assay);
+  page.setDefaultTimeout(20_000);
+  const opens = Promise.withResolvers<undefined>();
+  await page.route('**/events', async (route) => {
+    await opens.promise;
+    await route.continue();
+  });
+  await page.goto(`http://127.0.0.1:${assay.port}/admin/toolsets`);
+  await page.getByText('No toolsets yet').waitFor();
+  expect(verdictOf(await admin.post('/toolsets', { name: 'later', tools: ['plain.echo'] }))).toBe('201');
+  opens.resolve(undefined);
+  await page.getByRole('button', { name: 'later' }).waitFor();
   await page.close();
 });

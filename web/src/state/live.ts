@@ -28,22 +28,19 @@ function set(next: LiveState): void {
 }
 
 /**
- * Follows the event stream until the returned function is called. After a gap everything is read again, so no change is
- * missed.
+ * Follows the event stream until the returned function is called. Whenever the stream opens, everything is read again,
+ * as it may have changed before.
  */
 export function follow(client: QueryClient, onEnded: () => void): () => void {
-  let wasLost = false;
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   const open = (): void => {
     source = new EventSource('/events');
     source.onopen = () => {
-      if (wasLost) void client.invalidateQueries();
-      wasLost = false;
+      void client.invalidateQueries();
       set('live');
     };
     source.onerror = () => {
-      wasLost = true;
       set('lost');
       if (source?.readyState !== EventSource.CLOSED) return;
       // The server refused the stream: perhaps the session has ended.
