@@ -8,15 +8,15 @@ import { listReply, listSchema, route, type Route } from './route.ts';
 
 const AUDIT_EVENT = z
   .object({
-    id: z.int().openapi({ description: 'Counts up.' }),
+    id: z.int().openapi({ description: 'Increases by one with each entry.' }),
     at: z.iso.datetime(),
     subject: z
       .string()
       .openapi({ description: 'Who did it: the name of a token, or the server whose tool changed.' }),
     action: z.string(),
     target: z.object({ kind: z.enum(AUDIT_TARGET_KINDS), id: z.string(), name: z.string() }),
-    before: z.unknown().openapi({ description: 'Absent: there was nothing.' }),
-    after: z.unknown().openapi({ description: 'Absent: there is nothing any more.' }),
+    before: z.unknown().openapi({ description: 'Absent if it did not exist before.' }),
+    after: z.unknown().openapi({ description: 'Absent if it was deleted.' }),
   })
   .openapi('AuditEvent');
 
@@ -43,7 +43,7 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       method: 'get',
       path: '/activity',
       id: 'listActivity',
-      summary: 'What was changed by whom, newest first',
+      summary: 'List audit events, newest first',
       isPaged: true,
       query: QUERY,
       answer: {

@@ -21,34 +21,35 @@ const APPROVAL = z
   .object({
     id: z.string(),
     state: z.enum([...STORED_STATES, 'expired']).openapi({
-      description: '`used`: an approval for one call, which was then sent.',
+      description: '`used`: the approval was for one call, which has been sent.',
     }),
     tool: z.string().openapi({ description: 'The public name.' }),
     namespacedName: z.string(),
     title: z.string().optional(),
-    server: z.string().openapi({ description: 'Empty for tools of Assay itself.' }),
-    subject: z.string().openapi({ description: 'Who calls: the name of a token, or local.' }),
-    client: z
-      .string()
-      .optional()
-      .openapi({ description: 'JSON text of the name and version of the client.' }),
-    arguments: z.string().openapi({ description: 'JSON text with credentials masked.' }),
+    server: z.string().openapi({ description: 'Empty for Assay’s own tools.' }),
+    subject: z.string().openapi({ description: 'The caller: the name of a token, or `local`.' }),
+    client: z.string().optional().openapi({ description: 'The client’s name and version, as JSON text.' }),
+    arguments: z.string().openapi({ description: 'The arguments as JSON text, with credentials masked.' }),
     isShortened: z
       .boolean()
-      .openapi({ description: 'Whether `arguments` is not all of them: cut, or nested too deeply.' }),
+      .openapi({
+        description: 'Whether `arguments` is incomplete because it was too long or too deeply nested.',
+      }),
     reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
     warnings: z.array(z.string()),
     hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),
-    scopes: z.array(z.enum(APPROVAL_SCOPES)).openapi({ description: 'What may be chosen.' }),
+    scopes: z
+      .array(z.enum(APPROVAL_SCOPES))
+      .openapi({ description: 'The scopes that an approver can choose from.' }),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso
       .datetime()
       .optional()
-      .openapi({ description: 'Absent: it counts until the definition of the tool changes.' }),
+      .openapi({ description: 'Absent: valid until the definition of the tool changes.' }),
     answeredAt: z.iso.datetime().optional(),
     answeredBy: z.string().optional(),
     scope: z.enum(APPROVAL_SCOPES).optional(),
-    reason: z.string().optional().openapi({ description: 'What was told to the model.' }),
+    reason: z.string().optional().openapi({ description: 'The reason given to the model.' }),
   })
   .openapi('Approval');
 
@@ -75,7 +76,7 @@ function listRoute({ store }: AdminDeps): Route {
       method: 'get',
       path: '/approvals',
       id: 'listApprovals',
-      summary: 'Calls that wait for approval, and how others were answered, newest first',
+      summary: 'List pending and answered approvals, newest first',
       scope: 'admin',
       isPaged: true,
       query: z.object({ state: z.enum(STORED_STATES).optional() }),
@@ -103,7 +104,7 @@ function getRoute({ store }: AdminDeps): Route {
       method: 'get',
       path: '/approvals/{id}',
       id: 'getApproval',
-      summary: 'One approval',
+      summary: 'Get an approval',
       scope: 'admin',
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: ['APPROVAL_UNKNOWN'],
@@ -120,7 +121,7 @@ function approveRoute({ store }: AdminDeps): Route {
       id: 'approveCall',
       summary: 'Approve a call',
       about:
-        'A call that waits goes on at once; otherwise the same call goes through when the client repeats it. Who calls cannot approve its own call, except a person what they run at the admin pages.',
+        'A waiting call continues at once; otherwise the same call is allowed when the client repeats it. Callers cannot approve their own calls, except for calls that a person runs on the admin pages.',
       body: { schema: APPROVE_INPUT, wrapper: 'approval', examples: { 'this call': { scope: 'once' } } },
       answer: { about: 'The approval.', schema: APPROVAL },
       refusals: [...FAULTS, 'APPROVAL_OWN', 'APPROVAL_ONCE_ONLY'],
@@ -138,7 +139,7 @@ function denyRoute({ store }: AdminDeps): Route {
       id: 'denyCall',
       summary: 'Deny a call',
       about:
-        'The model reads the reason. The same call is denied too, for as long as it could have been approved.',
+        'The reason is shown to the model. Identical calls are denied as well, for as long as the approval would have been valid.',
       body: {
         schema: DENY_INPUT,
         wrapper: 'approval',
@@ -158,8 +159,8 @@ function revokeRoute({ store }: AdminDeps): Route {
       method: 'delete',
       path: '/approvals/{id}',
       id: 'revokeApproval',
-      summary: 'Take back an approval that was not used up',
-      answer: { status: 204, about: 'It does not count any more.' },
+      summary: 'Revoke an approval',
+      answer: { status: 204, about: 'The approval is revoked.' },
       refusals: [...FAULTS],
     },
     async ({ param, identity: { subject } }) => {

@@ -11,15 +11,15 @@ const PASSPHRASE = z
   .string()
   .min(MIN_PASSPHRASE_LENGTH)
   .max(1_000)
-  .openapi({ description: 'Seals the secrets, or opens those that are sealed.' });
+  .openapi({ description: 'Encrypts the secrets on export; decrypts them on import.' });
 
 const BUNDLE = z
   .object({
-    assay: z.literal(1).openapi({ description: 'The version of this form.' }),
+    assay: z.literal(1).openapi({ description: 'Version of the bundle format.' }),
     exportedAt: z.iso.datetime(),
   })
   .catchall(z.unknown())
-  .openapi('Bundle', { description: 'All that operators made; docs/BACKUP.md has its members.' });
+  .openapi('Bundle', { description: 'Everything that operators created; docs/BACKUP.md lists the members.' });
 
 const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 
@@ -37,17 +37,17 @@ const ITEM = z.object({
   ]),
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']),
-  changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),
+  changed: z.array(z.string()).openapi({ description: 'The members that differ.' }),
   before: PLAIN.optional().openapi({
-    description: 'Of a preference, of trust and of what is equipped: the value that holds here now.',
+    description: 'For a preference, trust, and the equipped toolset: the current value.',
   }),
-  after: PLAIN.optional().openapi({ description: 'The value that the bundle brings.' }),
+  after: PLAIN.optional().openapi({ description: 'The value in the bundle.' }),
   warnings: z.array(z.string()),
 });
 
 const PLAN = z
   .object({
-    applied: z.boolean().openapi({ description: 'Whether it was done, and not planned alone.' }),
+    applied: z.boolean().openapi({ description: 'Whether the plan was applied.' }),
     counts: z.record(z.string(), z.int()),
     items: z.array(ITEM),
   })
@@ -68,8 +68,8 @@ function exportRoute({ bundles }: AdminDeps): Route {
       method: 'get',
       path: '/export',
       id: 'export',
-      summary: 'All that operators made, without secrets',
-      about: 'The same state gives the same bytes, but for `exportedAt`.',
+      summary: 'Export everything that operators created, without secrets',
+      about: 'The same state gives the same bytes, except for `exportedAt`.',
       scope: 'admin',
       answer: EXPORTED,
     },
@@ -83,7 +83,7 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       method: 'post',
       path: '/export',
       id: 'exportWithSecrets',
-      summary: 'The same, with its secrets sealed by a passphrase',
+      summary: 'Export everything, with secrets encrypted by a passphrase',
       body: {
         schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportInput'),
         wrapper: 'export',
@@ -110,17 +110,17 @@ function importRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/import',
       id: 'import',
-      summary: 'What a bundle would change here or, with `apply`, has changed',
+      summary: 'Plan or apply the import of a bundle',
       about:
-        'All of it is done or nothing; what the bundle does not name stays. Commands, code search, modules and documents in files need a token with the scope `execute` and an Assay that listens on loopback.',
+        'The import is atomic. Anything that the bundle does not contain is kept. Commands, code search, modules and documents in files require a token with the scope `execute`, and Assay must listen on loopback.',
       body: {
         schema: z
           .object({
-            bundle: z.unknown().openapi({ type: 'object', description: 'As it was exported.' }),
+            bundle: z.unknown().openapi({ type: 'object', description: 'The exported bundle, unchanged.' }),
             passphrase: PASSPHRASE.optional(),
             apply: z.boolean().optional(),
             onConflict: z.enum(['replace', 'keep']).optional().openapi({
-              description: 'What becomes of what is here and differs; replace, if nothing is said.',
+              description: 'How to treat existing items that differ. Default: replace.',
             }),
           })
           .openapi('ImportInput'),
@@ -128,7 +128,7 @@ function importRoute(deps: AdminDeps): Route {
         examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
         limits: { bytes: 16 * MIB, depth: 90 },
       },
-      answer: { about: 'What becomes of each thing.', schema: PLAN },
+      answer: { about: 'The outcome for each item.', schema: PLAN },
       refusals: ['BUNDLE_LOCKED', 'HINTS_CONTRADICT', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {

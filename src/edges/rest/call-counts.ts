@@ -14,7 +14,12 @@ const QUERY = z.object({
     .transform(Number)
     .pipe(z.number().min(1).max(168))
     .default(12)
-    .openapi({ type: 'integer', minimum: 1, maximum: 168, description: 'How far back. Default: 12.' }),
+    .openapi({
+      type: 'integer',
+      minimum: 1,
+      maximum: 168,
+      description: 'Length of the period in hours. Default: 12.',
+    }),
 });
 
 const COUNTS = z
@@ -24,8 +29,8 @@ const COUNTS = z
     slots: z.array(
       z.object({
         calls: z.int(),
-        errors: z.int().openapi({ description: 'Calls that ended with an error, the tool’s own included.' }),
-        refused: z.int().openapi({ description: 'Calls that the policy refused, or a person.' }),
+        errors: z.int().openapi({ description: 'Calls that ended with an error, including tool errors.' }),
+        refused: z.int().openapi({ description: 'Calls refused by the policy or by a person.' }),
       }),
     ),
   })
@@ -40,11 +45,11 @@ export function countsRoute(store: CallCountStore, nowMs: () => number): Route {
       method: 'get',
       path: '/activity/calls/counts',
       id: 'countCalls',
-      summary: 'Numbers of calls, errors and refusals over the last hours',
+      summary: 'Count calls, errors and refusals over the last hours',
       about: `${SLOT_COUNT} slots of equal length, oldest first; the last one ends now.`,
       query: QUERY,
       answer: {
-        about: 'The numbers.',
+        about: 'The counts.',
         schema: COUNTS,
         example: {
           since: '2026-11-23T08:00:00.000Z',

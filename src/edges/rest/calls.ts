@@ -20,12 +20,13 @@ const HINT = z.object({ value: z.boolean(), reason: z.string() });
 
 const CALL = z
   .object({
-    id: z.int().openapi({ description: 'Counts up.' }),
+    id: z.int().openapi({ description: 'Increases by one with each entry.' }),
     kind: z.enum(['call', 'dropped']).openapi({
-      description: 'dropped: `count` calls since `since` could not be recorded; it has no other members.',
+      description:
+        '`dropped`: `count` calls since `since` could not be recorded; the entry has no other members.',
     }),
     at: z.iso.datetime().openapi({ description: 'When the call ended.' }),
-    subject: z.string().optional().openapi({ description: 'Name of the token; local without one.' }),
+    subject: z.string().optional().openapi({ description: 'The name of the token, or `local` without one.' }),
     session: z.string().optional().openapi({ description: 'The same for all calls of one session.' }),
     client: z.object({ name: z.string().optional(), version: z.string().optional() }).optional(),
     endpoint: z.string().optional(),
@@ -45,7 +46,9 @@ const CALL = z
       .object({ [HINTS[0] ?? '']: HINT })
       .catchall(HINT)
       .optional()
-      .openapi({ description: 'As decided on, each with the code of the claim that decided it.' }),
+      .openapi({
+        description: 'The hints at the time of the decision, each with the code of the deciding claim.',
+      }),
     decision: z
       .object({
         kind: EFFECT,
@@ -55,7 +58,7 @@ const CALL = z
       .optional(),
     approval: z.looseObject({ id: z.string(), by: z.string(), scope: z.string() }).optional(),
     outcome: z.string().optional().openapi({
-      description: 'ok, tool_error, error, input_required, or the code of a refusal.',
+      description: '`ok`, `tool_error`, `error`, `input_required`, or the code of a refusal.',
     }),
     durationMs: z.number().optional(),
     arguments: z
@@ -66,7 +69,10 @@ const CALL = z
         text: z.string(),
       })
       .optional()
-      .openapi({ description: 'If the setting activity.arguments says so; for the scope admin only.' }),
+      .openapi({
+        description:
+          'Present if the setting `activity.arguments` enables it and the token has the scope `admin`.',
+      }),
     count: z.int().optional(),
     since: z.iso.datetime().optional(),
     chain: z.object({ id: z.string(), seq: z.int(), previous: z.string(), hash: z.string() }),
@@ -120,7 +126,7 @@ function listRoute(store: CallStore): Route {
       method: 'get',
       path: '/activity/calls',
       id: 'listCalls',
-      summary: 'Calls of tools with the decision on each, newest first',
+      summary: 'List recorded tool calls and the decision on each, newest first',
       isPaged: true,
       query: FILTERS,
       answer: {
@@ -151,7 +157,7 @@ function oneRoute(store: CallStore): Route {
       method: 'get',
       path: '/activity/calls/{id}',
       id: 'getCall',
-      summary: 'One call',
+      summary: 'Get a recorded call',
       answer: { about: 'The call.', schema: CALL, example: EXAMPLE },
       refusals: ['CALL_UNKNOWN'],
     },
@@ -171,13 +177,13 @@ function exportRoute(store: CallStore): Route {
       method: 'get',
       path: '/activity/calls/export',
       id: 'exportCalls',
-      summary: 'Calls as JSON lines, oldest first',
+      summary: 'Export recorded calls as JSON Lines, oldest first',
       about:
         'Each line has the entry as it was hashed: `hash` is the SHA-256 of `previous`, a line feed, and `entry` in canonical JSON.',
       scope: 'admin',
       query: FILTERS,
       answer: {
-        about: 'A JSON object per line.',
+        about: 'One JSON object per line.',
         schema: z.string(),
         example: '{"id":17,"chain":"9b2f","seq":12,"previous":"5e","hash":"07","entry":{…}}\n',
         type: 'application/x-ndjson',

@@ -24,7 +24,7 @@ const QUERY = z.object({
 const REPORT = z
   .object({
     tools: z.array(z.record(z.string(), z.unknown())).openapi({
-      description: 'Each definition as its server wrote it, with names, hints, findings and drift.',
+      description: 'Each definition as its server sent it, with names, hints, lint findings and drift.',
     }),
     servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
     recalled: z.array(z.string()),
@@ -33,7 +33,7 @@ const REPORT = z
     review: z
       .object({ tools: z.int(), dangerous: z.int(), suspended: z.int() })
       .optional()
-      .openapi({ description: 'How many tools wait for a review. Absent: none.' }),
+      .openapi({ description: 'Number of tools that need a review. Absent: none.' }),
   })
   .openapi('CatalogReport');
 
@@ -48,8 +48,8 @@ function catalogRoute({ catalog, servers, lintLevels }: AdminDeps): Route {
       method: 'get',
       path: '/catalog',
       id: 'readCatalog',
-      summary: 'All tools with their whole definitions, and the state of all gateways',
-      about: 'Not paged: `/tools` is for programs that want to page, filter and change.',
+      summary: 'Get all tools with their full definitions, and the state of all gateways',
+      about: 'Not paged. Use `/tools` for paging, filters and changes.',
       query: QUERY,
       answer: { about: 'The report.', schema: REPORT },
     },
@@ -73,7 +73,10 @@ const CLIENT = z.object({
   era: z.enum(['legacy', 'modern']),
   endpoint: z.string(),
   subject: z.string(),
-  idleMs: z.int().optional().openapi({ description: 'Time since its last request. Absent: one is open.' }),
+  idleMs: z
+    .int()
+    .optional()
+    .openapi({ description: 'Time since its last request. Absent while a request is open.' }),
 });
 
 const STATUS = z
@@ -85,13 +88,13 @@ const STATUS = z
       uptimeMs: z.int(),
       configPath: z.string(),
       configFault: z.string().optional(),
-      clients: z.array(CLIENT).openapi({ description: 'Those with a session or an open stream.' }),
+      clients: z.array(CLIENT).openapi({ description: 'Clients with a session or an open stream.' }),
     }),
     servers: z.array(z.record(z.string(), z.unknown())).openapi({ description: 'As in `/health`.' }),
     equipped: z.string().optional(),
     pending: z
       .object({ tools: z.int(), instructions: z.int(), notes: z.int() })
-      .openapi({ description: 'How many wait for a review.' }),
+      .openapi({ description: 'Number that need a review.' }),
   })
   .openapi('Status');
 
@@ -101,7 +104,7 @@ function statusRoute({ catalog, servers, toolsets, instructions, running }: Admi
       method: 'get',
       path: '/status',
       id: 'readStatus',
-      summary: 'This process, its clients, its servers, and what waits for a review',
+      summary: 'Get the status of this process, its clients and servers, and pending reviews',
       answer: { about: 'The status.', schema: STATUS },
     },
     async () => {

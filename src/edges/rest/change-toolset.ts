@@ -13,7 +13,7 @@ import { type Failure, fieldError } from './failure.ts';
 import { type RestCall, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, type MemberRef, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 
-const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Unchanged, or left out.' });
+const AS_IT_CAME = z.unknown().optional().openapi({ description: 'Must be unchanged or omitted.' });
 
 /** Fields that are accepted because they appear in responses, but cannot be changed. */
 const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
@@ -41,7 +41,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
       id: 'changeToolset',
       summary: 'Change a toolset',
       about:
-        'Fields that are not named stay as they are. A tool that is in it already, as it is given here, stays as it is, whether its server runs or not. What was read may be sent back whole.',
+        'Omitted fields keep their values. A tool that is already in the toolset and is given unchanged is kept, whether its server is running or not. The body of a GET may be sent back whole.',
       isConditional: true,
       body: {
         schema: CHANGES,
@@ -88,7 +88,9 @@ function changedBy(call: Changes, toolset: Toolset, { named, shown }: Before): R
     (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(shown[field]),
   );
   if (fixed !== undefined)
-    return err(fieldError(call.pointerTo(fixed), 'it cannot be set here; send it was read, or leave it out'));
+    return err(
+      fieldError(call.pointerTo(fixed), 'it cannot be set here; send the value that you read, or omit it'),
+    );
   const { name = toolset.name, description = toolset.description, tools: refs } = body;
   const changed = { ...toolset, name, description: description ?? undefined };
   if (refs === undefined || named === undefined) return ok(changed);

@@ -21,7 +21,7 @@ const AUTH = z
     name: z.string().optional(),
     value: z.string().optional(),
   })
-  .openapi({ description: 'Stored encrypted, and never shown again.' });
+  .openapi({ description: 'Stored encrypted and never returned.' });
 
 type RequestField =
   | 'url'
@@ -45,9 +45,11 @@ export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
     .string()
     .nullable()
     .optional()
-    .openapi({ description: 'Absolute; `{argument}` in its path or query stands for an argument.' }),
+    .openapi({
+      description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
+    }),
   method: z.string().nullable().optional(),
-  requestType: z.string().nullable().optional().openapi({ description: 'The same as `method`.' }),
+  requestType: z.string().nullable().optional().openapi({ description: 'Alias of `method`.' }),
   description: z.string().nullable().optional(),
   headers: TEXTS.nullable().optional(),
   auth: AUTH.nullable().optional(),
@@ -56,7 +58,7 @@ export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
   queryMapping: TEXTS.nullable().optional(),
   headerMapping: TEXTS.nullable().optional(),
   bodyType: z.string().nullable().optional(),
-  filter: z.string().nullable().optional().openapi({ description: 'JMESPath' }),
+  filter: z.string().nullable().optional().openapi({ description: 'A JMESPath expression.' }),
   timeoutMs: z.int().nullable().optional(),
   maxBytes: z.int().nullable().optional(),
 };
@@ -87,7 +89,7 @@ function createRoute({ customTools }: AdminDeps): Route {
       id: 'createTool',
       summary: 'Create a tool that sends an HTTP request',
       about:
-        'The annotations that you give are what the tool declares; what you leave out follows from the method. Without a method it is POST, the answer says so (`methodOrigin`), and nothing follows, so that the tool counts as destructive.',
+        'The annotations given here are the tool’s declared hints; omitted ones are inferred from the method. Without a method, POST is assumed, the response has `methodOrigin: "default"`, and no hints are inferred, so the tool counts as destructive.',
       body: {
         schema: TOOL_CREATE,
         wrapper: 'tool',
@@ -137,9 +139,9 @@ function deleteRoute({ customTools, tools }: AdminDeps): Route {
       method: 'delete',
       path: '/tools/{id}',
       id: 'deleteTool',
-      summary: 'Delete a tool of your own',
+      summary: 'Delete a custom tool',
       about:
-        'Overrides and notes on it are deleted too. A tool of a gateway or of the config file is removed where it is defined.',
+        'Its overrides and notes are deleted too. Tools of a gateway or of the config file must be removed where they are defined.',
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
       refusals: ['TOOL_UNKNOWN', 'TOOL_READ_ONLY'],
@@ -187,7 +189,7 @@ type RequestCall = RestCall<unknown, RequestFields>;
 export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
   const { method, requestType } = body;
   if (method === undefined || requestType === undefined || method === requestType) return undefined;
-  return fieldError(pointerTo('requestType'), 'it is another one than method; give one of the two');
+  return fieldError(pointerTo('requestType'), 'it differs from method; give only one of them');
 }
 
 /** Reports each fault of an entry at its field in the body. */

@@ -17,28 +17,32 @@ const DECISION = z
     per: z
       .enum(['call', 'session'])
       .optional()
-      .openapi({ description: 'Whether each call is asked for, or only the first one of a session.' }),
-    isCarriedOut: z.boolean().openapi({ description: 'Whether such a call would be carried out now.' }),
+      .openapi({ description: 'Whether every call needs an approval, or only the first of a session.' }),
+    isCarriedOut: z.boolean().openapi({ description: 'Whether such a call would be sent now.' }),
     reasons: z
       .array(z.looseObject({ code: z.string(), text: z.string() }))
-      .openapi({ description: 'The first one decides.' }),
-    warnings: z.array(z.string()).openapi({ description: 'What a person should know before they confirm.' }),
+      .openapi({ description: 'The first entry is decisive.' }),
+    warnings: z.array(z.string()).openapi({ description: 'Warnings to show before an approval.' }),
     hints: z.array(
       z.object({
         hint: z.enum(HINTS),
-        value: z.boolean().openapi({ description: 'The value that decisions use.' }),
-        isKnown: z.boolean().openapi({ description: 'Whether a trusted source or an operator states it.' }),
+        value: z.boolean().openapi({ description: 'The value used for decisions.' }),
+        isKnown: z
+          .boolean()
+          .openapi({ description: 'Whether the value comes from a trusted source or an operator.' }),
         reason: z.string(),
         reasonCode: z.string(),
       }),
     ),
     rules: z.array(z.object({ rule: z.string(), effect: EFFECT, applies: z.boolean() })),
-    labels: z.array(z.enum(SESSION_LABELS)).openapi({ description: 'What the caller has seen.' }),
-    tags: z.array(z.string()).openapi({ description: 'The tags of the tool and of its gateway.' }),
+    labels: z
+      .array(z.enum(SESSION_LABELS))
+      .openapi({ description: 'Labels of the content that the caller has received.' }),
+    tags: z.array(z.string()).openapi({ description: 'Tags of the tool and of its gateway.' }),
     confirm: z
       .enum([...CONFIRMS, 'suspended'])
       .optional()
-      .openapi({ description: 'What was set for the tool.' }),
+      .openapi({ description: 'The setting of the tool.' }),
     preferences: z
       .looseObject({ approvals: z.enum(['client', 'gateway']) })
       .optional()
@@ -47,8 +51,8 @@ const DECISION = z
   .openapi('Decision');
 
 const QUERY = z.object({
-  token: z.string().optional().openapi({ description: 'Name of the token that calls; default: local.' }),
-  toolset: z.string().optional().openapi({ description: 'Name of the toolset through which it is called.' }),
+  token: z.string().optional().openapi({ description: 'Name of the caller’s token. Default: `local`.' }),
+  toolset: z.string().optional().openapi({ description: 'Name of the toolset that the call goes through.' }),
 });
 
 /** Explains how calls of a tool are decided. Calls nothing. */
@@ -59,9 +63,9 @@ export function decisionRoutes({ tools }: AdminDeps): readonly Route[] {
         method: 'get',
         path: '/tools/{id}/decision',
         id: 'explainDecision',
-        summary: 'Whether a call of a tool is allowed, asked for or refused, and why',
+        summary: 'Explain whether a call of a tool is allowed, needs an approval or is refused',
         query: QUERY,
-        answer: { about: 'The decision, and everything that it is based on.', schema: DECISION },
+        answer: { about: 'The decision and everything it is based on.', schema: DECISION },
         refusals: ['TOOL_UNKNOWN'],
       },
       async ({ param, query: { token = LOCAL_USER.subject, toolset } }) => {

@@ -12,24 +12,24 @@ type Spec = RouteSpec<z.ZodType, z.ZodType>;
 
 const PROBLEM = z
   .object({
-    type: z.string().openapi({ description: 'Where the code is described; relative to the address asked.' }),
+    type: z.string().openapi({ description: 'Description of the code; relative to the request URL.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().openapi({ description: 'What happened, why, and what to do.' }),
     instance: z.string(),
-    code: z.string().openapi({ description: 'Permanent: programs may rely on it.' }),
+    code: z.string().openapi({ description: 'Stable: programs may rely on it.' }),
     causeCode: z
       .string()
       .optional()
-      .openapi({ description: 'Of the cause in `detail`, where it tells one; docs/CAUSES.md lists all.' }),
+      .openapi({ description: 'Code of the cause, if `detail` names one; docs/CAUSES.md lists all.' }),
     errors: z
       .array(
         z.object({
           pointer: z
             .string()
             .optional()
-            .openapi({ description: 'JSON pointer (RFC 6901) into the body as it was sent.' }),
-          parameter: z.string().optional().openapi({ description: 'Of a query: the name of the parameter.' }),
+            .openapi({ description: 'JSON pointer (RFC 6901) into the request body.' }),
+          parameter: z.string().optional().openapi({ description: 'Name of the query parameter.' }),
           detail: z.string(),
           code: z.string(),
         }),
@@ -43,7 +43,8 @@ export function describeCommon(registry: Registry): void {
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token: `assay token create NAME --scope admin`, or the one in `$ASSAY_HOME/admin-token`.',
+    description:
+      'A token from `assay token create NAME --scope admin`, or the one in `$ASSAY_HOME/admin-token`.',
   });
 }
 
@@ -68,7 +69,7 @@ export function describeRoute(registry: Registry, { spec }: Route): void {
     path,
     operationId: id,
     summary,
-    description: [spec.about, `Needs a token with the scope \`${scope}\`.`].filter(Boolean).join('\n\n'),
+    description: [spec.about, `Requires a token with the scope \`${scope}\`.`].filter(Boolean).join('\n\n'),
     tags: [path.split('/')[1] ?? ''],
     security: [{ bearer: [] }],
     request,
@@ -77,11 +78,12 @@ export function describeRoute(registry: Registry, { spec }: Route): void {
 }
 
 function ignoredText(ignores: ReadonlySet<string>): string {
-  return `Also accepted, as clients of other gateways send it, but without effect and listed in \`warnings\` of the answer: ${[...ignores].join(', ')}.`;
+  return `Accepted for compatibility with clients of other gateways, but ignored and listed in \`warnings\` of the response: ${[...ignores].join(', ')}.`;
 }
 
 const IF_MATCH = z.string().optional().openapi({
-  description: 'An ETag, as it came with what is to be changed: anything else by now is refused with 412.',
+  description:
+    'The ETag from reading the resource. If it has changed since, the request is refused with 412.',
 });
 
 function paramsOf(path: string): z.ZodObject {
@@ -93,7 +95,7 @@ function queryOf({ query, isPaged = false }: Spec): z.ZodObject {
   const members = query instanceof z.ZodObject ? query.shape : {};
   const { max, defaultValue } = PAGE_LIMITS;
   const limit = z.int().min(1).max(max).default(defaultValue);
-  const cursor = z.string().optional().openapi({ description: '`nextCursor` of the page before.' });
+  const cursor = z.string().optional().openapi({ description: '`nextCursor` of the previous page.' });
   return z.object({ ...members, ...(isPaged && { limit, cursor }) });
 }
 
@@ -108,7 +110,7 @@ function goodResponse({ method, answer }: Spec): Record<string, unknown> {
   const content = schema && { [type]: { schema, ...(example !== undefined && { example }) } };
   const good = { [status]: { description: about, ...(content && { content }) } };
   const isOne = method === 'get' && status === 200 && schema instanceof z.ZodObject;
-  return isOne ? { ...good, 304: { description: 'It is as If-None-Match has it.' } } : good;
+  return isOne ? { ...good, 304: { description: 'Not modified since the ETag in If-None-Match.' } } : good;
 }
 
 /** Codes that any request may get. */

@@ -11,7 +11,7 @@ const QUERY = z.object({
     .string()
     .regex(ID, { error: 'it must be the id of an event' })
     .optional()
-    .openapi({ description: 'In the place of the header Last-Event-ID, for who cannot send one.' }),
+    .openapi({ description: 'Alternative to the header Last-Event-ID, for clients that cannot set it.' }),
 });
 
 const EXAMPLE =
@@ -24,9 +24,9 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
       method: 'get',
       path: '/events',
       id: 'streamEvents',
-      summary: 'What happens, as it happens',
+      summary: 'Stream events',
       about:
-        'Server-sent events: `activity` for each audit event, in the form of /activity, `tools` when the list of tools is another, `approvals` when a call waits for approval or was answered, and `calls` when calls were recorded, at most twice a second. Whoever comes back with `Last-Event-ID` misses none. The stream ends with its token.',
+        'Server-sent events: `activity` for each audit event, in the format of /activity; `tools` when the list of tools changes; `approvals` when an approval is requested or answered; and `calls` when calls are recorded, at most twice a second. A client that reconnects with `Last-Event-ID` misses no audit event. The stream ends when its token becomes invalid.',
       query: QUERY,
       answer: {
         about: 'A stream of events.',

@@ -7,12 +7,14 @@ const MODULE = z
   .object({
     path: z.string(),
     origin: z.enum(['config_file', 'registered']),
-    env: z.array(z.string()).openapi({ description: 'Names alone.' }),
+    env: z.array(z.string()).openapi({ description: 'Names only.' }),
     reads: z.array(z.string()),
     writes: z.array(z.string()),
     memoryMb: z.int(),
     timeoutMs: z.int(),
-    faults: z.array(z.string()).openapi({ description: 'Why it, or one of its tools, cannot be used.' }),
+    faults: z
+      .array(z.string())
+      .openapi({ description: 'Why the module, or one of its tools, cannot be used.' }),
   })
   .openapi('FunctionModule');
 
@@ -20,7 +22,7 @@ const MODULE_INPUT = z
   .object({
     module: z
       .string()
-      .openapi({ description: 'The path of a .js, .mjs or .ts file on the machine of Assay.' }),
+      .openapi({ description: 'Path of a .js, .mjs or .ts file on the machine that runs Assay.' }),
     env: z.record(z.string(), z.string()).optional(),
     reads: z.array(z.string()).optional(),
     writes: z.array(z.string()).optional(),
@@ -40,8 +42,8 @@ function listRoute({ functionModules }: AdminDeps): Route {
       method: 'get',
       path: '/functions',
       id: 'listFunctions',
-      summary: 'The modules whose exports are tools',
-      answer: { about: 'All of them.', schema: z.object({ functions: z.array(MODULE) }) },
+      summary: 'List the modules whose exports are tools',
+      answer: { about: 'The complete list.', schema: z.object({ functions: z.array(MODULE) }) },
     },
     () => ok({ kind: 'list', body: { functions: functionModules.all() } }),
   );
@@ -53,9 +55,9 @@ function addRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/functions',
       id: 'addFunctions',
-      summary: 'Make tools of the exports of a module',
+      summary: 'Add a module whose exports become tools',
       about:
-        'The module runs in a process of its own on the machine of Assay, so that it takes a token with the scope `execute` and an Assay that listens on loopback.',
+        'The module runs in its own process on the machine that runs Assay, so this requires a token with the scope `execute`, and Assay must listen on loopback.',
       body: {
         schema: MODULE_INPUT,
         wrapper: 'function',
@@ -86,10 +88,10 @@ function removeRoute(deps: AdminDeps): Route {
       method: 'delete',
       path: '/functions',
       id: 'removeFunctions',
-      summary: 'Take a module away',
-      about: 'Its file stays as it is.',
+      summary: 'Remove a module',
+      about: 'Its file is kept.',
       query: z.object({ path: z.string() }),
-      answer: { status: 204, about: 'Its tools are gone.' },
+      answer: { status: 204, about: 'The module and its tools are removed.' },
       refusals: ['MODULE_UNKNOWN', 'MODULE_READ_ONLY'],
     },
     async (call) => {

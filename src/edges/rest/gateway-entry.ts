@@ -39,18 +39,19 @@ export const SANDBOX_FIELDS: Readonly<Record<'sandbox' | 'roots' | 'network' | '
   {
     sandbox: z.enum(SANDBOX_VALUES).nullable().optional().openapi({
       description:
-        'twin: calls of its read-only tools go to a second process that cannot change files; strict: the server itself runs in a sandbox, too. docs/SANDBOX.md',
+        '`twin`: calls of read-only tools go to a second process that cannot change files. `strict`: the server itself runs in a sandbox as well. See docs/SANDBOX.md.',
     }),
     roots: TEXTS.openapi({
-      description: 'What its sandboxed processes may read beside `cwd` and the folders in `args`.',
+      description:
+        'Paths that its sandboxed processes may read, in addition to `cwd` and the folders in `args`.',
     }),
     network: TEXTS.openapi({
       description:
-        'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all at public addresses.',
+        'Hosts that its sandboxed processes may connect to, such as `api.example.com`, `*.example.com` or `localhost:8080`. Absent: all hosts at public addresses.',
     }),
     sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).nullable().optional().openapi({
       description:
-        "separate_state: its read-only tools run in a second process although its tools keep state in memory; node_permission: where no sandbox can start, they run under Node's permission model. docs/SANDBOX.md",
+        "`separate_state`: read-only tools run in a second process although the server's tools keep state in memory. `node_permission`: where no sandbox can start, they run under Node's permission model. See docs/SANDBOX.md.",
     }),
   };
 
@@ -75,14 +76,17 @@ export const GATEWAY: z.ZodObject = z
     name: z.string(),
     origin: z
       .enum(['config_file', 'registered'])
-      .openapi({ description: 'A gateway of the config file is read-only here.' }),
+      .openapi({ description: 'Gateways of the config file are read-only here.' }),
     transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'codebase', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().optional(),
     operations: z
       .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
       .optional(),
-    credentials: z.array(z.string()).optional().openapi({ description: 'Names of security schemes alone.' }),
+    credentials: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'Names of the security schemes only.' }),
     url: z.string().optional(),
     command: z.string().optional(),
     args: z.array(z.string()).optional(),
@@ -93,21 +97,21 @@ export const GATEWAY: z.ZodObject = z
     sandboxAccepts: z.array(z.enum(SANDBOX_CONCESSIONS)).optional(),
     stateful: z.array(z.string()).optional().openapi({
       description:
-        'Its tools that were seen to keep state in memory, so that its read-only ones are refused in a twin unless `sandboxAccepts` has `separate_state`.',
+        'Tools observed to keep state in memory. If there are any, the twin refuses read-only tools unless `sandboxAccepts` has `separate_state`.',
     }),
-    env: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
-    headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
+    env: z.array(z.string()).optional().openapi({ description: 'Names only.' }),
+    headers: z.array(z.string()).optional().openapi({ description: 'Names only.' }),
     timeoutMs: z.int().optional(),
     prefix: z.boolean().optional(),
     isolation: z.enum(['session', 'shared']).optional(),
-    tags: z.array(z.string()).optional().openapi({ description: 'Tags of all its tools.' }),
-    enabled: z.boolean().openapi({ description: 'false: it is kept, but not connected to.' }),
+    tags: z.array(z.string()).optional().openapi({ description: 'Tags that apply to all its tools.' }),
+    enabled: z.boolean().openapi({ description: '`false`: the gateway is kept but not connected.' }),
     reachable: z.boolean(),
     state: z.string(),
     cause: z
       .string()
       .optional()
-      .openapi({ description: 'Why it is down, or why its tools are those of an earlier reading.' }),
+      .openapi({ description: 'Why it is down, or why its tools are from an earlier read.' }),
     causeCode: z
       .string()
       .optional()
@@ -121,10 +125,10 @@ export const GATEWAY: z.ZodObject = z
     skipped: z
       .array(z.object({ what: z.string(), why: z.string() }))
       .optional()
-      .openapi({ description: 'Parts of its source that could not become tools.' }),
+      .openapi({ description: 'Parts of the source that could not be turned into tools.' }),
     shadows: z.literal(true).optional().openapi({
       description:
-        'A registered gateway has this name, too; the config file takes precedence. DELETE removes the registered one.',
+        'A registered gateway has the same name; the config file takes precedence. DELETE removes the registered one.',
     }),
     createdAt: z.iso.datetime().optional(),
     createdBy: z.string().optional(),
@@ -162,6 +166,6 @@ export const DOCUMENT_TOOLS: z.ZodObject = z
       .openapi({ description: 'The first 500.' }),
     skipped: z
       .array(z.object({ what: z.string(), why: z.string() }))
-      .openapi({ description: 'Operations that cannot become tools.' }),
+      .openapi({ description: 'Operations that could not be turned into tools.' }),
   })
   .openapi('DocumentTools');

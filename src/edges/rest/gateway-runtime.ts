@@ -31,14 +31,14 @@ function logsRoute({ servers, recentLines }: AdminDeps): Route {
       method: 'get',
       path: '/gateways/{id}/logs',
       id: 'listGatewayLogs',
-      summary: 'The last lines that a gateway wrote to stderr, and that Assay logged about it',
+      summary: 'Get the last lines that a gateway wrote to stderr and that Assay logged about it',
       about:
-        'At most 200 lines of 1,000 characters, oldest first, since the process that answers was started. Secrets that Assay knows are masked.',
+        'At most 200 lines of 1,000 characters, oldest first, since the responding process started. Secrets known to Assay are masked.',
       // Servers may write anything to stderr, including data of their calls.
       scope: 'admin',
       query: z.object({ after: z.coerce.number().int().min(0).optional() }),
       answer: {
-        about: 'The lines; with `after`, those after the line with this id.',
+        about: 'The lines, or with `after` only those after the line with this id.',
         schema: LOGS,
         example: {
           lines: [
@@ -73,10 +73,10 @@ function restartRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/gateways/{id}/restart',
       id: 'restartGateway',
-      summary: 'Stop a gateway and start it again',
+      summary: 'Restart a gateway',
       about:
-        'In the process that answers. Calls that it is handling fail. Responds when it is ready, or after 10 s.',
-      answer: { about: 'The gateway as it is now.', schema: GATEWAY },
+        'Restarts it in the responding process. Its calls in flight fail. Responds when the gateway is ready, or after 10 s.',
+      answer: { about: 'The updated gateway.', schema: GATEWAY },
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param, identity }) => {

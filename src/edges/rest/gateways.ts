@@ -18,17 +18,17 @@ const ENTRY = {
     .string()
     .nullable()
     .optional()
-    .openapi({ description: 'The URL of an OpenAPI document; its path needs the scope `execute`.' }),
+    .openapi({ description: 'URL of an OpenAPI document. A file path requires the scope `execute`.' }),
   document: z.string().nullable().optional().openapi({
     description:
-      'The text of an OpenAPI document instead: JSON or YAML, at most 4 MiB. One that gives no tools is refused.',
+      'Text of an OpenAPI document, as JSON or YAML, at most 4 MiB. A document that yields no tools is refused.',
   }),
   baseUrl: z.string().nullable().optional(),
   credentials: z
     .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
     .nullable()
     .optional()
-    .openapi({ description: 'By the name of the security scheme.' }),
+    .openapi({ description: 'Credentials by name of the security scheme.' }),
   operations: z
     .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
     .nullable()
@@ -44,7 +44,10 @@ const ENTRY = {
   prefix: z.boolean().nullable().optional(),
   isolation: z.enum(['session', 'shared']).nullable().optional(),
   tags: TAGS_INPUT,
-  enabled: z.boolean().optional().openapi({ description: 'false: keep it, but do not connect to it.' }),
+  enabled: z
+    .boolean()
+    .optional()
+    .openapi({ description: '`false`: keep the gateway, but do not connect to it.' }),
   ...AUTH_FIELDS,
 };
 
@@ -53,7 +56,7 @@ const GATEWAY_CHANGE = z
     ...ENTRY,
     trust: z.boolean().nullable().optional().openapi({
       description:
-        'Whether its hints may lower caution. Holds for this server, not for another under its name.',
+        'Whether its hints may lower caution. Applies to this server only, not to a different one with the same name.',
     }),
   })
   .openapi('GatewayChange');
@@ -84,9 +87,9 @@ function listRoute({ servers }: AdminDeps): Route {
       method: 'get',
       path: '/gateways',
       id: 'listGateways',
-      summary: 'The servers whose tools Assay offers',
-      about: 'Those of the config file, which are read-only here, and registered ones.',
-      answer: { about: 'All of them.', schema: z.object({ gateways: z.array(GATEWAY) }) },
+      summary: 'List gateways: the servers whose tools Assay offers',
+      about: 'Includes gateways of the config file, which are read-only here, and registered ones.',
+      answer: { about: 'The complete list.', schema: z.object({ gateways: z.array(GATEWAY) }) },
     },
     () => ok({ kind: 'list', body: { gateways: servers.all() } }),
   );
@@ -98,7 +101,7 @@ function readRoute({ servers }: AdminDeps): Route {
       method: 'get',
       path: '/gateways/{id}',
       id: 'readGateway',
-      summary: 'One gateway, by its id or name',
+      summary: 'Get a gateway by id or name',
       answer: { about: 'The gateway.', schema: GATEWAY },
       refusals: ['SERVER_UNKNOWN'],
     },
@@ -113,9 +116,9 @@ function registerRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/gateways',
       id: 'registerGateway',
-      summary: 'Register an MCP server, or an OpenAPI document',
+      summary: 'Register an MCP server or an OpenAPI document',
       about:
-        'By its URL (Streamable HTTP is tried first, then SSE), by an OpenAPI document (its URL as `openapi`, or its text as `document`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is tried again.',
+        'Give a URL (Streamable HTTP is tried first, then SSE), an OpenAPI document (its URL as `openapi` or its text as `document`), or a command, which requires a token with the scope `execute`, and Assay must listen on loopback. Responds when the server is ready, or after 10 s; a server that is not ready is retried.',
       body: {
         schema: GATEWAY_INPUT,
         wrapper: 'gateway',
@@ -156,7 +159,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       id: method === 'put' ? 'updateGateway' : 'patchGateway',
       summary: 'Change a gateway',
       about:
-        'Changes the fields that it names; null removes one. What GET shows can be sent back. Of a gateway of the config file only `trust` can be changed here, and only if the file does not set it.',
+        'Changes the given fields; null removes one. The body of a GET can be sent back. For a gateway of the config file, only `trust` can be changed here, and only if the file does not set it.',
       isConditional: true,
       body: {
         schema: GATEWAY_CHANGE,
@@ -166,7 +169,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         current: (param) => viewIn(servers.find(param('id'))),
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
-      answer: { about: 'The gateway as it is now.', schema: GATEWAY },
+      answer: { about: 'The updated gateway.', schema: GATEWAY },
       refusals: [
         'SERVER_UNKNOWN',
         'GATEWAY_READ_ONLY',
@@ -197,9 +200,9 @@ function previewRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/openapi/preview',
       id: 'previewDocument',
-      summary: 'The tools that an OpenAPI document would add',
+      summary: 'Preview the tools of an OpenAPI document',
       about:
-        'Takes what registering the document takes, reads it, and stores nothing. A document that cannot be used is refused with the place of the fault.',
+        'Takes the same body as registering the document, and stores nothing. An unusable document is refused with the location of the fault.',
       body: {
         schema: GATEWAY_CHANGE,
         wrapper: 'gateway',
@@ -207,7 +210,7 @@ function previewRoute(deps: AdminDeps): Route {
         limits: LIMITS,
         examples: { url: { openapi: 'https://api.example.com/openapi.json' } },
       },
-      answer: { about: 'Its tools with their hints, and what was skipped.', schema: DOCUMENT_TOOLS },
+      answer: { about: 'Its tools with their hints, and the skipped operations.', schema: DOCUMENT_TOOLS },
       refusals: ['GATEWAY_INVALID', 'EXECUTE_OFF'],
     },
     async (call) => {
@@ -239,7 +242,7 @@ function deleteRoute({ servers }: AdminDeps): Route {
       path: '/gateways/{id}',
       id: 'deleteGateway',
       summary: 'Delete a registered gateway',
-      about: 'Overrides on its tools are kept, and apply if the same server is registered again.',
+      about: 'Overrides of its tools are kept and apply again if the same server is registered again.',
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
       refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
@@ -257,9 +260,9 @@ function refreshRoute({ servers }: AdminDeps): Route {
       method: 'post',
       path: '/gateways/{id}/refresh',
       id: 'refreshGateway',
-      summary: 'Read the tools of a gateway again',
-      about: 'Changes are compared with the accepted definitions: see `drift` of each tool.',
-      answer: { about: 'What has changed.', schema: REFRESHED },
+      summary: 'Refresh the tools of a gateway',
+      about: 'Changes are compared with the accepted definitions; see `drift` of each tool.',
+      answer: { about: 'The changes.', schema: REFRESHED },
       refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
     },
     async ({ param }) => {

@@ -12,12 +12,14 @@ const INSTRUCTIONS = z
     serverName: z.string(),
     digest: z
       .string()
-      .openapi({ description: 'SHA-256 of the whole accepted text, which may be longer than `text`.' }),
-    text: z.string().openapi({ description: 'The accepted text, which models get.' }),
+      .openapi({ description: 'SHA-256 of the full accepted text, which may be longer than `text`.' }),
+    text: z.string().openapi({ description: 'The accepted text, as sent to models.' }),
     drift: z
       .object({ since: z.iso.datetime(), digest: z.string(), text: z.string() })
       .optional()
-      .openapi({ description: 'What the server says now. Models do not get it before it was reviewed.' }),
+      .openapi({
+        description: 'The server’s current text. It is not sent to models before it has been reviewed.',
+      }),
   })
   .openapi('Instructions');
 
@@ -33,10 +35,10 @@ function listRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'get',
       path: '/instructions',
       id: 'listInstructions',
-      summary: 'What servers tell models about themselves, and what of it waits for a review',
+      summary: 'List the instructions of gateways, and those that need a review',
       query: QUERY,
       answer: {
-        about: 'One for each gateway that ever gave instructions.',
+        about: 'One entry for each gateway that has ever sent instructions.',
         schema: z.object({ instructions: z.array(INSTRUCTIONS) }),
       },
     },
@@ -56,7 +58,7 @@ function readRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'get',
       path: '/gateways/{id}/instructions',
       id: 'readInstructions',
-      summary: 'What a gateway tells models about itself',
+      summary: 'Get the instructions of a gateway',
       answer: { about: 'The instructions.', schema: INSTRUCTIONS },
       refusals: ['SERVER_UNKNOWN'],
     },
@@ -79,10 +81,10 @@ function reviewRoute({ catalog, instructions }: AdminDeps): Route {
       method: 'post',
       path: '/gateways/{id}/instructions/review',
       id: 'reviewInstructions',
-      summary: 'Accept the instructions of a gateway as they are now',
-      about: 'Models get them from then on. Send If-Match, so that what you saw is what you accept.',
+      summary: 'Accept the current instructions of a gateway',
+      about: 'They are sent to models from then on. Send If-Match so that you accept the text that you saw.',
       isConditional: true,
-      answer: { about: 'The instructions as they are now.', schema: INSTRUCTIONS },
+      answer: { about: 'The updated instructions.', schema: INSTRUCTIONS },
       refusals: ['SERVER_UNKNOWN'],
     },
     async (call) => {

@@ -12,9 +12,11 @@ const LABEL = z
     label: z.enum(SESSION_LABELS),
     source: z
       .string()
-      .openapi({ description: 'What set it: the namespaced name of a tool, or a server and a method.' }),
+      .openapi({
+        description: 'What set the label: the namespaced name of a tool, or a server and a method.',
+      }),
     since: z.iso.datetime(),
-    lastCallAt: z.iso.datetime().openapi({ description: 'The last call known, to the minute.' }),
+    lastCallAt: z.iso.datetime().openapi({ description: 'Time of the last known call, to the minute.' }),
   })
   .openapi('SessionLabel');
 
@@ -34,7 +36,7 @@ export function labelRoutes({ labels }: AdminDeps): readonly Route[] {
         method: 'get',
         path: '/labels',
         id: 'listLabels',
-        summary: 'Who has seen untrusted content or private data, oldest first',
+        summary: 'List the subjects that received untrusted content or private data, oldest first',
         isPaged: true,
         answer: {
           about: 'A page of labels.',
@@ -58,8 +60,8 @@ export function labelRoutes({ labels }: AdminDeps): readonly Route[] {
         path: '/labels/{subject}',
         id: 'clearLabels',
         summary: 'Clear the labels of a subject',
-        about: 'Its next results label it again.',
-        answer: { status: 204, about: 'It has no labels.' },
+        about: 'The results of its next calls may label it again.',
+        answer: { status: 204, about: 'The labels are cleared.' },
         refusals: ['LABELS_UNKNOWN'],
       },
       async ({ param, identity }) => {

@@ -13,16 +13,19 @@ const RULE = z
   .object({
     effect: z.enum(EFFECTS),
     name: z.string().optional(),
-    because: z.string().optional().openapi({ description: 'Why, for whoever is asked or refused.' }),
+    because: z
+      .string()
+      .optional()
+      .openapi({ description: 'The reason, shown when a call needs an approval or is refused.' }),
     server: PATTERNS,
-    tool: PATTERNS.openapi({ description: 'Patterns of `server.tool`.' }),
+    tool: PATTERNS.openapi({ description: 'Patterns that match `server.tool`.' }),
     tag: PATTERNS,
     toolset: PATTERNS,
     token: PATTERNS,
     hints: z
       .object(Object.fromEntries(HINTS.map((hint) => [hint, z.boolean().optional()])))
       .optional()
-      .openapi({ description: 'Effective values; an unknown one never satisfies `allow`.' }),
+      .openapi({ description: 'Effective values. An unknown value never satisfies `allow`.' }),
   })
   .openapi('PolicyRule');
 
@@ -34,7 +37,7 @@ const EXAMPLE = {
 };
 
 const ANSWER = {
-  about: 'The stored rules, and those of the config file, which count as much.',
+  about: 'The stored rules, and those of the config file, which have equal weight.',
   schema: z.object({ rules: z.array(RULE), configFileRules: z.array(RULE) }).openapi('PolicyRules'),
   example: { rules: [EXAMPLE], configFileRules: [] },
 };
@@ -47,7 +50,7 @@ export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
         method: 'get',
         path: '/policy/rules',
         id: 'getPolicyRules',
-        summary: 'The rules by which calls are decided',
+        summary: 'List the policy rules',
         answer: ANSWER,
       },
       async () => {
@@ -61,7 +64,7 @@ export function policyRuleRoutes({ policyRules }: AdminDeps): readonly Route[] {
         path: '/policy/rules',
         id: 'putPolicyRules',
         summary: 'Replace the stored rules',
-        about: 'They take effect at once. Those of the config file stay as they are.',
+        about: 'They take effect at once. Rules of the config file are not changed.',
         isConditional: true,
         body: {
           schema: z.object({ rules: z.array(RULE) }).openapi('PolicyRulesInput'),

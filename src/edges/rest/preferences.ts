@@ -17,24 +17,25 @@ const VALUE = z.union([z.string(), z.number(), z.boolean()]);
 const PREFERENCE = z
   .object({
     key: z.string(),
-    value: VALUE.openapi({ description: 'What the next start takes.' }),
-    running: VALUE.openapi({ description: 'What is in force now.' }),
+    value: VALUE.openapi({ description: 'The value for the next start.' }),
+    running: VALUE.openapi({ description: 'The value in effect.' }),
     default: VALUE,
     origin: z.enum(['environment', 'config_file', 'store', 'default']),
     isFixed: z.boolean().openapi({
-      description: 'Whether environment or config file say it, so that it cannot be changed here.',
+      description: 'Whether the environment or the config file sets it, so that it cannot be changed here.',
     }),
     fixedBy: z
       .string()
       .optional()
-      .openapi({ description: 'The variable, or the member of the file, that fixes it.' }),
+      .openapi({ description: 'The environment variable or the member of the config file that sets it.' }),
     takesEffect: z.enum(['now', 'next start']),
-    env: z.string().openapi({ description: 'The variable that would fix it.' }),
+    env: z.string().openapi({ description: 'The environment variable for it.' }),
     changedBy: z.enum(['startup', 'admin']).openapi({
-      description: 'startup: by environment or config file only. admin: also here.',
+      description:
+        '`startup`: set only by the environment or config file. `admin`: can also be changed here.',
     }),
     ignored: z.unknown().optional().openapi({
-      description: 'A value in the store that has no effect, as `changedBy` is startup; null deletes it.',
+      description: 'A stored value without effect, because `changedBy` is `startup`; null deletes it.',
     }),
     about: z.string(),
     kind: z
@@ -67,7 +68,7 @@ function valueSchema(kind: SettingFacts['kind']): z.ZodType<SettingValue> {
   if (kind.type === 'whole') return z.int().min(kind.min).max(kind.max);
   const { fault } = kind;
   return z.string().refine((text) => fault(text) === undefined, {
-    error: ({ input }) => fault(String(input)) ?? 'it must be another text',
+    error: ({ input }) => fault(String(input)) ?? 'it must be a different text',
   });
 }
 
@@ -101,7 +102,7 @@ function getRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/preferences',
       id: 'getPreferences',
-      summary: 'All preferences, with whose word each is',
+      summary: 'List all preferences and the origin of each value',
       answer: ANSWER,
     },
     async () => {
@@ -122,7 +123,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       id: method === 'put' ? 'changePreferences' : 'patchPreferences',
       summary: 'Change preferences',
       about:
-        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start, or at once where `takesEffect` is `now`. Those whose `changedBy` is `startup` are refused.',
+        'Omitted preferences keep their values; null resets one to its default. If one value is invalid, nothing is changed. Changes take effect at the next start, or at once if `takesEffect` is `now`. Preferences whose `changedBy` is `startup` are refused.',
       isConditional: true,
       body: {
         schema: CHANGES,

@@ -54,7 +54,7 @@ function pageOf({ origin, needsToken }: RootOptions): string {
     JSON.stringify({ mcpServers: { assay: entry } }),
   ];
   const token =
-    '<p><code>assay token create NAME</code> prints a token; put it in the place of <code>&lt;token&gt;</code>.</p>';
+    '<p><code>assay token create NAME</code> prints a token; replace <code>&lt;token&gt;</code> with it.</p>';
   return webPage('Assay', {
     body: `<main>
 <h1>Assay is running</h1>

@@ -121,12 +121,12 @@ export function listReply(name: string, { items, nextCursor }: Page<unknown>): R
 export const WARNINGS: z.ZodType = z
   .array(z.object({ pointer: z.string(), detail: z.string(), code: z.enum(['ignored', 'read_only']) }))
   .optional()
-  .openapi({ description: 'Fields of the body that had no effect; absent if there are none.' });
+  .openapi({ description: 'Fields of the request body that had no effect. Absent: none.' });
 
 /** The schema of a `listReply`. */
 export function listSchema(name: string, item: z.ZodType): z.ZodType {
   const nextCursor = z.string().optional().openapi({
-    description: 'Asks for what comes after this page, as `cursor`; absent on the last page.',
+    description: 'Value of `cursor` for the next page. Absent on the last page.',
   });
   return z.object({ [name]: z.array(item), nextCursor });
 }

@@ -16,7 +16,7 @@ const RUN_INPUT = z
     arguments: z
       .record(z.string(), z.unknown())
       .default({})
-      .openapi({ description: 'As in the `arguments` of `tools/call`.' }),
+      .openapi({ description: 'The `arguments` of `tools/call`.' }),
   })
   .openapi('RunInput');
 
@@ -33,7 +33,7 @@ export function runRoutes(deps: AdminDeps): readonly Route[] {
         id: 'runTool',
         summary: 'Call a tool',
         about:
-          'Under your own name, and decided on, asked for, limited and recorded like a call at `/mcp/all`. Server-sent events: `progress` and `log` with the messages of the server, `approval` when the call waits for a person, `dropped` with the number of messages that a slow reader missed; the last is `result` with the result of `tools/call`, `error` with the JSON-RPC error of the server, or `refused` with a problem. Closing the connection cancels the call. At the admin pages, the approval flow always applies.',
+          'The call is made under your own name, and policy, approvals, limits and the record apply as for a call at `/mcp/all`. Server-sent events: `progress` and `log` with the server’s messages, `approval` when the call waits for an approval, and `dropped` with the number of messages that a slow reader missed. The last event is `result` with the result of `tools/call`, `error` with the server’s JSON-RPC error, or `refused` with a problem document. Closing the connection cancels the call. On the admin pages, the approval flow always applies.',
         body: {
           schema: RUN_INPUT,
           wrapper: 'run',

@@ -8,12 +8,12 @@ import { route, type Route } from './route.ts';
 const SESSION = z
   .object({
     id: z.string(),
-    subject: z.string().openapi({ description: 'Name of the token, or operator.' }),
+    subject: z.string().openapi({ description: 'The name of the token, or `operator`.' }),
     scopes: z.array(z.enum(SCOPES)),
     openedBy: z.enum(['link', 'token']),
     createdAt: z.iso.datetime(),
-    usedAt: z.iso.datetime().openapi({ description: 'The last use, to ten minutes.' }),
-    isCurrent: z.boolean().openapi({ description: 'Whether it is the one that asks.' }),
+    usedAt: z.iso.datetime().openapi({ description: 'Time of the last use, within ten minutes.' }),
+    isCurrent: z.boolean().openapi({ description: 'Whether it is the session of this request.' }),
   })
   .openapi('Session');
 
@@ -25,9 +25,9 @@ export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route
         method: 'get',
         path: '/sessions',
         id: 'listSessions',
-        summary: 'The browsers that are signed in at the admin pages, last used first',
+        summary: 'List the browsers signed in to the admin pages, most recently used first',
         scope: 'admin',
-        answer: { about: 'All of them.', schema: z.object({ sessions: z.array(SESSION) }) },
+        answer: { about: 'The complete list.', schema: z.object({ sessions: z.array(SESSION) }) },
       },
       async ({ identity }) => {
         const listed = await sessions.list();
@@ -48,8 +48,9 @@ export function sessionRoutes({ gate: { sessions } }: AdminDeps): readonly Route
         path: '/sessions/{id}',
         id: 'endSession',
         summary: 'Sign a browser out',
-        about: 'Its open pages show the way in. Nothing happens if it has signed out already.',
-        answer: { status: 204, about: 'It is signed out.' },
+        about:
+          'Its open pages return to the sign-in page. Does nothing if the browser has already signed out.',
+        answer: { status: 204, about: 'The browser is signed out.' },
       },
       async ({ identity, param }) => {
         const ended = await sessions.end(identity, { id: param('id') });

@@ -5,15 +5,15 @@ import { route, type Route } from './route.ts';
 
 const SNIPPETS = z.object({
   url: z.string().openapi({ description: 'The endpoint.' }),
-  needsToken: z.boolean().openapi({ description: 'Whether clients must send a token to it.' }),
+  needsToken: z.boolean().openapi({ description: 'Whether clients must send a token.' }),
   clients: z.array(
     z.object({
       id: z.string(),
       label: z.string(),
-      path: z.string().openapi({ description: 'The config file of the user who runs Assay.' }),
+      path: z.string().openapi({ description: 'The client’s config file, for the user who runs Assay.' }),
       format: z.enum(['json', 'toml']),
-      stdio: z.string().openapi({ description: 'The client starts Assay itself; needs no token.' }),
-      http: z.string().optional().openapi({ description: 'Absent if the client supports commands alone.' }),
+      stdio: z.string().openapi({ description: 'For clients that start Assay themselves; needs no token.' }),
+      http: z.string().optional().openapi({ description: 'Absent if the client supports commands only.' }),
       next: z.string(),
     }),
   ),
@@ -32,12 +32,12 @@ export function snippetRoutes({
         method: 'get',
         path: '/snippets',
         id: 'listClientSnippets',
-        summary: 'What to paste into the config files of MCP clients',
-        about: 'The entries that `assay connect` writes.',
+        summary: 'Get the entries for the config files of MCP clients',
+        about: 'The same entries that `assay connect` writes.',
         query: z.object({
-          toolset: z.string().optional().openapi({ description: 'Absent: whatever is equipped.' }),
+          toolset: z.string().optional().openapi({ description: 'Absent: the equipped toolset.' }),
         }),
-        answer: { about: 'By client.', schema: SNIPPETS },
+        answer: { about: 'Entries by client.', schema: SNIPPETS },
         refusals: ['TOOLSET_UNKNOWN'],
       },
       async ({ query: { toolset } }) => {

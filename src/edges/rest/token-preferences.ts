@@ -15,7 +15,7 @@ const PREFERENCES = z
         value: z.union([z.string(), z.number(), z.boolean()]),
         origin: z
           .enum(['environment', 'config_file', 'token', 'store', 'default'])
-          .openapi({ description: 'token: set for this token.' }),
+          .openapi({ description: '`token`: set for this token.' }),
       }),
     ),
   })
@@ -26,7 +26,7 @@ const CHANGES = z
   .openapi('TokenPreferenceChanges');
 
 const ANSWER = {
-  about: 'What counts for calls with the token.',
+  about: 'The preferences that apply to calls with the token.',
   schema: PREFERENCES,
   example: { preferences: [{ key: 'policy.confirm', value: 'never', origin: 'token' }] },
 };
@@ -39,8 +39,8 @@ export function tokenPreferenceRoutes({ tokenPreferences }: AdminDeps): readonly
         method: 'get',
         path: '/tokens/{id}/preferences',
         id: 'getTokenPreferences',
-        summary: 'The preferences that count for calls with a token',
-        about: 'The id may also be `local`: stdio, the command line and open access.',
+        summary: 'List the preferences that apply to calls with a token',
+        about: 'The id may also be `local`, for stdio, the command line and access without a token.',
         answer: ANSWER,
         refusals: ['TOKEN_UNKNOWN'],
       },
@@ -55,9 +55,9 @@ export function tokenPreferenceRoutes({ tokenPreferences }: AdminDeps): readonly
         method: 'patch',
         path: '/tokens/{id}/preferences',
         id: 'patchTokenPreferences',
-        summary: 'Change preferences of a token',
+        summary: 'Change the preferences of a token',
         about:
-          'Those that are not named stay as they are; null returns one to the value of the instance. They take effect at once, and end with the token.',
+          'Omitted preferences keep their values; null resets one to the value for all callers. Changes take effect at once and are deleted with the token.',
         body: {
           schema: CHANGES,
           wrapper: 'preferences',

@@ -13,17 +13,17 @@ import { listReply, listSchema, route, type RestCall, type Route } from './route
 const TOKEN = z
   .object({
     id: z.string().openapi({ description: 'The public part of the token.' }),
-    name: z.string().openapi({ description: 'Who acts by it, in /activity and in the log.' }),
+    name: z.string().openapi({ description: 'Identifies the holder in /activity and in the log.' }),
     scopes: z.array(z.enum(SCOPES)),
     state: z.enum(['valid', 'expired', 'revoked']),
     createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: it holds until it is revoked.' }),
+    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: valid until revoked.' }),
     revokedAt: z.iso.datetime().nullable(),
   })
   .openapi('Token');
 
 const NEW_TOKEN = TOKEN.extend({
-  token: z.string().openapi({ description: 'The token itself; it is shown this once.' }),
+  token: z.string().openapi({ description: 'The token itself. It is shown only once.' }),
 }).openapi('NewToken');
 
 const CREATE_INPUT = z
@@ -55,8 +55,8 @@ function listRoute({ store, nowMs }: AdminDeps): Route {
       method: 'get',
       path: '/tokens',
       id: 'listTokens',
-      summary: 'All tokens ever made, oldest first',
-      about: 'Nothing of what proves a token is among it.',
+      summary: 'List all tokens ever created, oldest first',
+      about: 'The secret part of tokens is not included.',
       isPaged: true,
       answer: {
         about: 'A page of tokens.',
@@ -87,7 +87,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       path: '/tokens',
       id: 'createToken',
       summary: 'Create a token',
-      about: 'It can have only scopes of the token that creates it.',
+      about: 'Its scopes must be among those of the token that creates it.',
       body: {
         schema: CREATE_INPUT,
         wrapper: 'token',
@@ -95,7 +95,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
       },
       answer: {
         status: 201,
-        about: 'The token, with its text.',
+        about: 'The created token, with its secret.',
         schema: NEW_TOKEN,
         example: { ...EXAMPLE, token: 'assay_0f3a5c7e9b1d_…' },
       },
@@ -128,14 +128,14 @@ type CreateCall = RestCall<unknown, z.output<typeof CREATE_INPUT>>;
 function lifetimeOf(call: CreateCall, nowMs: number): Result<number | undefined, Failure> {
   const { expiresIn, expiresAt } = call.body;
   if (expiresIn !== undefined && expiresAt !== undefined)
-    return err(fieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give one of the two'));
+    return err(fieldError(call.pointerTo('expiresAt'), 'expiresIn is given too; give only one of them'));
   if (expiresIn !== undefined) {
     const lifetimeMs = lifetimeMsOf(expiresIn);
     return lifetimeMs.ok ? lifetimeMs : err(fieldError(call.pointerTo('expiresIn'), lifetimeMs.error));
   }
   if (expiresAt === undefined) return ok(undefined);
   const lifetimeMs = Date.parse(expiresAt) - nowMs;
-  return lifetimeMs > 0 ? ok(lifetimeMs) : err(fieldError(call.pointerTo('expiresAt'), 'it is over already'));
+  return lifetimeMs > 0 ? ok(lifetimeMs) : err(fieldError(call.pointerTo('expiresAt'), 'it is in the past'));
 }
 
 function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
@@ -146,8 +146,8 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       id: 'revokeToken',
       summary: 'Revoke a token',
       about:
-        'From then on it is refused, and what was opened with it ends. Where that cannot be stored (REVOCATION_UNSAVED) it holds in this process alone, until it ends.',
-      answer: { status: 204, about: 'It is revoked.' },
+        'The token is refused from then on, and sessions and streams opened with it end. If the revocation cannot be stored (REVOCATION_UNSAVED), it applies only to this process, until that ends.',
+      answer: { status: 204, about: 'The token is revoked.' },
       refusals: ['TOKEN_UNKNOWN', 'REVOCATION_UNSAVED'],
     },
     async (call) => {

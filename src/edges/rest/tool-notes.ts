@@ -18,7 +18,7 @@ const NOTE = z
     writtenAt: z.iso.datetime(),
     isHeld: z
       .boolean()
-      .openapi({ description: 'Whether models read it only when somebody has accepted it.' }),
+      .openapi({ description: 'Whether models see the note only once an operator has accepted it.' }),
   })
   .openapi('Note');
 
@@ -26,9 +26,13 @@ const NOTES = z.object({
   notes: z.array(NOTE),
   descriptions: z
     .array(z.object({ toolset: z.string(), description: z.string() }))
-    .openapi({ description: 'What models read about it in each toolset that has it.' }),
+    .openapi({ description: 'The notes that models read in each toolset that contains the tool.' }),
 });
-const EXAMPLE = { toolset: 'triage', name: 'priority', note: 'Use priority 2 where nobody says another.' };
+const EXAMPLE = {
+  toolset: 'triage',
+  name: 'priority',
+  note: 'Use priority 2 unless the user names another one.',
+};
 
 /** Notes belong to a tool in a toolset; models read them where that toolset is shown. */
 export function toolNoteRoutes(deps: AdminDeps): readonly Route[] {
@@ -41,8 +45,8 @@ function listRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/notes',
       id: 'listToolNotes',
-      summary: 'The notes on a tool, in all toolsets that have it',
-      answer: { about: 'In the order in which models read them, toolset by toolset.', schema: NOTES },
+      summary: 'List the notes on a tool, in all toolsets that contain it',
+      answer: { about: 'In the order in which models read them, by toolset.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN'],
     },
     ({ param }) => notesReply(deps, param('id')),
@@ -56,7 +60,7 @@ function addRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/tools/{id}/notes',
       id: 'addToolNote',
-      summary: 'Write a note on a tool, for models to read',
+      summary: 'Add a note on a tool, for models to read',
       isConditional: true,
       body: {
         schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteInput'),
@@ -100,9 +104,9 @@ function changeRoute(deps: AdminDeps): Route {
       method: 'put',
       path: PLACE,
       id: 'updateToolNote',
-      summary: 'Write a note anew',
+      summary: 'Replace or move a note',
       about:
-        'Whoever wrote its text, it is yours from then on, and models read it. A position alone changes nothing else.',
+        'A new text makes you the author, whoever wrote the note before, and is visible to models at once. A position alone only moves the note.',
       isConditional: true,
       body: {
         schema: z
@@ -113,7 +117,9 @@ function changeRoute(deps: AdminDeps): Route {
               .min(1)
               .max(NOTE_LIMITS.notesPerTool)
               .optional()
-              .openapi({ description: 'Among the notes on the tool in the toolset; 1 is read first.' }),
+              .openapi({
+                description: 'Position among the notes on the tool in the toolset; 1 is read first.',
+              }),
           })
           .openapi('NoteChange'),
         wrapper: 'note',
@@ -146,9 +152,9 @@ function deleteRoute(deps: AdminDeps): Route {
       method: 'delete',
       path: PLACE,
       id: 'deleteToolNote',
-      summary: 'Take a note away',
+      summary: 'Delete a note',
       isConditional: true,
-      answer: { about: 'The notes that are left.', schema: NOTES },
+      answer: { about: 'The remaining notes.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
     (call) => changed(deps, call, (toolset, target) => changeNote(toolset, target, () => undefined)),

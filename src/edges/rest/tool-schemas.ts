@@ -15,12 +15,14 @@ const CLAIM = z
     source: z
       .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
       .openapi({ description: 'The kind of party that made the claim.' }),
-    origin: z.string().openapi({ description: 'Its name: a server, a module, a subject, a verification.' }),
+    origin: z
+      .string()
+      .openapi({ description: 'Name of the claimant: a server, a module, a subject or a verification.' }),
     reason: z.string().optional(),
     at: z.iso.datetime().optional(),
-    digest: z.string().openapi({ description: 'SHA-256 of the definition that it is about.' }),
-    mayLower: z.boolean().openapi({ description: 'Whether it may lower caution in decisions.' }),
-    suspended: z.string().optional().openapi({ description: 'Why it is not in effect at the moment.' }),
+    digest: z.string().openapi({ description: 'SHA-256 of the definition that the claim is about.' }),
+    mayLower: z.boolean().openapi({ description: 'Whether the claim may lower caution in decisions.' }),
+    suspended: z.string().optional().openapi({ description: 'Why the claim is not in effect now.' }),
   })
   .openapi('Claim');
 
@@ -29,11 +31,11 @@ const HINT = z
     effective: z.boolean().openapi({ description: 'The value that results from all claims.' }),
     decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
     reason: z.string(),
-    reasonCode: z.string().openapi({ description: 'The same as a code.' }),
+    reasonCode: z.string().openapi({ description: 'The same, as a code.' }),
     decision: z
       .boolean()
-      .openapi({ description: 'The value that decisions use: only trusted claims lower caution.' }),
-    emitted: z.boolean().optional().openapi({ description: 'The value that clients see; absent: none.' }),
+      .openapi({ description: 'The value used for decisions; only trusted claims lower caution.' }),
+    emitted: z.boolean().optional().openapi({ description: 'The value that clients see. Absent: none.' }),
     isContradicted: z.boolean(),
     claims: z.array(CLAIM),
   })
@@ -52,8 +54,8 @@ const DRIFT = z
     isDangerous: z.boolean(),
     dangers: z
       .array(z.string())
-      .openapi({ description: 'What suspends overrides that lower caution until it is reviewed.' }),
-    flags: z.array(z.string()).openapi({ description: 'What asks for a review alone.' }),
+      .openapi({ description: 'Changes that suspend caution-lowering overrides until they are reviewed.' }),
+    flags: z.array(z.string()).openapi({ description: 'Changes that only call for a review.' }),
     isVolatile: z
       .boolean()
       .openapi({ description: 'Whether titles and descriptions change at each start of the server.' }),
@@ -68,8 +70,8 @@ const OBSERVED = z.object({
   verdict: z.enum(OBSERVED_KINDS),
   at: z.iso.datetime(),
   calls: z.int().optional(),
-  shapes: z.int().optional().openapi({ description: 'Differently shaped arguments among the calls.' }),
-  reason: z.string().optional().openapi({ description: 'Why nothing can be said.' }),
+  shapes: z.int().optional().openapi({ description: 'Number of distinct argument shapes among the calls.' }),
+  reason: z.string().optional().openapi({ description: 'Why there is no verdict.' }),
   evidence: z
     .array(
       z.object({
@@ -77,7 +79,7 @@ const OBSERVED = z.object({
         message: z.string(),
         target: z.string().openapi({ description: 'File, address or host.' }),
         call: z.int().openapi({ description: 'Number of the call with these arguments.' }),
-        args: z.string().openapi({ description: 'JSON text, or its start.' }),
+        args: z.string().openapi({ description: 'JSON text, possibly truncated.' }),
         at: z.iso.datetime(),
       }),
     )
@@ -87,21 +89,21 @@ const OBSERVED = z.object({
 const VERIFICATION = z
   .object({
     isCurrent: z.boolean().openapi({
-      description: 'Whether it is about the current definition. Otherwise it decides nothing.',
+      description: 'Whether it is about the current definition. Otherwise it has no effect on decisions.',
     }),
     digest: z.string(),
     at: z.iso.datetime(),
     by: z.string(),
     server: z.object({ name: z.string(), version: z.string(), packageDigest: z.string() }),
-    mechanisms: z.array(z.string()).openapi({ description: 'What watched the server.' }),
+    mechanisms: z.array(z.string()).openapi({ description: 'The mechanism that observed the server.' }),
     hints: z.object(ofHints(OBSERVED.optional())),
     keepsState: z.boolean().optional().openapi({
       description:
-        'Equal calls were answered differently until the process restarted: it keeps state in memory.',
+        'Identical calls were answered differently until the process restarted: the tool keeps state in memory.',
     }),
   })
   .openapi('ToolVerification', {
-    description: 'What `assay verify` observed. No verdict says that it is safe.',
+    description: 'The observations of `assay verify`. No verdict means that the tool is safe.',
   });
 
 const LINT = z
@@ -120,7 +122,7 @@ export const CONFIRM_INPUT: z.ZodType<Confirm | 'session' | 'suspended' | null |
   .optional()
   .openapi({
     description:
-      'How often its calls must be confirmed; first and session: once per session. null: by policy.confirm. suspended changes nothing.',
+      'How often its calls must be confirmed; `first` and `session`: once per session. null: as `policy.confirm` says. `suspended` is ignored here.',
   });
 
 const CACHE_MS = z.int().min(0).max(MAX_CACHE_MS);
@@ -131,7 +133,7 @@ export const CACHE_INPUT: z.ZodType<number | 'suspended' | null | undefined> = z
   .optional()
   .openapi({
     description:
-      'How long in ms its results are used again, if it is known to be read-only; 0: not at all. null: by cache.ttlMs. suspended changes nothing.',
+      'How long its results are cached, in ms, if it is known to be read-only; 0: not cached. null: as `cache.ttlMs` says. `suspended` is ignored here.',
   });
 
 export const TAGS_INPUT: z.ZodType<readonly string[] | null | undefined> = z
@@ -142,14 +144,16 @@ export const TAGS_INPUT: z.ZodType<readonly string[] | null | undefined> = z
   })
   .nullable()
   .optional()
-  .openapi({ description: 'Your tags, for rules; private and outbound have a meaning of their own.' });
+  .openapi({
+    description: 'The operator’s tags, for use in rules; `private` and `outbound` have a special meaning.',
+  });
 
 export const TOOL: z.ZodObject = z
   .object({
-    id: z.string().openapi({ description: 'The same after refresh, restart and new registration.' }),
-    name: z.string().openapi({ description: 'As clients call it.' }),
+    id: z.string().openapi({ description: 'Stable across refresh, restart and new registration.' }),
+    name: z.string().openapi({ description: 'The name for clients.' }),
     namespacedName: z.string(),
-    originalName: z.string().openapi({ description: 'As its server calls it.' }),
+    originalName: z.string().openapi({ description: 'The server’s own name for the tool.' }),
     serverName: z.string(),
     gatewayId: z.string(),
     refId: z.string(),
@@ -161,34 +165,46 @@ export const TOOL: z.ZodObject = z
       .optional()
       .openapi({
         description:
-          'What its server says where you replaced its name or description. needsReview: the server has changed its texts since.',
+          'The server’s own texts, if the operator replaced the name or description. `needsReview`: the server has changed them since.',
       }),
     confirm: z
       .enum([...CONFIRMS, 'suspended'])
       .optional()
-      .openapi({ description: 'suspended: it was set for another definition, and waits for a review.' }),
+      .openapi({ description: '`suspended`: it was set for a different definition and needs a review.' }),
     cacheMs: z
       .union([CACHE_MS, z.literal('suspended')])
       .optional()
-      .openapi({ description: 'How long in ms its results are used again. suspended: as confirm.' }),
-    tags: z.array(z.string()).optional().openapi({ description: 'Your tags, beside those of its gateway.' }),
+      .openapi({ description: 'How long its results are cached, in ms. `suspended`: as for `confirm`.' }),
+    tags: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'The operator’s tags, in addition to those of its gateway.' }),
     enabled: z.boolean(),
     state: z
       .enum(['enabled', 'disabled', 'withheld'])
-      .openapi({ description: 'withheld: no client gets it, as none could read its definition.' }),
+      .openapi({
+        description: '`withheld`: not offered to any client, because none could read its definition.',
+      }),
     withheld: z
       .object({ eras: z.array(z.enum(['legacy', 'modern'])), reason: z.string() })
       .optional()
-      .openapi({ description: 'Clients of which eras do not get it, and why.' }),
-    annotations: z.record(z.string(), z.unknown()).openapi({ description: 'What clients get.' }),
+      .openapi({ description: 'The client eras that the tool is not offered to, and why.' }),
+    annotations: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: 'The annotations sent to clients.' }),
     hints: HINTS_SCHEMA,
-    source: z.enum(['mcp', 'rest', 'openapi', 'function']).openapi({ description: 'What it is made of.' }),
-    url: z.string().optional().openapi({ description: 'Of the request that a REST tool makes.' }),
+    source: z
+      .enum(['mcp', 'rest', 'openapi', 'function'])
+      .openapi({ description: 'The source of the tool.' }),
+    url: z
+      .string()
+      .optional()
+      .openapi({ description: 'Method and URL of the request that a REST tool sends.' }),
     method: z.string().optional(),
     methodOrigin: z.enum(['given', 'default']).optional().openapi({
-      description: '`default`: no method was given, so it is POST, and no hints are inferred from it.',
+      description: '`default`: no method was given, so POST is assumed and no hints are inferred from it.',
     }),
-    headers: z.array(z.string()).optional().openapi({ description: 'Names alone.' }),
+    headers: z.array(z.string()).optional().openapi({ description: 'Names only.' }),
     auth: z.object({ type: z.string() }).optional(),
     queryMapping: z.record(z.string(), z.string()).optional(),
     headerMapping: z.record(z.string(), z.string()).optional(),
@@ -202,7 +218,7 @@ export const TOOL: z.ZodObject = z
       .optional()
       .openapi({
         description:
-          'What holds for its calls, whatever its code does. Only where one tool is read; docs/SANDBOX.md explains each kind.',
+          'Restrictions enforced on its calls, whatever its code does. Only in responses about one tool; docs/SANDBOX.md explains each kind.',
       }),
     lint: z.array(LINT),
     drift: DRIFT.optional(),

@@ -41,20 +41,20 @@ const TOOL_INPUT = z
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
-      .openapi({ description: 'Overrides; null removes one.' }),
+      .openapi({ description: 'Overrides of the annotations; null removes one.' }),
     title: TITLE,
     name: fitting(publicNameFault).openapi({
-      description: 'How clients see it, after the prefix of its server. null: as its server calls it.',
+      description: 'The name for clients, after the prefix of its server. null: the server’s own name.',
     }),
     confirm: CONFIRM_INPUT,
     cacheMs: CACHE_INPUT,
     tags: TAGS_INPUT,
-    enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
+    enabled: z.boolean().optional().openapi({ description: 'Whether clients can list and call it.' }),
     reason: z
       .string()
       .max(MAX_REASON_LENGTH)
       .optional()
-      .openapi({ description: 'The reason, kept for later readers.' }),
+      .openapi({ description: 'The reason for the change, kept with it.' }),
   })
   .openapi('ToolInput');
 
@@ -63,13 +63,16 @@ const FLAG = z.enum(['true', 'false']).optional();
 const TOOL_QUERY = z.object({
   server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
   gatewayId: z.string().optional(),
-  text: z.string().optional().openapi({ description: 'Words that occur in its name, title or description.' }),
+  text: z
+    .string()
+    .optional()
+    .openapi({ description: 'Words that must occur in the name, title or description.' }),
   enabled: FLAG,
   ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
   drift: z.enum(['any', 'dangerous', 'none']).optional(),
   summary: FLAG.openapi({
-    description: 'true: of each tool only what a list shows, without schemas, claims and annotations.',
+    description: '`true`: return summaries, without schemas, claims and annotations.',
   }),
 });
 
@@ -90,7 +93,7 @@ function listRoute({ tools, servers }: AdminDeps): Route {
       method: 'get',
       path: '/tools',
       id: 'listTools',
-      summary: 'The tools of all gateways, in their order; disabled ones last',
+      summary: 'List the tools of all gateways, in their order; disabled ones last',
       about: 'Filter hints by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
       isPaged: true,
       query: TOOL_QUERY,
@@ -136,7 +139,7 @@ function readRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}',
       id: 'readTool',
-      summary: 'One tool, with all claims about its hints',
+      summary: 'Get a tool, with all claims about its hints',
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
@@ -147,9 +150,9 @@ function readRoute({ tools }: AdminDeps): Route {
 type PatchCall = RestCall<unknown, z.output<typeof TOOL_INPUT>>;
 
 const ABOUT = {
-  put: 'Changes the fields that it names. `annotations` replace all earlier overrides: a hint that is not among them is as its server declares it. What GET shows can be sent back.',
+  put: 'Changes the given fields. `annotations` replace all earlier overrides: a hint that is omitted returns to what its server declares. The body of a GET can be sent back.',
   patch:
-    'Changes the fields that it names, and of `annotations` the hints that it names. null returns a hint to what its server declares.',
+    'Changes the given fields, and within `annotations` the given hints. null returns a hint to what its server declares.',
 };
 
 function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch'): Route {
@@ -159,7 +162,7 @@ function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch')
       path: '/tools/{id}',
       id: method === 'put' ? 'updateTool' : 'patchTool',
       summary: method === 'put' ? 'Set the annotations of a tool' : 'Change a tool',
-      about: `${ABOUT[method]} What its server declares is kept. For a REST tool, the request can be changed too.`,
+      about: `${ABOUT[method]} The server’s own declaration is kept. For a REST tool, the request can be changed too.`,
       isConditional: true,
       body: {
         schema: TOOL_INPUT,
@@ -172,7 +175,7 @@ function changeRoute({ tools, customTools }: AdminDeps, method: 'put' | 'patch')
           disabled: { enabled: false },
         },
       },
-      answer: { about: 'The tool as it is now.', schema: TOOL },
+      answer: { about: 'The updated tool.', schema: TOOL },
       refusals: [
         'TOOL_UNKNOWN',
         'HINTS_CONTRADICT',
@@ -223,11 +226,14 @@ function patchOf(
   const { name, description } = own ? {} : call.body;
   if (own && call.body.name !== undefined && call.body.name !== own.name)
     return err(
-      fieldError(call.pointerTo('name'), 'a REST tool keeps its name; make another one and delete this one'),
+      fieldError(
+        call.pointerTo('name'),
+        'a REST tool cannot be renamed; create a new one and delete this one',
+      ),
     );
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
-      fieldError(call.pointerTo('annotations', 'title'), 'it is another one than title; give one of the two'),
+      fieldError(call.pointerTo('annotations', 'title'), 'it differs from title; give only one of them'),
     );
   const wrong = typeof description === 'string' ? descriptionFault(description) : undefined;
   if (wrong !== undefined) return err(fieldError(call.pointerTo('description'), wrong));
@@ -258,8 +264,11 @@ function claimsRoute({ tools }: AdminDeps): Route {
       method: 'get',
       path: '/tools/{id}/claims',
       id: 'listClaims',
-      summary: 'The claims about the hints of a tool, and the resulting values',
-      answer: { about: 'By hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
+      summary: 'Get the claims about the hints of a tool, and the resulting values',
+      answer: {
+        about: 'Claims and values by hint.',
+        schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }),
+      },
       refusals: ['TOOL_UNKNOWN'],
     },
     async ({ param }) => {
@@ -276,11 +285,10 @@ function reviewRoute({ tools }: AdminDeps): Route {
       method: 'post',
       path: '/tools/{id}/review',
       id: 'reviewTool',
-      summary: 'Accept the definition of a tool as it is now',
-      about:
-        'Suspended overrides apply again. Send If-Match, so that you accept the definition that you saw.',
+      summary: 'Accept the current definition of a tool',
+      about: 'Suspended overrides apply again. Send If-Match so that you accept the definition that you saw.',
       isConditional: true,
-      answer: { about: 'The tool as it is now.', schema: TOOL },
+      answer: { about: 'The updated tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
     async (call) => oneOf(await tools.review(call.param('id'), changerOf(call))),

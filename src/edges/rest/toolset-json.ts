@@ -32,12 +32,12 @@ export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): S
 }
 
 const REF_ID = z.string().openapi({
-  description: 'The tool is held to the definition of this id: where that changes, the tool is withheld.',
+  description:
+    'Pins the tool to the definition with this id: if the definition changes, the tool is withheld.',
 });
 
 const EXCEPT = z.array(z.string().min(1)).max(TOOLSET_LIMITS.tools).openapi({
-  description:
-    'Where namespacedName is "server.*": the server’s own names of tools that are left out of the toolset.',
+  description: 'If `namespacedName` is "server.*": the server’s own names of the tools to leave out.',
 });
 
 const NOTE = z.object({
@@ -46,7 +46,7 @@ const NOTE = z.object({
   author: z.string(),
   by: z.enum(['model', 'operator']),
   writtenAt: z.iso.datetime(),
-  isHeld: z.literal(true).optional().openapi({ description: 'An operator has to accept it.' }),
+  isHeld: z.literal(true).optional().openapi({ description: 'An operator must accept the note.' }),
 });
 
 export const TOOLSET: z.ZodType = z
@@ -56,8 +56,8 @@ export const TOOLSET: z.ZodType = z
     madeBy: z
       .object({ by: z.enum(['model', 'operator']), subject: z.string() })
       .optional()
-      .openapi({ description: 'Absent: an operator made it, or has edited it since.' }),
-    isEquipped: z.boolean().openapi({ description: 'Whether it is what clients see at /mcp.' }),
+      .openapi({ description: 'Absent if an operator created or has edited the toolset.' }),
+    isEquipped: z.boolean().openapi({ description: 'Whether clients see this toolset at /mcp.' }),
     createdAt: z.iso.datetime(),
     lastModified: z.iso.datetime(),
     tools: z.array(

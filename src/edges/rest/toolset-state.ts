@@ -27,7 +27,7 @@ function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}/unserved',
       id: 'listUnservedTools',
-      summary: 'The tools of a toolset that clients do not get now, and why',
+      summary: 'List the tools of a toolset that clients cannot use now, and why',
       answer: {
         about: 'The tools, in the order of the toolset.',
         schema: UNSERVED,
@@ -65,8 +65,9 @@ function newToolsRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}/new',
       id: 'listNewTools',
-      summary: 'Tools of whole servers in a toolset that appeared since they were accepted',
-      about: 'Clients get these tools. They are listed here until an operator accepts them.',
+      summary: 'List new tools of whole servers in a toolset',
+      about:
+        'Tools that appeared since the server’s tools were last accepted. Clients can use them; they are listed here until an operator accepts them.',
       answer: {
         about: 'The tools, in the order of the toolset.',
         schema: NEW_TOOLS,

@@ -28,7 +28,7 @@ function listRoute({ toolsets }: AdminDeps): Route {
       method: 'get',
       path: '/toolsets',
       id: 'listToolsets',
-      summary: 'All toolsets, by name',
+      summary: 'List all toolsets, by name',
       isPaged: true,
       answer: {
         about: 'A page of toolsets.',
@@ -53,7 +53,7 @@ const CREATE_INPUT = z
     name: NAME,
     description: DESCRIPTION.optional(),
     tools: REFS.default([]),
-    equip: z.boolean().default(false).openapi({ description: 'Equip it at once.' }),
+    equip: z.boolean().default(false).openapi({ description: 'Whether to equip the toolset at once.' }),
   })
   .openapi('ToolsetInput');
 
@@ -63,9 +63,9 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       method: 'post',
       path: '/toolsets',
       id: 'createToolset',
-      summary: 'Save a toolset',
+      summary: 'Create a toolset',
       about:
-        'A tool that is named by refId is pinned to its current definition. `server.*` stands for all tools of a server, also those that appear later.',
+        'A tool given by `refId` is pinned to its current definition. `server.*` includes all tools of a server, also those added later.',
       body: {
         schema: CREATE_INPUT,
         wrapper: 'toolset',
@@ -103,7 +103,7 @@ function getRoute(deps: AdminDeps): Route {
       method: 'get',
       path: '/toolsets/{name}',
       id: 'getToolset',
-      summary: 'One toolset',
+      summary: 'Get a toolset',
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
@@ -130,7 +130,7 @@ function deleteRoute({ toolsets }: AdminDeps): Route {
       path: '/toolsets/{name}',
       id: 'deleteToolset',
       summary: 'Delete a toolset, with its notes',
-      about: 'Where it is equipped, none is from then on.',
+      about: 'If it is equipped, no toolset is equipped afterwards.',
       isConditional: true,
       answer: { status: 204, about: 'Deleted.' },
       refusals: ['TOOLSET_UNKNOWN'],
@@ -151,7 +151,7 @@ function equipRoute(deps: AdminDeps): Route {
       path: '/toolsets/{name}/equip',
       id: 'equipToolset',
       summary: 'Equip a toolset',
-      about: 'Clients at /mcp see its tools from then on, in the place of those of another one.',
+      about: 'Clients at /mcp then see the tools of this toolset instead of those of the previous one.',
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: ['TOOLSET_UNKNOWN'],
     },
@@ -168,9 +168,9 @@ function unequipRoute({ toolsets }: AdminDeps): Route {
       method: 'post',
       path: '/toolsets/unequip',
       id: 'unequipToolset',
-      summary: 'Equip no toolset',
-      about: 'Done where none was equipped too.',
-      answer: { status: 204, about: 'None is equipped.' },
+      summary: 'Unequip the toolset',
+      about: 'Succeeds even if no toolset is equipped.',
+      answer: { status: 204, about: 'No toolset is equipped.' },
     },
     async ({ identity }) => {
       const unequipped = await toolsets.equip(undefined, identity.subject);

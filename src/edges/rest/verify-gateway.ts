@@ -12,7 +12,7 @@ import { whileHeld } from './while-held.ts';
 const VERIFY_QUERY = z.object({
   recorded: z.enum(['true', 'false']).optional().openapi({
     description:
-      'Whether tools are also called with the arguments of recorded calls that succeeded, secrets masked. Arguments are recorded if the setting activity.arguments says so.',
+      'Whether to call tools also with the arguments of successful recorded calls, with secrets masked. The setting `activity.arguments` controls whether arguments are recorded.',
     example: 'true',
   }),
 });
@@ -29,9 +29,9 @@ export function verifyGatewayRoutes(deps: AdminDeps): readonly Route[] {
         method: 'post',
         path: '/gateways/{id}/verify',
         id: 'verifyGateway',
-        summary: 'Call the tools of a gateway in a sandbox, and keep what they did',
+        summary: 'Verify the tools of a gateway in a sandbox',
         about:
-          'As `assay verify SERVER`, with the fixtures file in its folder if there is one. Only a gateway that Assay starts by a command can be verified, one at a time. Server-sent events: `progress` after each tool; the last is `result` with the contradictions, or `refused` with a problem. Closing the connection cancels the verification, and nothing is kept. Needs the scope `execute` too, as it starts a process and calls tools. What was observed is in `verification` of each tool.',
+          'Calls the tools and records their effects, like `assay verify SERVER`, with the fixtures file in the server’s folder if there is one. Only a gateway that Assay starts by a command can be verified, one at a time. Server-sent events: `progress` after each tool; the last event is `result` with the contradictions, or `refused` with a problem document. Closing the connection cancels the verification and discards its observations. Also requires the scope `execute`, as it starts a process and calls tools. The observations are in `verification` of each tool.',
         query: VERIFY_QUERY,
         answer: {
           about: 'A stream of events.',
