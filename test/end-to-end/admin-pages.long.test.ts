@@ -143,7 +143,7 @@ describe('a call that waits for a person', () => {
       .getByRole('navigation')
       .getByRole('link', { name: /^Approvals/ })
       .click();
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
     const answer = call(markup);
     const request = page.getByRole('article', { name: 'Call of plain.echo' });
     await request.getByText(JSON.stringify(markup)).waitFor();
@@ -161,7 +161,7 @@ describe('a call that waits for a person', () => {
     const answer = call('again');
     const request = page.getByRole('article', { name: 'Call of plain.echo' });
     await request.getByRole('button', { name: 'Deny' }).click();
-    await request.getByLabel('Why not?').fill('not on Friday');
+    await request.getByLabel('Reason, shown to the model').fill('not on Friday');
     await page.keyboard.press('Enter');
     const { isError } = await answer;
     expect([isError, textOf(await answer)]).toEqual([true, expect.stringContaining('not on Friday')]);

@@ -57,7 +57,7 @@ it('calls are filtered by tool, outcome and time; the filter is in the address a
     .split('\n');
   expect(lines.map((line) => at(parseJson(line), 'entry', 'tool', 'namespacedName'))).toEqual(['plain.echo']);
   await page.getByLabel('Outcome').selectOption('tool_error');
-  await page.getByText('No call fits these filters').waitFor();
+  await page.getByText('No calls match these filters').waitFor();
 });
 
 it('the details of a call open by the keyboard alone', async () => {

@@ -182,7 +182,7 @@ it('annotations as JSON are validated like hints, by name, and taken away again'
     .waitFor();
   await field.fill('{}');
   await panel()
-    .getByText(/its server declares it, so it cannot be left out/)
+    .getByText(/its server declares it, so it cannot be omitted/)
     .waitFor();
   await edit({ idempotentHint: 'yes' });
   await save.click();

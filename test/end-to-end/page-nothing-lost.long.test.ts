@@ -43,7 +43,7 @@ async function twoWaiting(firstText: string, secondText: string) {
   };
   const requests = page.getByRole('article', { name: 'Call of plain.echo' });
   await page.keyboard.press('2');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('Nothing to approve').waitFor();
   const first = call(firstText);
   await requests.getByText(`"${firstText}"`).waitFor();
   const second = call(secondText);
@@ -60,7 +60,7 @@ it('calls that wait are approved and denied by the keyboard alone', async () => 
   await requests.getByText('"the second"').waitFor({ state: 'detached' });
   await page.keyboard.press('k');
   await page.keyboard.press('d');
-  await page.getByLabel('Why not?').waitFor();
+  await page.getByLabel('Reason, shown to the model').waitFor();
   await page.keyboard.type('not on Friday');
   await page.keyboard.press('Enter');
   expect(await first).toEqual([true, expect.stringContaining('not on Friday')]);
@@ -77,7 +77,7 @@ it('a denial goes on while the answer to the call before it is still on its way'
   await page.keyboard.press('a');
   await page.keyboard.press('j');
   await page.keyboard.press('d');
-  await page.getByLabel('Why not?').waitFor();
+  await page.getByLabel('Reason, shown to the model').waitFor();
   await page.keyboard.type('not today');
   arrives.resolve(undefined);
   expect(await first).toEqual([false, expect.stringContaining('one more')]);

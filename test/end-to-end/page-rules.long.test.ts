@@ -63,9 +63,9 @@ it('a new rule decides on calls of connected clients at once, and on what is tri
     (await client.callTool({ name: 'show_delete_note', arguments: { path: 'a' } })).isError === true;
   expect(await call()).toBe(false);
   await tryTool('show.delete_note');
-  await decision().getByText('A person confirms each call.').waitFor();
+  await decision().getByText('A person approves every call.').waitFor();
   await page.getByRole('button', { name: 'Add a rule' }).click();
-  await page.getByText('The rule that you are editing counts once it is saved.').waitFor();
+  await page.getByText('The rule that you are editing applies once it is saved.').waitFor();
   const form = page.getByRole('form', { name: 'Add a rule' });
   await form.getByText('Refuse', { exact: true }).click();
   await form.getByLabel('Tools', { exact: true }).fill('*.delete_*\n\n  *.drop_* ');
@@ -100,7 +100,7 @@ it('what is tried depends on who calls', async () => {
   await form.getByRole('button', { name: 'Add' }).click();
   await rule('#3').waitFor();
   await tryTool('show.read_note');
-  await decision().getByText('A person confirms each call.').waitFor();
+  await decision().getByText('A person approves every call.').waitFor();
   await page.getByLabel('Called by').selectOption('token ci-nightly');
   await decision().getByText('It is not called.').waitFor();
 });
@@ -132,7 +132,7 @@ it('a rule that somebody else changes meanwhile is not overwritten', async () =>
     await route.continue();
   });
   await form.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('This rule was changed or deleted meanwhile.').waitFor();
+  await page.getByText('Someone else has changed or deleted this rule.').waitFor();
   await page
     .getByRole('form')
     .getByText(/has changed this since/)

@@ -43,7 +43,7 @@ async function open(tool: string): Promise<void> {
 }
 
 const output = () => page.getByRole('region', { name: 'Result' });
-const question = () => page.getByRole('region', { name: 'Carry this call out?' });
+const question = () => page.getByRole('region', { name: 'Send this call?' });
 const run = () => page.getByRole('button', { name: 'Run', exact: true });
 const log = (): string => {
   try {
@@ -87,13 +87,13 @@ it('arguments that do not fit are shown at their fields, and are sent if the per
   await open('read_note');
   await page.getByLabel('author').fill('Ada');
   await run().click();
-  await page.getByText('The arguments do not fit the schema of the tool.').waitFor();
+  await page.getByText('The arguments do not match the tool’s input schema.').waitFor();
   expect(await page.locator('.argument-form .error-detail').allInnerTexts()).not.toEqual([]);
   await page.getByRole('button', { name: 'Run anyway' }).click();
   await output().getByText('"author":"Ada"').waitFor();
   await page.getByText('JSON', { exact: true }).click();
   await page.getByRole('textbox', { name: 'Arguments as JSON' }).fill('[');
-  await page.getByText('This is no JSON object.').waitFor();
+  await page.getByText('This is not a JSON object.').waitFor();
   expect(await run().isDisabled()).toBe(true);
 });
 
@@ -111,7 +111,7 @@ it('a destructive tool waits for the person: denied, it is not called; approved,
     .waitFor();
   expect(log()).not.toContain('deleted');
   await run().click();
-  await question().getByRole('button', { name: 'Approve this time' }).click();
+  await question().getByRole('button', { name: 'Approve once' }).click();
   await output().getByText('Deleted old.md').waitFor();
   expect(log().match(/"deleted"/g)).toHaveLength(1);
   await run().click();
@@ -168,8 +168,8 @@ it('a result is shown by its types, and an error as one', async () => {
   await page.getByLabel('Result as JSON').waitFor();
   await open('silent');
   await run().click();
-  await question().getByRole('button', { name: 'Approve this time' }).click();
-  await output().getByText('The tool reports that it failed').waitFor();
+  await question().getByRole('button', { name: 'Approve once' }).click();
+  await output().getByText('The tool reported an error').waitFor();
 });
 
 it('markup in names, descriptions, schemas and results is text', async () => {
@@ -201,7 +201,7 @@ it('somebody who may only read sees the page, and that they cannot run', async (
   await other.goto(page.url());
   await other.getByLabel('Token').fill(await keepToken(home, 'reader', { scopes: ['read'] }));
   await other.getByRole('button', { name: 'Sign in' }).click();
-  await other.getByText('Running a tool needs the scope admin.').waitFor();
+  await other.getByText('Running a tool requires the scope admin.').waitFor();
   expect(await other.getByRole('button', { name: 'Run' }).isDisabled()).toBe(true);
   await context?.close();
 });

@@ -173,7 +173,7 @@ describe('an OpenAPI document', () => {
     await form.getByRole('tab', { name: 'OpenAPI' }).click();
     await form.getByRole('textbox', { name: 'Name' }).fill('pets');
     const document = form.getByRole('textbox', { name: 'Document' });
-    const show = form.getByRole('button', { name: 'Show its operations' });
+    const show = form.getByRole('button', { name: 'Preview tools' });
     const before = listAt((await admin.get('/gateways')).json(), 'gateways').length;
     const faults = [
       [PETS.replace("version: '1' }", "version: '1' ]"), /neither JSON nor YAML.*\(2:/],
@@ -206,7 +206,7 @@ describe('an OpenAPI document', () => {
     await form.getByRole('tab', { name: 'OpenAPI' }).click();
     await form.getByRole('textbox', { name: 'Name' }).fill('pets');
     await form.getByRole('textbox', { name: 'Document' }).fill(PETS);
-    await form.getByRole('button', { name: 'Show its operations' }).click();
+    await form.getByRole('button', { name: 'Preview tools' }).click();
     const tools = form.getByRole('list', { name: 'Tools of the document' }).getByRole('listitem');
     await tools.filter({ hasText: 'List the pets' }).getByText('Read-only', { exact: true }).waitFor();
     await tools.filter({ hasText: 'DELETE /pets/{id}' }).getByText('Destructive', { exact: true }).waitFor();
@@ -216,7 +216,7 @@ describe('an OpenAPI document', () => {
     expect(verdictOf(await admin.get('/gateways/pets'))).toBe('404 SERVER_UNKNOWN');
     // Another document has to be looked at again.
     await form.getByRole('textbox', { name: 'Document' }).fill(`${PETS}# again\n`);
-    await form.getByRole('button', { name: 'Show its operations' }).click();
+    await form.getByRole('button', { name: 'Preview tools' }).click();
     await form.getByRole('button', { name: 'Add 2 tools' }).click();
     const panel = page.getByRole('dialog', { name: 'pets' });
     await panel.getByText('Up', { exact: true }).waitFor();
@@ -343,7 +343,7 @@ it('the sandbox of a server, its roots and its hosts are set, and what holds for
   await expect.poll(() => kept('sandboxAccepts'), POLL).toEqual(['separate_state']);
   await panel.getByRole('switch', { name: 'Separate state' }).click();
   await expect.poll(() => kept('sandboxAccepts'), POLL).toBeUndefined();
-  await panel.getByText('What holds for each tool').click();
+  await panel.getByText('Restrictions enforced on each tool').click();
   const guarantee = (tool: string): Promise<string> =>
     panel
       .getByRole('list', { name: 'Guarantees' })
@@ -381,7 +381,7 @@ it('a token that is revoked while the page is open leads to the way in', async (
   const other = await signInBy(browser, assay, token);
   await other.page.goto(`http://127.0.0.1:${assay.port}/admin/servers?server=files&tab=settings`);
   await other.page
-    .getByText(/needs? the scope execute|has the scope execute/)
+    .getByText(/requires? (a token with )?the scope execute|has the scope execute/)
     .first()
     .waitFor();
   expect(verdictOf(await admin.delete(`/tokens/${token.split('_')[1] ?? ''}`))).toBe('204');

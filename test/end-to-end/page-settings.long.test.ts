@@ -79,7 +79,7 @@ describe('preferences', () => {
     expect(await Promise.all(controls.map((one) => one.isDisabled()))).toEqual([true, true, true]);
     await page.getByText('Fixed by ASSAY_POLICY_CONFIRM in the environment.').waitFor();
     await page.getByText('Fixed by settings["notes.review"] in the config file.').waitFor();
-    await page.getByText(/Set at the start only, by ASSAY_MCP_ACCESS/).waitFor();
+    await page.getByText(/Can only be set at startup, by ASSAY_MCP_ACCESS/).waitFor();
   });
 
   it('are found by the keyboard alone', async () => {
@@ -143,7 +143,7 @@ describe('tokens', () => {
     await token.getByRole('button', { name: 'Revoke robot' }).click();
     await page.keyboard.press('Escape');
     await token.getByRole('button', { name: 'Revoke robot' }).click();
-    await token.getByRole('button', { name: 'Revoke for good' }).click();
+    await token.getByRole('button', { name: 'Revoke permanently' }).click();
     await token.getByText('Revoked', { exact: true }).waitFor();
     const states = listAt((await admin.get('/tokens')).json(), 'tokens').map((one) => [
       at(one, 'name'),
@@ -161,7 +161,7 @@ describe('import', () => {
     await openSection('Export and import');
     writeFileSync(file, '{ not JSON');
     await page.getByLabel('File').setInputFiles(file);
-    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText(/^The file is not JSON/).waitFor();
   });
 
@@ -170,12 +170,12 @@ describe('import', () => {
     writeFileSync(file, JSON.stringify({ assay: 1, preferences: { 'limits.retries': 7 } }));
     await page.getByLabel('File').setInputFiles([]);
     await page.getByLabel('File').setInputFiles(file);
-    await page.getByRole('button', { name: 'Show what would change' }).click();
-    const plan = page.getByRole('region', { name: 'What would change' });
+    await page.getByRole('button', { name: 'Preview changes' }).click();
+    const plan = page.getByRole('region', { name: 'Changes' });
     await plan.getByText('3 → 7').waitFor();
     expect(await preference('limits.retries')).toMatchObject({ value: 3 });
     await plan.getByRole('button', { name: 'Apply 1 change' }).click();
-    await page.getByRole('region', { name: 'What has changed' }).getByText('Created').waitFor();
+    await page.getByRole('region', { name: 'Applied changes' }).getByText('Created').waitFor();
     expect(await preference('limits.retries')).toMatchObject({ value: 7, origin: 'store' });
   });
 
@@ -189,7 +189,7 @@ describe('import', () => {
     await page.getByLabel('Passphrase', { exact: true }).fill('correct horse battery staple');
     const [sealed] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download with sealed secrets' }).click(),
+      page.getByRole('button', { name: 'Download with encrypted secrets' }).click(),
     ]);
     expect(sealed.suggestedFilename()).toBe(plain.suggestedFilename());
   });

@@ -89,7 +89,7 @@ it('tools are filtered by effective hint, finding and toolset; the filters are i
   await expect.poll(titles).toEqual(['Both at once']);
   await page.getByLabel('Findings').selectOption('');
   await page.getByLabel('Review').selectOption('any');
-  await page.getByText('No tool fits these filters').waitFor();
+  await page.getByText('No tools match these filters').waitFor();
 });
 
 it('the badge of a row tells all annotations with their origin, on hover and on focus', async () => {

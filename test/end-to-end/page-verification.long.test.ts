@@ -37,13 +37,13 @@ it('a contradiction that Verify finds is shown with its evidence, and alarms', a
 
   await page.goto(at(''));
   const alarm = page.getByRole('alert');
-  await alarm.getByText('1 tool was seen to do what its hints rule out').waitFor();
+  await alarm.getByText('1 tool was observed to contradict its hints').waitFor();
   await alarm.getByRole('link', { name: 'lying_peek' }).click();
   const tool = page.getByRole('dialog');
   const evidence = tool.getByRole('list', { name: 'Evidence' });
   await evidence.getByText(`created ${server.written}`).waitFor();
   await evidence.getByText('by call 1 with {}').waitFor();
-  await tool.getByText('Contradicted by what was observed').waitFor();
+  await tool.getByText('Contradicted by observations').waitFor();
   await tool.getByRole('radiogroup', { name: 'Override of Read-only' }).getByText('Inherit: no').waitFor();
   expect(await accessibilityFindings(page)).toEqual([]);
   expect(signedIn.complaints).toEqual([]);

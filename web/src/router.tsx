@@ -16,7 +16,7 @@ import { readToolSearch } from './state/tool-search.ts';
 import { toolsQuery } from './state/tools.ts';
 
 function NotFound(): ReactNode {
-  return <Empty title="There is no such page">Choose one on the left.</Empty>;
+  return <Empty title="Page not found">Choose a page on the left.</Empty>;
 }
 
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({

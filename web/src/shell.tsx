@@ -92,8 +92,7 @@ function LostBanner(): ReactNode {
   if (useSyncExternalStore(onLive, liveState) !== 'lost') return null;
   return (
     <div className="lost" role="alert">
-      <WifiOff size={16} aria-hidden /> The connection to Assay is lost. Connecting again; what you typed
-      stays here.
+      <WifiOff size={16} aria-hidden /> The connection to Assay is lost. Reconnecting; your input is kept.
     </div>
   );
 }

@@ -60,7 +60,7 @@ function Calls({ filter }: { readonly filter: CallFilter }): ReactNode {
     <Listed
       query={query}
       isEmpty={calls.length === 0}
-      emptyTitle={isFiltered ? 'No call fits these filters' : 'No calls'}
+      emptyTitle={isFiltered ? 'No calls match these filters' : 'No calls'}
     >
       {calls.map((call) => (
         <CallRow key={call.id} call={call} />

@@ -86,8 +86,8 @@ export function ApprovalsPage(): ReactNode {
       {pending.isError && <Failed error={pending.error} onRetry={() => void pending.refetch()} />}
       {failed !== undefined && !list.some(({ id }) => id === failed.id) && <Failed error={failed.error} />}
       {pending.isSuccess && list.length === 0 && (
-        <Empty icon={<CircleCheckBig size={32} aria-hidden />} title="Nothing waits for you">
-          Calls that need a person appear here at once. <code>policy.*</code> and <code>approvals</code>{' '}
+        <Empty icon={<CircleCheckBig size={32} aria-hidden />} title="Nothing to approve">
+          Calls that need an approval appear here at once. <code>policy.*</code> and <code>approvals</code>{' '}
           decide which do.
         </Empty>
       )}

@@ -108,8 +108,10 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
             Cancel
           </Button>
         )}
-        {isInsisting && <span className="bad small">The arguments do not fit the schema of the tool.</span>}
-        {!isAdmin && <span className="quiet small">Running a tool needs the scope admin.</span>}
+        {isInsisting && (
+          <span className="bad small">The arguments do not match the tool’s input schema.</span>
+        )}
+        {!isAdmin && <span className="quiet small">Running a tool requires the scope admin.</span>}
       </div>
       <Suspense>
         {run.question !== undefined && <RunQuestion question={run.question} onAnswered={answered} />}

@@ -50,7 +50,7 @@ export function ServersPage(): ReactNode {
     >
       {gateways.isPending && <LoadingRows />}
       {gateways.isError && <Failed error={gateways.error} onRetry={() => void gateways.refetch()} />}
-      {list.length > 0 && rows.length === 0 && <Empty title="No server fits the search" />}
+      {list.length > 0 && rows.length === 0 && <Empty title="No servers match the search" />}
       <ServerList rows={rows} current={at} reviews={useReviews()} onOpen={open} />
       {gateways.isSuccess && list.length === 0 && (
         <Suspense fallback={<LoadingRows />}>

@@ -31,7 +31,7 @@ export function ToolsPage(): ReactNode {
   const by = filter.group ?? 'server';
   const [collapsed, toggle] = useCollapsed();
   const items = useMemo(() => groupedTools(rows, by, collapsed), [rows, by, collapsed]);
-  // With another filter, the list starts at the top.
+  // A changed filter scrolls the list to the top.
   const shown = JSON.stringify({ ...filter, tool: undefined });
   const servers = useMemo(() => [...new Set(tools.data?.map(({ server }) => server))], [tools.data]);
   const set = (change: Partial<Record<keyof ToolSearch, unknown>>): void =>
@@ -53,7 +53,7 @@ export function ToolsPage(): ReactNode {
       {tools.isPending && <LoadingRows count={12} />}
       {tools.isError && <Failed error={tools.error} onRetry={() => void tools.refetch()} />}
       {tools.isSuccess && tools.data.length > 0 && rows.length === 0 && (
-        <Empty icon={<Wrench size={32} aria-hidden />} title="No tool fits these filters" />
+        <Empty icon={<Wrench size={32} aria-hidden />} title="No tools match these filters" />
       )}
       {rows.length > 0 && (
         <ToolList

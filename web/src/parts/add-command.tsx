@@ -38,7 +38,7 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
           {!mayExecute && <NeedsExecute />}
           <TextInput
             label="Name"
-            description="Comes before the names of its tools"
+            description="Prefix for the names of its tools"
             data-autofocus
             required
             value={name}
@@ -64,7 +64,7 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
           />
           <Textarea
             label="Environment"
-            description="NAME=value, one per line. Stored encrypted, never shown again."
+            description="NAME=value, one per line. Stored encrypted and never shown again."
             rows={2}
             value={env}
             error={envFault ?? fault('env')}
@@ -72,7 +72,7 @@ export function AddCommand({ onAdded }: AddKindProps): ReactNode {
           />
           <TextInput
             label="Working folder"
-            placeholder="That of Assay"
+            placeholder="Assay’s working folder"
             value={cwd}
             error={fault('cwd')}
             onChange={(event) => setCwd(event.currentTarget.value)}
@@ -104,8 +104,8 @@ export function NeedsExecute(): ReactNode {
   return (
     <div className="needs">
       <p>
-        A command runs as the user of Assay, so adding one needs the scope <code>execute</code>, which your
-        session does not have. Create a token at a terminal, sign out here, and sign in with it:
+        A command runs as the user who runs Assay, so adding one requires the scope <code>execute</code>,
+        which your session does not have. Create a token at a terminal, sign out here, and sign in with it:
       </p>
       <pre className="arguments" tabIndex={0} aria-label="Command">
         assay token create me --scope admin,execute

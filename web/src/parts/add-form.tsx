@@ -6,7 +6,7 @@ import { Failed } from './states.tsx';
 
 interface AddFormProps {
   readonly action: string;
-  /** Sends the form. Resolves with the name of the server to open, or undefined if nothing was added yet. */
+  /** Sends the form. Resolves with the name of the server to open, or undefined if nothing has been added yet. */
   readonly add: () => Promise<string | undefined>;
   readonly onAdded: (name: string) => void;
   /** Fields of the body that show their own errors. */
@@ -70,8 +70,8 @@ export function TrustBox({ value, onChange }: TrustBoxProps): ReactNode {
     <label className="check">
       <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
       <span>
-        Trust what it says about its tools
-        <span className="quiet small">Then its hints may lower caution. You can change this later.</span>
+        Trust its hints
+        <span className="quiet small">Trusted hints may lower caution. You can change this later.</span>
       </span>
     </label>
   );

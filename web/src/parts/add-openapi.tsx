@@ -24,7 +24,7 @@ export function AddOpenapi({ onAdded }: AddKindProps): ReactNode {
   };
   return (
     <AddForm
-      action={shown === undefined ? 'Show its operations' : `Add ${countText(shown.total)}`}
+      action={shown === undefined ? 'Preview tools' : `Add ${countText(shown.total)}`}
       add={add}
       onAdded={onAdded}
       fields={['name', draft.from === 'file' ? 'document' : 'openapi', 'baseUrl', 'headers', 'operations']}

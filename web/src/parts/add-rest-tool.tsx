@@ -75,7 +75,7 @@ export function AddRestTool({ onAdded }: AddKindProps): ReactNode {
           />
           <PasswordInput
             label="Bearer token"
-            description="Stored encrypted, never shown again"
+            description="Stored encrypted and never shown again"
             autoComplete="off"
             value={token}
             error={fault('auth')}
@@ -96,7 +96,7 @@ export function AddRestTool({ onAdded }: AddKindProps): ReactNode {
 /** Names the arguments of a URL while it is typed. */
 function argumentsText(url: string): string {
   const names = [...new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name))];
-  if (names.length === 0) return 'Write {name} in the URL where an argument belongs.';
+  if (names.length === 0) return 'Write {name} in the URL in place of an argument.';
   return `Arguments: ${names.join(', ')}.`;
 }
 
@@ -118,8 +118,8 @@ function HintFields({ method, declared, onChange, fault }: HintFieldsProps): Rea
       <legend>Hints</legend>
       <p className="quiet small" role="status">
         {inferred === undefined
-          ? 'Nothing follows from this method.'
-          : `Inferred from ${method}; you may declare others.`}
+          ? 'No hints can be inferred from this method.'
+          : `Inferred from ${method}; you can declare different ones.`}
       </p>
       {HINT_NAMES.map((hint) => {
         const value = inferred?.hints[hint] ?? DEFAULTS[hint];

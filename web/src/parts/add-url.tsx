@@ -24,7 +24,7 @@ export function AddUrl({ onAdded }: AddKindProps): ReactNode {
         <>
           <TextInput
             label="Name"
-            description="Comes before the names of its tools"
+            description="Prefix for the names of its tools"
             data-autofocus
             required
             value={name}
@@ -43,7 +43,7 @@ export function AddUrl({ onAdded }: AddKindProps): ReactNode {
           />
           <Textarea
             label="Headers"
-            description="Name: value, one per line, such as Authorization: Bearer …. Stored encrypted, never shown again."
+            description="Name: value, one per line, such as Authorization: Bearer …. Stored encrypted and never shown again."
             rows={2}
             value={headers}
             error={headersFault ?? fault('headers')}

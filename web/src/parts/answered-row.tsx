@@ -9,7 +9,7 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   approved: 'Approved',
   used: 'Approved once',
   denied: 'Denied',
-  revoked: 'Taken back',
+  revoked: 'Revoked',
   expired: 'Expired',
 };
 
@@ -46,7 +46,7 @@ export function AnsweredRow({ approval, onRevoke }: AnsweredRowProps): ReactNode
       </span>
       {isLasting && (
         <Button size="compact-xs" variant="default" onClick={onRevoke}>
-          Take back
+          Revoke
         </Button>
       )}
     </div>

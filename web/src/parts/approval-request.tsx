@@ -20,8 +20,8 @@ interface ApprovalRequestProps {
 }
 
 const SCOPE_LABELS: Readonly<Record<ApprovalScope, string>> = {
-  once: 'Approve this time',
-  session: 'For this session',
+  once: 'Approve once',
+  session: 'Approve for session',
   always: 'Always',
 };
 
@@ -120,7 +120,7 @@ function Remaining({ expiresAt }: { readonly expiresAt: string | undefined }): R
   if (expiresAt === undefined) return null;
   const seconds = Math.max(0, Math.round((Date.parse(expiresAt) - now) / 1_000));
   const left = seconds >= 120 ? `${Math.round(seconds / 60)} min` : `${seconds} s`;
-  return <>, {seconds === 0 ? 'expired' : `waits another ${left}`}</>;
+  return <>, {seconds === 0 ? 'expired' : `expires in ${left}`}</>;
 }
 
 function Actions({ request, isBusy, isSelected, onDenying, onAnswer }: ApprovalRequestProps): ReactNode {
@@ -164,7 +164,7 @@ function DenyForm({ isBusy, onDenying, onAnswer }: ApprovalRequestProps): ReactN
       onKeyDown={(event) => event.key === 'Escape' && onDenying(false)}
     >
       <TextInput
-        label="Why not? The model reads this."
+        label="Reason, shown to the model"
         placeholder="Optional"
         maxLength={500}
         value={reason}

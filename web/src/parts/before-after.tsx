@@ -42,7 +42,7 @@ function Side({ label, text, start, end }: SideProps): ReactNode {
     <div className="side" data-side={label}>
       <div className="quiet small">{label}</div>
       {text === undefined ? (
-        <p className="quiet">{label === 'Before' ? 'Not there' : 'Removed'}</p>
+        <p className="quiet">{label === 'Before' ? 'Absent' : 'Removed'}</p>
       ) : (
         <pre className="arguments" tabIndex={0} aria-label={label}>
           <HostileText text={text.slice(0, start)} />

@@ -5,7 +5,7 @@ const WIDTH = 960;
 const HEIGHT = 96;
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** Bars of calls, with failed ones hatched at the bottom, so that colour is not the only sign. */
+/** Bars of calls, with failed ones hatched at the bottom, so that colour is not the only cue. */
 export function CallChart({ counts }: { readonly counts: CallCounts }): ReactNode {
   const { slots, since, slotMs } = counts;
   const most = Math.max(1, ...slots.map(({ calls }) => calls));

@@ -16,8 +16,8 @@ export function ContradictedAlarm({ rows }: { readonly rows: readonly ToolRow[] 
       <TriangleAlert size={18} aria-hidden />
       <span>
         {count === 1
-          ? '1 tool was seen to do what its hints rule out'
-          : `${count} tools were seen to do what their hints rule out`}
+          ? '1 tool was observed to contradict its hints'
+          : `${count} tools were observed to contradict their hints`}
         :{' '}
         {contradicted.slice(0, MAX_SHOWN).map((row, at) => (
           <span key={row.id}>

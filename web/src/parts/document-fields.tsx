@@ -39,7 +39,7 @@ export function DocumentFields({ draft, onChange, fault }: DocumentFieldsProps):
     <>
       <TextInput
         label="Name"
-        description="Comes before the names of its tools"
+        description="Prefix for the names of its tools"
         data-autofocus
         required
         value={draft.name}
@@ -47,7 +47,7 @@ export function DocumentFields({ draft, onChange, fault }: DocumentFieldsProps):
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <SegmentedControl
-        aria-label="Where the document is"
+        aria-label="Source of the document"
         value={draft.from}
         onChange={(from) => onChange({ from })}
         data={[
@@ -64,7 +64,7 @@ export function DocumentFields({ draft, onChange, fault }: DocumentFieldsProps):
       ) : (
         <TextInput
           label="URL of the document"
-          description="Read again at each start, so that its changes are noticed"
+          description="Read again at each start, to detect changes"
           placeholder="https://api.example.com/openapi.json"
           type="url"
           value={draft.openapi}
@@ -74,8 +74,8 @@ export function DocumentFields({ draft, onChange, fault }: DocumentFieldsProps):
       )}
       <TextInput
         label="Base URL"
-        description="Replaces the servers that the document names"
-        placeholder="As the document says"
+        description="Replaces the servers in the document"
+        placeholder="From the document"
         type="url"
         value={draft.baseUrl}
         error={fault('baseUrl')}
@@ -91,7 +91,7 @@ export function DocumentFields({ draft, onChange, fault }: DocumentFieldsProps):
       />
       <Textarea
         label="Headers"
-        description="Name: value, one per line. Stored encrypted, never shown again."
+        description="Name: value, one per line. Stored encrypted and never shown again."
         rows={2}
         value={draft.headers}
         error={fault('headers')}

@@ -6,11 +6,11 @@ import { HintIcons } from './hint-icons.tsx';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
 
-/** The tools that an OpenAPI document would add, with their hints, and the operations that it would not add. */
+/** The tools that an OpenAPI document would add, with their hints, and the skipped operations. */
 export function DocumentPreview({ preview }: { readonly preview: Preview }): ReactNode {
   const { tools, total, skipped } = preview;
   return (
-    <section className="document-preview" aria-label="What would be added">
+    <section className="document-preview" aria-label="Tools to add">
       <h3>
         {total === 1 ? '1 tool' : `${total.toLocaleString('en')} tools`}
         <span className="quiet small">Nothing is saved yet</span>

@@ -15,18 +15,18 @@ export function FirstSteps(): ReactNode {
   return (
     <section className="first-steps" aria-label="First steps">
       <p className="quiet">
-        No servers yet. Import yours or add one, then connect a client. The page updates by itself.
+        No servers yet. Import yours or add one, then connect a client. This page updates automatically.
       </p>
       <ol>
         <li>
           <h2>Import the servers of your MCP clients</h2>
           <p>
-            Run this in a terminal on the machine of Assay. It finds the clients there, and asks before it
-            changes anything.
+            Run this in a terminal on the machine that runs Assay. It finds the MCP clients there and asks
+            before changing anything.
           </p>
           <CopyText text="assay setup" label="Command to import servers" />
           <p className="quiet small">
-            For one client alone: <code>assay import claude-code</code>, or the name of another client.
+            For a single client: <code>assay import claude-code</code>, or the name of another client.
           </p>
         </li>
         <li>
@@ -39,14 +39,14 @@ export function FirstSteps(): ReactNode {
               </Button>
             </>
           ) : (
-            <p>Ask a person whose token has the scope admin to add one.</p>
+            <p>Ask someone whose token has the scope admin to add one.</p>
           )}
         </li>
         <li>
           <h2>Connect a client</h2>
           <p>
-            It gets the tools of all servers, or of the toolset that is equipped; also of servers that come
-            later.
+            The client gets the tools of all servers, including ones added later, or those of the equipped
+            toolset.
           </p>
           <ToolsetClients />
         </li>

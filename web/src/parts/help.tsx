@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 const SHORTCUTS = [
   ['/', 'Search on this page'],
   ['j  k', 'Next and previous'],
-  ['a', 'Approve the selected call, this time'],
+  ['a', 'Approve the selected call once'],
   ['d', 'Deny the selected call'],
   ['1 – 7', 'Overview, Approvals, Tools, Servers, Activity, Settings, Toolsets'],
   ['?', 'This help'],

@@ -63,7 +63,7 @@ export function HintCard({ row, badge, onClose }: HintCardProps): ReactNode {
               <dd>
                 {effective ? 'yes' : 'no'}
                 <span className="quiet">, {ORIGINS[decidedBy]}</span>
-                {isContradicted && <span className="bad">, contradicted by what was observed</span>}
+                {isContradicted && <span className="bad">, contradicted by observations</span>}
               </dd>
             </div>
           );

@@ -11,19 +11,19 @@ interface Meaning {
 }
 
 const MEANINGS: readonly Meaning[] = [
-  { Icon: Lock, hint: 'readOnlyHint', label: 'Read-only', text: 'It only reads and changes nothing' },
+  { Icon: Lock, hint: 'readOnlyHint', label: 'Read-only', text: 'It only reads data' },
   { Icon: TriangleAlert, hint: 'destructiveHint', label: 'Destructive', text: 'It may delete or overwrite' },
   {
     Icon: RefreshCw,
     hint: 'idempotentHint',
     label: 'Idempotent',
-    text: 'Calling it again with the same arguments changes nothing more',
+    text: 'Repeating a call with the same arguments has no further effect',
   },
   {
     Icon: Globe,
     hint: 'openWorldHint',
     label: 'Open world',
-    text: 'It may reach systems outside of its server',
+    text: 'It may reach external systems',
   },
 ];
 

@@ -26,8 +26,8 @@ export function ImportPlanTable({ plan }: { readonly plan: ImportPlan }): ReactN
       <p role="status">
         {plan.applied
           ? `Imported: ${changesIn(plan)} ${changesIn(plan) === 1 ? 'change' : 'changes'}.`
-          : 'This is what would change. Nothing has yet.'}
-        {same > 0 && <span className="quiet"> {same.toLocaleString('en')} things are the same here.</span>}
+          : 'These changes have not been applied yet.'}
+        {same > 0 && <span className="quiet"> {same.toLocaleString('en')} items are unchanged.</span>}
       </p>
       <div className="rows">
         {shown.map((item) => (

@@ -12,7 +12,7 @@ export function useKeys(commands: Readonly<Record<string, () => void>>): void {
   });
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      // A key that is held down must not answer one request after another.
+      // Holding a key down must not answer several requests.
       if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target instanceof HTMLElement ? event.target : undefined;
       if (target?.closest(TYPED_IN)) return;

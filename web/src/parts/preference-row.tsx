@@ -69,7 +69,7 @@ function Standing({ preference }: { readonly preference: Preference }): ReactNod
       )}
       {!isFixed && changedBy === 'startup' && (
         <p className="standing">
-          <Lock size={13} aria-hidden /> Set at the start only, by <code>{env}</code> or{' '}
+          <Lock size={13} aria-hidden /> Can only be set at startup, by <code>{env}</code> or{' '}
           <code>settings[&quot;{key}&quot;]</code> in the config file.
         </p>
       )}

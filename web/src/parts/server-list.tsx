@@ -72,5 +72,5 @@ function Row({ gateway, isCurrent, reviewCount, onOpen }: RowProps): ReactNode {
 /** The command line or URL of a server, on one line. */
 export function addressOf({ command, args = [], url, openapi, transport }: Gateway): string {
   if (command !== undefined) return [command, ...args].join(' ');
-  return openapi ?? url ?? (transport === 'local' ? 'Tools that operators made' : (transport ?? ''));
+  return openapi ?? url ?? (transport === 'local' ? 'Custom tools' : (transport ?? ''));
 }

@@ -31,8 +31,8 @@ export function ServerLogs({ id, transport }: ServerLogsProps): ReactNode {
     <>
       <p className="quiet small">
         {transport === 'stdio'
-          ? 'What it writes to stderr, and what Assay logs about it, since Assay was started.'
-          : 'What Assay logs about it, since Assay was started. Only servers that Assay starts have a stderr.'}
+          ? 'The server’s stderr, and what Assay logged about it, since Assay started.'
+          : 'What Assay logged about it since Assay started. Only servers that Assay starts have a stderr.'}
       </p>
       {logs.isError && <Failed error={logs.error} />}
       <div

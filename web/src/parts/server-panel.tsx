@@ -35,7 +35,7 @@ export function ServerPanel({ name, gateway, tab, onTab, onClose }: ServerPanelP
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {gateway === undefined ? (
-        <Empty title="There is no such server">It was removed, or has another name now.</Empty>
+        <Empty title="Unknown server">It was removed or renamed.</Empty>
       ) : (
         <Opened gateway={gateway} tab={tab} onTab={onTab} onClose={onClose} />
       )}

@@ -33,7 +33,7 @@ export function ServerReview({ gateway, drifted }: ServerReviewProps): ReactNode
   if (total === 0 && !hasInstructions)
     return (
       <Empty icon={<CircleCheckBig size={32} aria-hidden />} title="Nothing to review">
-        Its tools and instructions are as they were accepted. Changes appear here, with before and after.
+        Its tools and instructions match what was accepted. Changes will appear here.
       </Empty>
     );
   return (
@@ -44,7 +44,7 @@ export function ServerReview({ gateway, drifted }: ServerReviewProps): ReactNode
       ))}
       {total > tools.length && (
         <p className="quiet">
-          {total - tools.length} more follow when these are accepted. <code>assay review --accept</code>{' '}
+          {total - tools.length} more appear once these are accepted. <code>assay review --accept</code>{' '}
           accepts all at once.
         </p>
       )}
@@ -138,7 +138,7 @@ function InstructionsCard({ id }: { readonly id: string }): ReactNode {
         </span>
       </header>
       <p className="why">
-        What the server tells models about itself. They get the old text until you accept this.
+        Instructions that the server sends to models. Models get the old text until you accept the new one.
       </p>
       <BeforeAfter path="instructions" before={value.text} after={value.drift.text} isText />
       {accepting.isError && <Failed error={accepting.error} />}

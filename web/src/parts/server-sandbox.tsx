@@ -22,9 +22,9 @@ export type ChangeServer = (edit: GatewayEdit, shown: Partial<Gateway>, onSucces
 type Mode = 'off' | NonNullable<Gateway['sandbox']>;
 
 const MEANINGS: Readonly<Record<Mode, string>> = {
-  off: 'Its tools run with all rights of the user who runs Assay.',
+  off: 'Its tools have all rights of the user who runs Assay.',
   twin: 'Calls of its read-only tools go to a second process, which cannot change files.',
-  strict: 'As twin, and the server itself can change files only in its roots.',
+  strict: 'Like twin; in addition, the server itself can change files only in its roots.',
 };
 
 /** For a server with a command: its sandbox, what the sandbox may reach, and what is enforced for each tool. */
@@ -56,18 +56,18 @@ export function ServerSandbox({ gateway, isDisabled, fixed, onChange }: ServerSa
           <Concession
             name="separate_state"
             label="Separate state"
-            about={`Its read-only tools may run in a second process although its tools keep state in memory, which that does not share.${stateText(gateway)}`}
+            about={`Its read-only tools may run in a second process although its tools keep state in memory, which the second process does not share.${stateText(gateway)}`}
             {...{ gateway, isDisabled, onChange }}
           />
           <Concession
             name="node_permission"
             label="Node's permission model"
-            about="Where no sandbox can start, the read-only tools of a Node server may run under Node's permission model, which is weaker and leaves the network of open-world tools open."
+            about="Where no sandbox can start, read-only tools of a Node server may run under Node's permission model, which is weaker and does not restrict the network of open-world tools."
             {...{ gateway, isDisabled, onChange }}
           />
           <Lines
             label="Roots"
-            about="Folders that its sandboxed processes may read, beside its own folder and those in its arguments. One per line."
+            about="Folders that its sandboxed processes may read, in addition to its own folder and those in its arguments. One per line."
             placeholder="/home/ada/notes"
             draftKey={`roots of ${gateway.id}`}
             lines={gateway.roots ?? []}
@@ -112,7 +112,7 @@ function Concession({ name, label, about, gateway, isDisabled, onChange }: Conce
 
 function stateText({ stateful = [], sandboxAccepts = [] }: Gateway): string {
   if (stateful.length === 0) return '';
-  const seen = ` A verification saw such state in ${stateful.slice(0, 5).join(', ')}${stateful.length > 5 ? ', …' : ''}`;
+  const seen = ` A verification found such state in ${stateful.slice(0, 5).join(', ')}${stateful.length > 5 ? ', …' : ''}`;
   return sandboxAccepts.includes('separate_state')
     ? `${seen}.`
     : `${seen}, so calls of its read-only tools are refused until you accept this.`;
@@ -127,7 +127,7 @@ function Network({
     <>
       <SettingRow
         label="Network"
-        about="Where open-world tools may connect to, and with strict the server itself. A closed-world tool has no network."
+        about="Hosts that open-world tools may connect to, and with strict also the server itself. Closed-world tools have no network."
       >
         <SegmentedControl
           size="xs"
@@ -146,7 +146,7 @@ function Network({
       {network !== undefined && (
         <Lines
           label="Hosts"
-          about="One per line. Without any, none can be reached."
+          about="One per line. Empty: no hosts."
           placeholder={'api.example.com\n*.example.com\nlocalhost:8080'}
           draftKey={`network of ${id}`}
           lines={network}
@@ -220,11 +220,11 @@ function Guarantees({ server }: { readonly server: string }): ReactNode {
   const rows = data.filter((row) => row.server === server);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>What holds for each tool, whatever its code does</summary>
+      <summary>Restrictions enforced on each tool</summary>
       {isOpen && <GuaranteeList rows={rows.slice(0, MAX_SHOWN)} />}
       {rows.length > MAX_SHOWN && (
         <p className="quiet small">
-          And {(rows.length - MAX_SHOWN).toLocaleString('en')} more; the panel of each tool says it, too.
+          And {(rows.length - MAX_SHOWN).toLocaleString('en')} more; see the panel of each tool.
         </p>
       )}
     </details>

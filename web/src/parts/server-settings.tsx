@@ -45,7 +45,7 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
       <Trust gateway={gateway} isDisabled={!isAdmin || changing.isPending} set={set} />
       <SettingRow
         label="Processes"
-        about="Own: each client session has its own process or connection, so that the server can ask its user. Shared: all clients use one."
+        about="Own: each client session has its own process or connection, so that the server can send requests to the client. Shared: all clients use the same one."
         fixed={fixedText({ isFixed, isBarred })}
       >
         <SegmentedControl
@@ -64,7 +64,7 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
       </SettingRow>
       <SettingRow
         label="Enabled"
-        about="A disabled server is kept, but not connected to; clients do not see its tools."
+        about="A disabled server is kept but not connected, and its tools are hidden from clients."
         fixed={fixedText({ isFixed, isBarred })}
       >
         <input
@@ -93,7 +93,7 @@ export function ServerSettings({ gateway, onRemoved }: ServerSettingsProps): Rea
 
 function fixedText({ isFixed, isBarred }: { isFixed: boolean; isBarred: boolean }): string | undefined {
   if (isFixed) return 'Set in the config file; change it there.';
-  return isBarred ? 'A server with a command is changed with a token that has the scope execute.' : undefined;
+  return isBarred ? 'Changing a server with a command requires a token with the scope execute.' : undefined;
 }
 
 interface TrustProps {
@@ -108,7 +108,7 @@ function Trust({ gateway: { trust }, isDisabled, set }: TrustProps): ReactNode {
   return (
     <SettingRow
       label="Trust"
-      about="Whether what it says about its tools may lower caution: fewer questions, safe retries. It may always raise it."
+      about="Whether its hints may lower caution, for fewer approvals and safe retries. Hints can always raise caution."
       fixed={
         isFixed ? `Set to ${trust.value ? 'yes' : 'no'} in the config file; change it there.` : undefined
       }
@@ -149,8 +149,8 @@ function Removal({ gateway, onRemoved, mayUndo }: RemovalProps): ReactNode {
   if (gateway.origin === 'config_file')
     return (
       <p className="quiet small">
-        To remove it, take it out of the config file, or run <code>assay remove {gateway.name}</code>. Assay
-        follows the file while it runs.
+        To remove it, delete it from the config file, or run <code>assay remove {gateway.name}</code>. Assay
+        picks up changes of the file while it runs.
       </p>
     );
   return (
@@ -166,7 +166,7 @@ function Removal({ gateway, onRemoved, mayUndo }: RemovalProps): ReactNode {
       </Button>
       <span className="quiet small">
         {mayUndo
-          ? 'Overrides and notes on its tools are kept, and apply if it returns.'
+          ? 'Overrides and notes of its tools are kept, and apply again if the server is added again.'
           : isSure
             ? 'Press again to remove it. This cannot be undone here, as it needs the scope execute.'
             : ''}

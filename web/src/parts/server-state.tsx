@@ -52,7 +52,7 @@ export function ServerState({ gateway }: { readonly gateway: Gateway }): ReactNo
       </dl>
       {skipped.length > 0 && (
         <>
-          <h2>Could not become tools</h2>
+          <h2>Skipped operations</h2>
           {skipped.map(({ what, why }) => (
             <p key={what + why} className="wrap">
               <code>
@@ -121,7 +121,7 @@ function Actions({ gateway: { id, enabled } }: { readonly gateway: Gateway }): R
       <Button
         variant="default"
         leftSection={<RefreshCw size={14} aria-hidden />}
-        title="Read its lists again and compare them with what was accepted"
+        title="Read its lists again and compare them with the accepted ones"
         loading={refreshing.isPending}
         disabled={isBusy}
         onClick={() => {
@@ -134,7 +134,7 @@ function Actions({ gateway: { id, enabled } }: { readonly gateway: Gateway }): R
       <Button
         variant="default"
         leftSection={<ListRestart size={14} aria-hidden />}
-        title="Stop it, with the calls that it is handling, and start it again"
+        title="Stop and start it. Calls in flight fail."
         loading={restarting.isPending}
         disabled={isBusy}
         onClick={() => {
@@ -146,7 +146,7 @@ function Actions({ gateway: { id, enabled } }: { readonly gateway: Gateway }): R
       </Button>
       <span role="status" className="quiet small">
         {refreshing.isSuccess && changesText(refreshing.data)}
-        {restarting.isSuccess && (restarting.data.reachable ? 'Restarted.' : 'It did not come up.')}
+        {restarting.isSuccess && (restarting.data.reachable ? 'Restarted.' : 'It did not start.')}
       </span>
       {refreshing.isError && <Failed error={refreshing.error} />}
       {restarting.isError && <Failed error={restarting.error} />}
@@ -160,5 +160,5 @@ function changesText({ toolsAdded, toolsUpdated, toolsRemoved }: RefreshView): s
     [toolsUpdated.length, 'changed'],
     [toolsRemoved.length, 'gone'],
   ].filter(([count]) => count !== 0);
-  return parts.length === 0 ? 'Nothing has changed.' : `${parts.map((part) => part.join(' ')).join(', ')}.`;
+  return parts.length === 0 ? 'No changes.' : `${parts.map((part) => part.join(' ')).join(', ')}.`;
 }

@@ -27,8 +27,8 @@ export function ServerVerify({ gateway }: { readonly gateway: Gateway }): ReactN
     <section aria-labelledby="verify-title">
       <h2 id="verify-title">Verification</h2>
       <p className="quiet small">
-        Calls its tools in a sandbox without a network, and compares what they do with their hints. The server
-        that runs here and your files are not touched.
+        Calls its tools in a sandbox without a network, and compares their effects with their hints. The
+        running server and your files are not touched.
       </p>
       <Checkbox
         label="Also use the arguments of recorded calls, with secrets masked"
@@ -99,7 +99,7 @@ function Findings({ result }: { readonly result: VerificationResult }): ReactNod
     <>
       <p>
         {contradictions.length === 0
-          ? 'No hint was contradicted, which does not mean that the tools are safe.'
+          ? 'No hint was contradicted. That does not prove that the tools are safe.'
           : `${contradictions.length} ${contradictions.length === 1 ? 'hint was' : 'hints were'} contradicted:`}
       </p>
       <ul className="claims">

@@ -138,7 +138,7 @@ function useSwitch() {
   return useMutation({
     mutationFn: ({ id, enabled }: Switched) => setEnabled(id, enabled),
     onMutate: async (switched) => {
-      // The answer to a request sent before would show the old state again.
+      // A response to an earlier request would show the old state again.
       await client.cancelQueries({ queryKey: toolsQuery.queryKey });
       show(switched);
     },

@@ -86,7 +86,7 @@ export function ToolPicker({ rows, members, isFixed, onChange }: ToolPickerProps
             }
           />
           <span>
-            All tools of <HostileText text={server} />, also those that appear later
+            All tools of <HostileText text={server} />, including ones added later
           </span>
         </label>
       )}
@@ -105,7 +105,7 @@ function Rows({ rows, members, isFixed, onChange }: ToolPickerProps): ReactNode 
   const { box, shown } = useRowWindow(rows.length, ROW_HEIGHT_PX);
   return (
     <div className="picker-list" ref={box} role="group" aria-label="Tools" tabIndex={0}>
-      {rows.length === 0 && <p className="quiet">No tool fits.</p>}
+      {rows.length === 0 && <p className="quiet">No tools match.</p>}
       <div className="inner" style={{ height: rows.length * ROW_HEIGHT_PX }}>
         {shown.map((index) => {
           const row = rows[index];

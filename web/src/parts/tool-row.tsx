@@ -75,12 +75,12 @@ function Badges({ row, isExplained, actions }: ToolRowProps): ReactNode {
         </span>
       )}
       {row.hints.openWorldHint.effective && (
-        <span className="mark" title="Open world: it may reach outside">
+        <span className="mark" title="Open world: it may reach external systems">
           <Globe size={14} aria-label="Open world" />
         </span>
       )}
       {row.risk !== 'read_only' && row.hints.idempotentHint.effective && (
-        <span className="badge wide" title="Calling it again with the same arguments changes nothing more">
+        <span className="badge wide" title="Repeating a call with the same arguments has no further effect">
           Idempotent
         </span>
       )}

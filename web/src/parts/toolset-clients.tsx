@@ -6,7 +6,7 @@ import type { ClientSnippetView } from '../../../src/edges/rest/contract/toolset
 import { snippetsQuery } from '../state/toolsets.ts';
 import { Failed, LoadingRows } from './states.tsx';
 
-/** What `assay connect` would write, to copy. Without a name: for the equipped toolset. */
+/** The entry that `assay connect` would write, to copy. Without a name: for the equipped toolset. */
 export function ToolsetClients({ name }: { readonly name?: string }): ReactNode {
   const snippets = useQuery(snippetsQuery(name));
   const [id, setId] = useState('claude-code');
@@ -39,13 +39,13 @@ export function ToolsetClients({ name }: { readonly name?: string }): ReactNode 
         />
       </div>
       <p className="wrap">
-        Put this into <code>{client.path}</code>, or run{' '}
+        Paste this into <code>{client.path}</code>, or run{' '}
         <code>
           assay connect {client.id}
           {name !== undefined && ` --toolset ${name}`}
           {isHttp && ` --http ${url.replace(/\/toolsets\/[^/]+$/, '')}`}
         </code>
-        , which keeps the rest of the file.
+        , which keeps the rest of the file unchanged.
       </p>
       <Snippet key={client.id + way} text={(isHttp ? client.http : undefined) ?? client.stdio} />
       {isHttp && needsToken && (

@@ -14,8 +14,8 @@ export function ToolsetNotes({ toolset }: { readonly toolset: Toolset }): ReactN
   if (toolNotes.length === 0)
     return (
       <Empty icon={<StickyNote size={32} aria-hidden />} title="No notes">
-        A note is added to the description of a tool, for the models that use this toolset. Models write them,
-        and <code>assay notes add</code> does.
+        A note is appended to the description of a tool for models that use this toolset. Notes are written by
+        models, and by <code>assay notes add</code>.
       </Empty>
     );
   return toolNotes.map(({ toolRef: { namespacedName }, notes }) => (
@@ -63,7 +63,7 @@ function NoteRow({ target, note }: NoteRowProps): ReactNode {
         <p className="description">
           <HostileText text={note.note} />
         </p>
-        {isHeld && <p className="small bad">Models do not read it before it is accepted.</p>}
+        {isHeld && <p className="small bad">Models cannot see it until it is accepted.</p>}
         {accepting.isError && <Failed error={accepting.error} />}
         {deleting.isError && <Failed error={deleting.error} />}
       </div>

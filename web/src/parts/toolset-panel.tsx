@@ -35,7 +35,7 @@ export function ToolsetPanel({ name, onClose, ...rest }: ToolsetPanelProps): Rea
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {toolset.isPending && <LoadingRows />}
-      {isGone && <Empty title="There is no such toolset">It was deleted, or has another name now.</Empty>}
+      {isGone && <Empty title="Unknown toolset">It was deleted or renamed.</Empty>}
       {toolset.isError && !isGone && <Failed error={toolset.error} onRetry={() => void toolset.refetch()} />}
       {toolset.data !== undefined && !isGone && <Opened seen={toolset.data} onClose={onClose} {...rest} />}
     </Drawer>

@@ -19,7 +19,7 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
   const { value: toolset, etag } = seen;
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
-  // Undefined until it is edited, so that a change by somebody else stays.
+  // Undefined until it is edited, so that changes by others are kept.
   const [name = toolset.name, setName] = useState<string>();
   const [description = toolset.description ?? '', setDescription] = useState<string>();
   const isChanged = name !== toolset.name || description !== (toolset.description ?? '');
@@ -45,7 +45,7 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
       >
         <TextInput
           label="Name"
-          description="Its endpoint is named after it; clients that use that must be told"
+          description="Part of its endpoint’s URL; clients that use that URL must be updated"
           disabled={!isAdmin}
           value={name}
           error={faultAt(saving.error, 'name')}
@@ -83,7 +83,7 @@ export function ToolsetSettings({ seen, onRenamed, onDeleted }: ToolsetSettingsP
           >
             Delete
           </Button>
-          <span className="quiet small">With its notes. You can undo it for a few seconds.</span>
+          <span className="quiet small">Deletes its notes too. Can be undone for a few seconds.</span>
           {deleting.isError && <Failed error={deleting.error} />}
         </div>
       )}

@@ -8,19 +8,19 @@ import { Failed } from './states.tsx';
 
 /** Texts by reason code of the REST API. */
 const REASONS: Readonly<Record<string, string>> = {
-  disabled: 'an operator disabled it',
+  disabled: 'an operator has disabled it',
   withheld: 'clients cannot read its definition',
-  definition_changed: 'its definition changed since it was chosen',
-  definition_dangerous: 'its definition changed in a dangerous way; review it on the page of its server',
+  definition_changed: 'its definition has changed',
+  definition_dangerous: 'its definition has changed in a dangerous way; review it on the page of its server',
   name_collision: 'several servers have a tool of this name',
   server_starting: 'its server is starting',
   server_down: 'its server is down',
   server_unknown: 'there is no such server',
-  tool_filtered: '"tools" of its server in the config leaves it out',
-  tool_gone: 'its server does not have it now',
+  tool_filtered: 'excluded by "tools" of its server in the config file',
+  tool_gone: 'its server does not list it now',
 };
 
-/** The tools that clients do not get now, with the reasons, and new tools of whole servers. */
+/** The tools that clients cannot use now, with the reasons, and new tools of whole servers. */
 export function ToolsetState({ name }: { readonly name: string }): ReactNode {
   const unserved = useQuery(unservedQuery(name));
   return (

@@ -13,11 +13,11 @@ import { ToolsetState } from './toolset-state.tsx';
 
 interface Draft {
   readonly members: readonly ToolsetMember[];
-  /** The toolset when the edit began. Undefined once the user was told that somebody else changed its tools. */
+  /** The toolset when the edit began. Undefined once the user has been warned that someone else changed its tools. */
   readonly base: Tagged<Toolset> | undefined;
 }
 
-/** The draft is kept until it is saved, whatever happens to the connection. */
+/** The draft is kept until it is saved, even if the connection is lost. */
 export function ToolsetTools({ seen }: { readonly seen: Tagged<Toolset> }): ReactNode {
   const client = useQueryClient();
   const isAdmin = useIsAdmin();
@@ -27,7 +27,7 @@ export function ToolsetTools({ seen }: { readonly seen: Tagged<Toolset> }): Reac
   const members = draft?.members ?? stored;
   const isChanged = draft !== undefined && !isSame(draft.members, stored);
   const base = draft?.base;
-  // Is refused if somebody else has changed the tools since the edit began.
+  // Is refused if someone else has changed the tools since the edit began.
   const etag = base === undefined || isSame(base.value.tools, stored) ? seen.etag : base.etag;
   const saving = useMutation({
     mutationFn: () => changeToolset(name, { tools: members }, etag),

@@ -48,7 +48,7 @@ interface FieldProps extends ValueControlProps {
 }
 
 function Field({ label, describedBy, kind, value, isDisabled, onChange }: FieldProps): ReactNode {
-  // Input is kept, whatever is loaded meanwhile.
+  // Input is kept when new data arrives.
   const [draft, setDraft] = useState<string>();
   const fault = draft === undefined || draft === String(value) ? undefined : faultIn(draft, kind);
   const commit = (): void => {

@@ -21,7 +21,7 @@ export function editedAnnotations(tool: Tool, text: string): Edited {
   const change = Object.fromEntries(Object.entries(value).filter(([key]) => !isSame(key)));
   for (const key of Object.keys(before).filter((one) => !Object.hasOwn(value, one))) {
     if (key !== 'title' && !isOverridden(tool, key))
-      return { fault: `${key}: its server declares it, so it cannot be left out. Give true or false.` };
+      return { fault: `${key}: its server declares it, so it cannot be omitted. Use true or false.` };
     change[key] = null;
   }
   return { change };

@@ -82,12 +82,11 @@ async function problemIn(response: Response): Promise<Problem> {
     return status === CHANGED_MEANWHILE
       ? {
           ...problem,
-          detail:
-            'Somebody else has changed this since you opened it. Look at it as it is now, and try again.',
+          detail: 'Someone else has changed this since you opened it. Check the current state and try again.',
         }
       : problem;
   }
-  return { status, code: 'HTTP_ERROR', detail: `Assay answered with status ${status}.` };
+  return { status, code: 'HTTP_ERROR', detail: `Assay responded with status ${status}.` };
 }
 
 export function reasonOf(error: unknown): string {

@@ -8,7 +8,7 @@ export interface Draft<T> {
   readonly set: (value: T) => void;
   /** Discards the draft. */
   readonly discard: () => void;
-  /** Call it after this value was saved: discards the draft, unless it was edited meanwhile. */
+  /** Call it after this value was saved: discards the draft, unless it has been edited since. */
   readonly saved: (value: T) => void;
 }
 

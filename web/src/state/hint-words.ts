@@ -8,11 +8,10 @@ const DEFAULTS: Readonly<Record<HintName, boolean>> = {
 };
 
 export const HINT_MEANINGS: Readonly<Record<HintName, string>> = {
-  readOnlyHint: 'It changes nothing in its environment.',
-  destructiveHint:
-    'It may delete or overwrite what is there. Only meaningful for a tool that is not read-only.',
-  idempotentHint: 'Calling it again with the same arguments changes nothing more.',
-  openWorldHint: 'It reaches systems outside of its server, such as the web.',
+  readOnlyHint: 'It does not change its environment.',
+  destructiveHint: 'It may delete or overwrite data. Only meaningful for a tool that is not read-only.',
+  idempotentHint: 'Repeating a call with the same arguments has no further effect.',
+  openWorldHint: 'It reaches external systems, such as the web.',
 };
 
 export function overrideOf({ hints }: Pick<Tool, 'hints'>, hint: HintName): boolean | undefined {

@@ -50,7 +50,7 @@ export async function deleteNoteWithUndo(
     text: `Deleted the note ${target.note}`,
     undo: () =>
       void restore(client, { target, note, index }).catch((error: unknown) =>
-        notify({ text: `The note could not be put back: ${reasonOf(error)}` }),
+        notify({ text: `The note could not be restored: ${reasonOf(error)}` }),
       ),
   });
 }
@@ -64,11 +64,12 @@ interface Deleted {
 async function restore(client: QueryClient, { target, note, index }: Deleted): Promise<void> {
   const { toolsets } = await read<{ readonly toolsets: readonly ExportedToolset[] }>('/export');
   const toolset = toolsets.find(({ name }) => name === target.toolset);
-  if (toolset === undefined) throw new Error(`There is no toolset ${target.toolset} any more.`);
+  if (toolset === undefined) throw new Error(`The toolset ${target.toolset} no longer exists.`);
   const isMeant = (entry: ExportedToolset['toolNotes'][number]): boolean =>
     entry.toolRef.namespacedName === target.tool;
   const notes = toolset.toolNotes.find(isMeant)?.notes ?? [];
-  if (notes.some(isNamed(note.name))) throw new Error(`There is another note ${note.name} by now.`);
+  if (notes.some(isNamed(note.name)))
+    throw new Error(`There is already a different note named ${note.name}.`);
   const noted = { toolRef: { namespacedName: target.tool }, notes: notes.toSpliced(index, 0, note) };
   const toolNotes = [...toolset.toolNotes.filter((entry) => !isMeant(entry)), noted];
   const bundle = { assay: 1, toolsets: [{ ...toolset, toolNotes }] };

@@ -18,7 +18,7 @@ export interface ApprovalNotifications {
 }
 
 /**
- * Notifies of calls that begin to wait while the page is in the background. Shows only names, because others may see
+ * Notifies the user of new pending calls while the page is in the background. Shows only names, because others may see
  * the screen.
  */
 export function useApprovalNotifications(pending: readonly Approval[] | undefined): ApprovalNotifications {
@@ -30,7 +30,7 @@ export function useApprovalNotifications(pending: readonly Approval[] | undefine
     known.current = new Set(pending.map(({ id }) => id));
     if (before === undefined || state !== 'on' || document.visibilityState === 'visible') return;
     for (const { id, namespacedName } of pending.filter((one) => !before.has(one.id)).slice(0, 3)) {
-      const shown = new Notification('A call waits for approval', { body: namespacedName, tag: id });
+      const shown = new Notification('A call needs approval', { body: namespacedName, tag: id });
       shown.onclick = () => window.focus();
     }
   }, [pending, state]);

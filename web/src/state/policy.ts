@@ -42,8 +42,8 @@ interface RulesChange {
 }
 
 /**
- * Shows new rules at once. Reverts them if they are refused, for example because someone else changed the rules
- * meanwhile.
+ * Shows new rules at once. Reverts them if they are refused, for example because someone else
+ * changed the rules.
  */
 export function useChangeRules() {
   const client = useQueryClient();
@@ -73,7 +73,7 @@ export function offerUndo(client: QueryClient, { before, after, index }: RuleCha
   const undo = async (): Promise<void> => {
     const { value, etag } = await readTagged<PolicyRuleList>('/policy/rules');
     const at = after === undefined ? index : value.rules.findIndex((rule) => isSameRule(rule, after));
-    if (at === -1) throw new Error('it was changed or deleted meanwhile.');
+    if (at === -1) throw new Error('someone else has changed or deleted it.');
     await putRules(
       value.rules.toSpliced(at, after === undefined ? 0 : 1, ...(before === undefined ? [] : [before])),
       etag,
@@ -85,7 +85,7 @@ export function offerUndo(client: QueryClient, { before, after, index }: RuleCha
     text: `${done} ${what}`,
     undo: () =>
       void undo().catch((error: unknown) =>
-        notify({ text: `The change of the rule could not be taken back: ${reasonOf(error)}` }),
+        notify({ text: `The change of the rule could not be undone: ${reasonOf(error)}` }),
       ),
   });
 }

@@ -82,7 +82,7 @@ const LOST: RunOutcome = {
   kind: 'refused',
   title: 'Connection lost',
   detail:
-    'The connection to Assay was lost before the result came. The call was cancelled, but may have had an effect; Activity shows how it ended.',
+    'The connection to Assay was lost before the result arrived. The call was cancelled, but may have had an effect; see Activity for the outcome.',
 };
 
 function outcomeIn(event: RunEvent): RunOutcome | undefined {

@@ -131,7 +131,7 @@ export async function removeServer(
   await write('DELETE', pathOf(id));
   const undo = (bundle: Bundle): void =>
     void restore(client, bundle, { name, passphrase }).catch((error: unknown) =>
-      notify({ text: `${name} could not be put back: ${reasonOf(error)}` }),
+      notify({ text: `${name} could not be restored: ${reasonOf(error)}` }),
     );
   notify({ text: `Removed ${name}`, ...(kept !== undefined && { undo: () => undo(kept) }) });
   await client.invalidateQueries();

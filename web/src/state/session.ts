@@ -28,7 +28,7 @@ export async function signIn(
   const session = await write<SessionView>('POST', '/admin/sign-in', proof);
   keepDraftsOf(session.subject);
   forgetAll(client);
-  // The answer to a request sent before the sign-in would still be that nobody is signed in.
+  // A response to a request from before the sign-in would still say that nobody is signed in.
   await client.cancelQueries({ queryKey: sessionQuery.queryKey });
   client.setQueryData(sessionQuery.queryKey, session);
 }

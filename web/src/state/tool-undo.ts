@@ -31,9 +31,7 @@ export async function changeToolWithUndo(
   notify({
     text: `${change.annotations === undefined ? 'Title' : 'Annotations'} of ${title ?? name} changed`,
     undo: () =>
-      void undo().catch((error: unknown) =>
-        notify({ text: `It could not be taken back: ${reasonOf(error)}` }),
-      ),
+      void undo().catch((error: unknown) => notify({ text: `It could not be undone: ${reasonOf(error)}` })),
   });
   return changed;
 }

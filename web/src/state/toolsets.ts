@@ -110,7 +110,7 @@ export interface NoteTarget {
   readonly note: string;
 }
 
-/** From then on models read the note, and it counts as the operator's. */
+/** Models can see the note from then on, and the operator becomes its author. */
 export function acceptNote(target: NoteTarget, text: string): Promise<unknown> {
   return write('PUT', notePath(target), { note: text });
 }
@@ -141,7 +141,7 @@ export async function deleteToolset(client: QueryClient, { name, isEquipped }: T
     text: `Deleted ${name}`,
     undo: () =>
       void restore().catch((error: unknown) =>
-        notify({ text: `${name} could not be put back: ${reasonOf(error)}` }),
+        notify({ text: `${name} could not be restored: ${reasonOf(error)}` }),
       ),
   });
   await client.invalidateQueries({ queryKey: ['toolsets'] });

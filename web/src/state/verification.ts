@@ -31,7 +31,7 @@ export function useVerification(): Verification | undefined {
   );
 }
 
-/** Cancels the verification. Nothing of it is kept. */
+/** Cancels the verification and discards its observations. */
 export function cancelVerification(): void {
   cancellation.abort();
   set(undefined);

@@ -50,8 +50,8 @@ export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
   server_starting: 'its server is starting',
   server_down: 'its server is down',
   server_unknown: 'there is no such server',
-  tool_filtered: '"tools" of its server in the config leaves it out',
-  tool_gone: 'its server does not have it now',
+  tool_filtered: 'excluded by "tools" of its server in the config file',
+  tool_gone: 'its server does not list it now',
 };
 
 /** The toolset's tools that are not served, in its order. */

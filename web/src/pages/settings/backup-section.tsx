@@ -14,15 +14,15 @@ export function BackupSection(): ReactNode {
       <section aria-label="Export">
         <h2>Export</h2>
         <p className="quiet">
-          One file with everything that operators made here: servers, tools, overrides, toolsets, notes and
-          preferences. Tokens and approvals stay.
+          One file with everything that operators created here: servers, tools, overrides, toolsets, notes and
+          preferences. Tokens and approvals are not included.
         </p>
         <Export />
       </section>
       <section aria-label="Import">
         <h2>Import</h2>
         <p className="quiet">
-          Nothing changes before you have seen what would. What the file does not name stays as it is.
+          You see the changes before anything is applied. Anything that the file does not contain is kept.
         </p>
         <ImportForm />
       </section>
@@ -55,7 +55,7 @@ function Export(): ReactNode {
       >
         <PasswordInput
           label="Passphrase"
-          description={`Seals the secrets in the file; ${MIN_PASSPHRASE} characters or more.`}
+          description={`Encrypts the secrets in the file; ${MIN_PASSPHRASE} characters or more.`}
           autoComplete="new-password"
           maxLength={1_000}
           value={passphrase}
@@ -68,7 +68,7 @@ function Export(): ReactNode {
           loading={sealed.isPending}
           disabled={passphrase.length < MIN_PASSPHRASE}
         >
-          Download with sealed secrets
+          Download with encrypted secrets
         </Button>
       </form>
       {sealed.isError && <Failed error={sealed.error} />}

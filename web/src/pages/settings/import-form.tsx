@@ -58,7 +58,7 @@ export function ImportForm(): ReactNode {
           />
         </label>
         <PasswordInput
-          label="Passphrase, if its secrets are sealed"
+          label="Passphrase, if its secrets are encrypted"
           autoComplete="off"
           maxLength={1_000}
           value={passphrase}
@@ -68,7 +68,7 @@ export function ImportForm(): ReactNode {
           }}
         />
         <NativeSelect
-          label="What is here and differs"
+          label="Existing items that differ"
           value={onConflict}
           onChange={(event) => {
             setOnConflict(event.currentTarget.value as BundleImport['onConflict']);
@@ -80,12 +80,12 @@ export function ImportForm(): ReactNode {
           ]}
         />
         <Button type="submit" variant="default" loading={dryRun.isPending} disabled={file === undefined}>
-          Show what would change
+          Preview changes
         </Button>
       </form>
       {dryRun.isError && <Failed error={dryRun.error} />}
       {planned !== undefined && (
-        <section aria-label="What would change">
+        <section aria-label="Changes">
           <ImportPlanTable plan={planned.plan} />
           {apply.isError && <Failed error={apply.error} />}
           <div className="buttons">
@@ -103,7 +103,7 @@ export function ImportForm(): ReactNode {
         </section>
       )}
       {apply.data !== undefined && (
-        <section aria-label="What has changed">
+        <section aria-label="Applied changes">
           <ImportPlanTable plan={apply.data} />
         </section>
       )}
@@ -112,8 +112,7 @@ export function ImportForm(): ReactNode {
 }
 
 async function bundleIn(file: File): Promise<unknown> {
-  if (file.size > MAX_BYTES)
-    throw new Error('The file is larger than 16 MiB, the most that an import takes.');
+  if (file.size > MAX_BYTES) throw new Error('The file is larger than 16 MiB, the limit for imports.');
   const text = await file.text();
   try {
     return JSON.parse(text) as unknown;

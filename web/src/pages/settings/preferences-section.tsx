@@ -31,7 +31,7 @@ export function PreferencesSection(): ReactNode {
           onChange={(event) => setShown(event.currentTarget.value as Shown)}
           data={[
             { value: 'all', label: 'All settings' },
-            { value: 'changed', label: 'Not at the default' },
+            { value: 'changed', label: 'Changed from default' },
             { value: 'fixed', label: 'Fixed' },
           ]}
         />
@@ -40,7 +40,7 @@ export function PreferencesSection(): ReactNode {
       {preferences.isError && <Failed error={preferences.error} onRetry={() => void preferences.refetch()} />}
       {rows?.length === 0 && (
         <Empty icon={<SlidersHorizontal size={32} aria-hidden />} title="No settings">
-          No setting fits this search.
+          No settings match this search.
         </Empty>
       )}
       {rows !== null && <Groups preferences={rows} />}

@@ -7,8 +7,8 @@ import { useCreateToken } from '../../state/tokens.ts';
 
 const SCOPES: readonly (readonly [scope: TokenScope, meaning: string])[] = [
   ['mcp', 'connect as an MCP client and call tools'],
-  ['read', 'read everything here, change nothing'],
-  ['admin', 'change everything here, answer approvals, create tokens'],
+  ['read', 'read everything here, but change nothing'],
+  ['admin', 'change everything here, answer approvals and create tokens'],
   ['execute', 'add servers and modules that run commands on this machine'],
 ];
 

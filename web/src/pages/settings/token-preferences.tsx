@@ -34,7 +34,7 @@ export function TokenPreferences({ id }: { readonly id: string }): ReactNode {
             value={isOwn ? String(value) : ''}
             onChange={(event) => change.mutate({ key, value: valueOf(event.currentTarget.value, instance) })}
             data={[
-              { value: '', label: `As everywhere: ${shown(instance.value)}` },
+              { value: '', label: `Inherited: ${shown(instance.value)}` },
               ...choicesOf(instance).map((choice) => ({ value: String(choice), label: shown(choice) })),
             ]}
           />

@@ -21,7 +21,7 @@ export function TokensSection(): ReactNode {
     <>
       <div className="filters">
         <p className="quiet grow">
-          Programs sign in with tokens. What is done with one is recorded under its name.
+          Programs sign in with tokens. Their actions are recorded under the token’s name.
         </p>
         {isAdmin && !isCreating && (
           <Button
@@ -50,7 +50,7 @@ export function TokensSection(): ReactNode {
       {tokens.data?.length === 0 && (
         <Empty icon={<KeyRound size={32} aria-hidden />} title="No tokens yet">
           MCP clients on this machine need one only if <code>mcp.access</code> is <code>token</code>; programs
-          that use the REST API always do.
+          that use the REST API always need one.
         </Empty>
       )}
       <div className="rows">
@@ -69,7 +69,7 @@ function Created({ token, onDone }: { readonly token: NewToken; readonly onDone:
         <strong>
           Token <HostileText text={token.name} />
         </strong>
-        . It is shown this once: copy it now.
+        . It is shown only once: copy it now.
       </p>
       <CopyText label="The new token" text={token.token} />
       <Button variant="default" onClick={onDone}>
@@ -161,7 +161,7 @@ function Revoke({ id, name }: Pick<Token, 'id' | 'name'>): ReactNode {
         onKeyDown={(event) => event.key === 'Escape' && setSure(false)}
         onClick={() => revoke.mutate(id)}
       >
-        Revoke for good
+        Revoke permanently
       </Button>
       <Button size="compact-xs" variant="default" onClick={() => setSure(false)}>
         Keep

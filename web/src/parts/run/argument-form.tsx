@@ -120,7 +120,7 @@ function Item({ children, buttonsProps, index }: ArrayFieldItemTemplateProps): R
 function Add({ onClick, disabled }: IconButtonProps): ReactNode {
   return (
     <button type="button" className="small-button" disabled={disabled} onClick={onClick}>
-      Add a member
+      Add a property
     </button>
   );
 }
@@ -136,7 +136,7 @@ function Remove({ onClick, disabled }: IconButtonProps): ReactNode {
 function Unsupported({ schema }: UnsupportedFieldProps): ReactNode {
   return (
     <p className="quiet small">
-      Written as JSON: <HostileText text={schema.title ?? 'this part of the schema has no type'} />
+      Edit as JSON: <HostileText text={schema.title ?? 'this part of the schema has no type'} />
     </p>
   );
 }

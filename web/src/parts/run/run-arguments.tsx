@@ -95,7 +95,7 @@ function JsonView({ text, value, isDisabled, onText }: RunArgumentsProps): React
       />
       {value === undefined && (
         <p className="bad small" role="status">
-          This is no JSON object. Write one such as {'{"path": "notes.md"}'}.
+          This is not a JSON object. Example: {'{"path": "notes.md"}'}.
         </p>
       )}
     </>

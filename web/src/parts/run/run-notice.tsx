@@ -9,7 +9,7 @@ const NOTICES = {
   destructive: { Icon: TriangleAlert, text: 'This tool may make destructive changes' },
   unannotated: {
     Icon: TriangleAlert,
-    text: 'This tool may make destructive changes: nothing is known about it',
+    text: 'This tool may make destructive changes: it has no trusted hints',
   },
 } as const;
 
@@ -27,5 +27,5 @@ export function RunNotice({ tool }: { readonly tool: Tool }): ReactNode {
 
 const DOUBTED = {
   Icon: TriangleAlert,
-  text: 'This tool says that it only reads data, but its server is not trusted',
+  text: 'This tool claims that it only reads data, but its server is not trusted',
 } as const;

@@ -78,7 +78,7 @@ function Outcome({ outcome }: { readonly outcome: RunOutcome }): ReactNode {
     case 'refused':
       return <Banner kind="bad" text={`${outcome.title}: ${outcome.detail}`} />;
     case 'cancelled':
-      return <Banner kind="quiet" text="Cancelled. The server was told." />;
+      return <Banner kind="quiet" text="Cancelled. The server was notified." />;
   }
 }
 
@@ -89,7 +89,7 @@ function Result({ result }: { readonly result: Readonly<Record<string, unknown>>
   return (
     <>
       {isError === true ? (
-        <Banner kind="bad" text="The tool reports that it failed" />
+        <Banner kind="bad" text="The tool reported an error" />
       ) : (
         <Banner kind="good" text="Done" />
       )}
@@ -144,7 +144,7 @@ function Log({ run: { log, dropped } }: { readonly run: Run }): ReactNode {
           </li>
         ))}
       </ol>
-      {dropped > 0 && <p className="quiet small">{dropped} more came too fast to be shown.</p>}
+      {dropped > 0 && <p className="quiet small">{dropped} more arrived too fast to be shown.</p>}
     </>
   );
 }

@@ -32,9 +32,9 @@ export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNo
   const isBusy = answering.isPending;
   return (
     <section ref={box} className="question" tabIndex={-1} aria-labelledby="question-title">
-      <h2 id="question-title">Carry this call out?</h2>
+      <h2 id="question-title">Send this call?</h2>
       <dl>
-        <dt>Why you are asked</dt>
+        <dt>Reasons</dt>
         <dd>
           {question.reasons.map(({ text }, at) => (
             <div key={at}>
@@ -64,7 +64,7 @@ export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNo
           </kbd>
         </Button>
         <Button disabled={isBusy} onClick={() => approve('once')}>
-          Approve this time{' '}
+          Approve once{' '}
           <kbd className="in-button" aria-hidden>
             a
           </kbd>
@@ -74,7 +74,7 @@ export function RunQuestion({ question, onAnswered }: RunQuestionProps): ReactNo
             Approve always
           </Button>
         ) : (
-          <span className="quiet small">Each call of this tool has to be confirmed.</span>
+          <span className="quiet small">Every call of this tool needs an approval.</span>
         )}
       </div>
     </section>

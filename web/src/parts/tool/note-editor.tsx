@@ -66,7 +66,7 @@ export function NoteEditor({ target, note, position, count }: NoteEditorProps): 
           <HostileText text={note.note} />
         </p>
       )}
-      {note.isHeld && <p className="small bad">Models do not read it before it is accepted.</p>}
+      {note.isHeld && <p className="small bad">Models cannot see it until it is accepted.</p>}
       {acting.isError && !isEditing && <Failed error={acting.error} />}
       {isAdmin && !isEditing && (
         <div className="actions-line">

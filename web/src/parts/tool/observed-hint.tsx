@@ -26,7 +26,7 @@ export function ObservedHint({ tool, hint }: { readonly tool: Tool; readonly hin
         {VERDICTS[verdict]} <When at={at} />
         {calls !== undefined && ` by ${calls} calls with ${shapes ?? 1} shapes of arguments`}
         {reason !== undefined && `: ${reason}`}
-        {!verification.isCurrent && '. The definition has changed since, so this decides nothing.'}
+        {!verification.isCurrent && '. The definition has changed since, so this has no effect on decisions.'}
       </p>
       {evidence.length > 0 && (
         <ul className="claims" aria-label="Evidence">

@@ -91,9 +91,9 @@ function Why({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): 
           <HostileText text={claimText(claim)} />
         </li>
       ))}
-      {isContradicted && <li className="contradicted">Contradicted by what was observed</li>}
+      {isContradicted && <li className="contradicted">Contradicted by observations</li>}
       {effective !== decision && (
-        <li>Decisions count it as {decision ? 'yes' : 'no'}, as its server is not trusted</li>
+        <li>Decisions use {decision ? 'yes' : 'no'}, as its server is not trusted</li>
       )}
     </ul>
   );
@@ -111,7 +111,7 @@ function Clash({ hint, onBoth }: ClashProps): ReactNode {
   return (
     <div role="alert" className="clash">
       <TriangleAlert size={16} aria-hidden />
-      <span>A tool cannot be both read-only and destructive, so this was not saved.</span>
+      <span>A tool cannot be both read-only and destructive, so the change was not saved.</span>
       <Button size="compact-xs" variant="default" onClick={() => onBoth(other)}>
         {HINT_LABELS[hint]} yes, {HINT_LABELS[other].toLowerCase()} no
       </Button>

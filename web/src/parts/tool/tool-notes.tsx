@@ -21,7 +21,7 @@ export function ToolNotes({ tool }: { readonly tool: string }): ReactNode {
   const { descriptions } = notes.data;
   if (descriptions.length === 0 && notes.data.notes.length === 0)
     return (
-      <Empty icon={<StickyNote size={32} aria-hidden />} title="In no toolset">
+      <Empty icon={<StickyNote size={32} aria-hidden />} title="Not in a toolset">
         A note belongs to a tool in a toolset, and models that use the toolset read it. Add the tool to{' '}
         <Link to="/toolsets">a toolset</Link> first.
       </Empty>
@@ -64,7 +64,9 @@ function InToolset({ tool, toolset, all }: InToolsetProps): ReactNode {
         ))}
       </div>
       {seen === undefined ? (
-        <p className="quiet small">The tool is not in this toolset now; its notes return with it.</p>
+        <p className="quiet small">
+          The tool is currently not in this toolset; its notes apply again if it is added.
+        </p>
       ) : (
         <details open>
           <summary>The description as models read it</summary>

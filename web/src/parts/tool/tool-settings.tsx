@@ -60,7 +60,7 @@ function Title({ tool }: { readonly tool: Tool }): ReactNode {
     >
       <TextInput
         label="Title"
-        description="What clients show people. Empty: the title of its server."
+        description="The title that clients display. Empty: the server’s own title."
         placeholder={tool.name}
         maxLength={255}
         disabled={!isAdmin}
@@ -106,18 +106,18 @@ function Confirming({ tool }: { readonly tool: Tool }): ReactNode {
     <div className="add-form">
       <NativeSelect
         label="A person confirms"
-        description="Where rules and preferences leave it to the tool. A destructive tool is confirmed at each call all the same."
+        description="Applies where rules and preferences leave it to the tool. Destructive tools need an approval for every call regardless."
         disabled={!isAdmin || change.isPending}
         value={value}
         onChange={(event) => choose(event.currentTarget.value)}
         data={[
-          { value: '', label: 'Inherit: by policy.confirm' },
+          { value: '', label: 'Inherit from policy.confirm' },
           ...Object.entries(CONFIRM_LABELS).map(([key, label]) => ({ value: key, label })),
         ]}
       />
       {confirm === 'suspended' && (
         <p className="small bad">
-          What was set is suspended: the definition of the tool has changed and waits for a review.
+          This setting is suspended: the definition of the tool has changed and needs a review.
         </p>
       )}
       {change.isError && <Failed error={change.error} />}
@@ -146,7 +146,7 @@ function Annotations({ tool }: { readonly tool: Tool }): ReactNode {
     >
       <Textarea
         label="Annotations as JSON"
-        description="As clients get them. What you change is an override; take an override away to inherit again."
+        description="As sent to clients. Changes are stored as overrides; remove an override to inherit again."
         className="json"
         rows={8}
         maxLength={20_000}

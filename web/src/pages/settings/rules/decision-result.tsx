@@ -20,8 +20,8 @@ export function DecisionResult({ decision, list }: DecisionResultProps): ReactNo
       </p>
       {decision.decision === 'ask' && decision.isCarriedOut && (
         <p className="quiet small">
-          <code>approvals</code> is <code>client</code>, so Assay carries it out, and the client asks its user
-          by its own settings.
+          <code>approvals</code> is <code>client</code>, so Assay sends the call, and the client asks its user
+          according to its own settings.
         </p>
       )}
       <dl className="facts plain">
@@ -44,13 +44,13 @@ export function DecisionResult({ decision, list }: DecisionResultProps): ReactNo
               {HINT_LABELS[hint]} {value ? 'yes' : 'no'}{' '}
               <span className="quiet small">
                 (<HostileText text={reason} />
-                {isKnown ? '' : '; no rule that allows can rely on it'})
+                {isKnown ? '' : '; rules that allow cannot rely on it'})
               </span>
             </div>
           ))}
         </dd>
         {warnings.length > 0 && <Fact name="Warnings" text={warnings.join('; ')} />}
-        {labels.length > 0 && <Fact name="The caller has seen" text={labels.join(', ')} />}
+        {labels.length > 0 && <Fact name="The caller has received" text={labels.join(', ')} />}
         {tags.length > 0 && <Fact name="Tags" text={tags.join(', ')} />}
         {confirm !== undefined && <Fact name="Confirm of the tool" text={confirm} />}
       </dl>
@@ -70,11 +70,11 @@ function Fact({ name, text }: { readonly name: string; readonly text: string }):
 }
 
 function meaningOf({ decision, per }: PolicyDecision): string {
-  if (decision === 'allow') return 'It is called without a question.';
+  if (decision === 'allow') return 'It is called without an approval.';
   if (decision === 'refuse') return 'It is not called.';
   return per === 'session'
-    ? 'A person confirms the first call of a session.'
-    : 'A person confirms each call.';
+    ? 'A person approves the first call of a session.'
+    : 'A person approves every call.';
 }
 
 function rulesText({ rules }: PolicyDecision, { configFileRules }: PolicyRuleList): ReactNode {

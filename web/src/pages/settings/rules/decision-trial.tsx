@@ -28,12 +28,10 @@ export function DecisionTrial({ list, isUnsaved }: DecisionTrialProps): ReactNod
   return (
     <section aria-label="Try it" className="trial">
       <h2>Try it</h2>
-      <p className="quiet">
-        See how a call would be decided on, by the saved rules and preferences. Nothing is called.
-      </p>
+      <p className="quiet">See how the saved rules and preferences decide a call. Nothing is called.</p>
       {isUnsaved && (
         <p className="standing due" role="status">
-          The rule that you are editing counts once it is saved.
+          The rule that you are editing applies once it is saved.
         </p>
       )}
       <div className="inline-form">
@@ -43,7 +41,7 @@ export function DecisionTrial({ list, isUnsaved }: DecisionTrialProps): ReactNod
           value={call.token}
           onChange={({ currentTarget: { value } }) => setCall({ ...call, token: value })}
           data={[
-            { value: LOCAL, label: 'local: stdio, command line, open access' },
+            { value: LOCAL, label: 'local: stdio, command line, access without a token' },
             ...[...names].map((name) => ({ value: name, label: `token ${name}` })),
           ]}
         />

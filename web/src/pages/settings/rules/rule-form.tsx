@@ -15,7 +15,7 @@ import { EFFECT_LABELS } from './rule-row.tsx';
 interface RuleFormProps {
   readonly draft: RuleDraft;
   readonly isNew: boolean;
-  /** Whether the rule was changed or deleted meanwhile. */
+  /** Whether someone else has changed or deleted the rule. */
   readonly isGone: boolean;
   readonly error: unknown;
   readonly onChange: (draft: RuleDraft) => void;
@@ -48,7 +48,7 @@ export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps):
     >
       {isGone && (
         <p className="failed" role="alert">
-          This rule was changed or deleted meanwhile. Saving adds yours as another one.
+          Someone else has changed or deleted this rule. Saving adds yours as a new rule.
         </p>
       )}
       <div className="rule-head">
@@ -91,7 +91,7 @@ export function RuleForm({ draft, isNew, isGone, error, ...on }: RuleFormProps):
         />
         <TextInput
           label="Because"
-          placeholder="Optional; whoever is asked or refused reads it"
+          placeholder="Optional; shown when a call needs an approval or is refused"
           maxLength={500}
           error={faults.get('because')}
           value={draft.because}
@@ -141,8 +141,8 @@ function Hints({ draft: { hints }, fault, set }: HintsProps): ReactNode {
         })}
       </div>
       <p className="quiet small" id={id}>
-        A hint that nobody trusted states never satisfies a rule that allows; rules that ask or refuse apply
-        all the same.
+        A hint without a trusted source never satisfies a rule that allows. Rules that ask or refuse apply
+        regardless.
       </p>
       {fault !== undefined && <p className="small bad">{fault}</p>}
     </fieldset>

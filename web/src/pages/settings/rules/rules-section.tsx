@@ -115,8 +115,8 @@ function Intro({ mayAdd, onAdd }: { readonly mayAdd: boolean; readonly onAdd: ()
   return (
     <div className="filters">
       <p className="quiet grow">
-        A rule applies to calls that meet all of its conditions. What one refuses is refused, and one that
-        asks wins over those that allow; their order does not matter.
+        A rule applies to calls that meet all of its conditions. Refuse wins over ask, and ask over allow; the
+        order of rules does not matter.
       </p>
       {mayAdd && (
         <Button leftSection={<Plus size={14} aria-hidden />} onClick={onAdd}>
@@ -130,8 +130,8 @@ function Intro({ mayAdd, onAdd }: { readonly mayAdd: boolean; readonly onAdd: ()
 function NoRules(): ReactNode {
   return (
     <Empty icon={<Scale size={32} aria-hidden />} title="No rules yet">
-      Calls are decided on by the hints of their tool and your preferences. A rule allows, asks for or refuses
-      calls of certain tools, servers, tags, toolsets, tokens or hints.
+      Calls are decided by the tool’s hints and your preferences. A rule allows, asks for or refuses calls by
+      tool, server, tag, toolset, token or hint.
     </Empty>
   );
 }

@@ -13,7 +13,7 @@ interface ToolSelectProps {
   readonly onChange: (id: string) => void;
 }
 
-/** Selects one of all tools, by words of its title, name or description. */
+/** Selects a tool, by words of its title, name or description. */
 export function ToolSelect({ value, onChange }: ToolSelectProps): ReactNode {
   const { data: rows = NO_ROWS } = useQuery(toolsQuery);
   const [text, setText] = useState('');
@@ -36,7 +36,7 @@ export function ToolSelect({ value, onChange }: ToolSelectProps): ReactNode {
       allowDeselect={false}
       selectFirstOptionOnChange
       maxDropdownHeight={280}
-      nothingFoundMessage="No tool fits."
+      nothingFoundMessage="No tools match."
       value={value === '' ? null : value}
       onChange={(id) => onChange(id ?? '')}
       searchValue={text}
