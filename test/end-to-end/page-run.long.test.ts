@@ -32,8 +32,11 @@ beforeAll(async () => {
   page.setDefaultTimeout(20_000);
 });
 // Nothing of a server becomes markup, and nothing is blocked by the content-security policy, on any page of the tests.
-beforeEach(() => () => {
-  expect(signedIn.complaints).toEqual([]);
+beforeEach(({ onTestFailed }) => {
+  onTestFailed(async () => console.log('The page shows:', await page.locator('body').innerText()));
+  return () => {
+    expect(signedIn.complaints).toEqual([]);
+  };
 });
 
 async function open(tool: string): Promise<void> {
