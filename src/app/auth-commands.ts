@@ -99,7 +99,7 @@ function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSp
   return hasOwnAuthorization(spec)
     ? err({
         code: 'ARGUMENTS_INVALID',
-        reason: `the config entry of server ${JSON.stringify(name)} gives it an "Authorization" header, which counts; take it out to sign in`,
+        reason: `the config entry of server ${JSON.stringify(name)} has an "Authorization" header, which takes precedence; remove it to sign in`,
       })
     : ok(spec);
 }

@@ -24,5 +24,5 @@ export const APPROVAL_SENTENCES: Sentences = {
   APPROVAL_OWN: (r) =>
     `The approval ${JSON.stringify(r.id)} is for a call of ${JSON.stringify(r.subject)} itself, which cannot approve it. Use another token of scope admin, or \`assay approvals approve\`.`,
   APPROVAL_ONCE_ONLY: (r) =>
-    `Each call of ${JSON.stringify(r.tool)} has to be confirmed, so the approval ${JSON.stringify(r.id)} counts for one call only. Approve it with the scope "once".`,
+    `Each call of ${JSON.stringify(r.tool)} needs an approval, so the approval ${JSON.stringify(r.id)} can be for one call only. Approve it with the scope "once".`,
 };

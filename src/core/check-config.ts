@@ -127,7 +127,7 @@ function checkSecrets({
       level: 'warning',
       about: path,
       message: `It contains what looks like a secret (${listOf(clearSecrets)}), and other users of this machine have access to the file (mode ${octal}).`,
-      remedy: `Run \`chmod 600 ${path}\`, or write \${VAR} in the place of each secret and set the variable.`,
+      remedy: `Run \`chmod 600 ${path}\`, or replace each secret by \${VAR} and set the variable.`,
     },
   ];
 }

@@ -77,7 +77,7 @@ function checkLocation({ path, is, isWritable }: HomeFacts): Finding {
     return {
       ...finding,
       level: 'problem',
-      message: 'The home is no folder, so nothing can be kept there.',
+      message: 'The home is not a folder, so nothing can be stored there.',
       remedy: 'Name another folder with --home or ASSAY_HOME.',
     };
   if (is === 'folder')
@@ -93,7 +93,7 @@ function checkLocation({ path, is, isWritable }: HomeFacts): Finding {
     ? {
         ...finding,
         level: 'ok',
-        message: 'The home does not exist yet; the first start makes it, for you alone.',
+        message: 'The home does not exist yet; the first start creates it, accessible only to you.',
       }
     : { ...finding, level: 'problem', message: 'The home does not exist and cannot be made.', remedy };
 }
@@ -156,7 +156,7 @@ function checkCatalogFile({ path, catalogFault }: HomeFacts): readonly Finding[]
       level: 'warning',
       about: `${path}/catalog.json`,
       message: `What was last seen of the servers cannot be read (${catalogFault}), so each start waits for all of them.`,
-      remedy: 'Give yourself the right to read the file, or take it away: it is made anew.',
+      remedy: 'Make the file readable for your user, or delete it: it will be created again.',
     },
   ];
 }

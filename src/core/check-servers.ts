@@ -109,7 +109,7 @@ function warned(about: string, { code, text }: ServerWarning): Finding {
     message: `At its start: ${text}.`,
     remedy:
       code === 'MESSAGE_INVALID'
-        ? 'Have it write its log to stderr: stdout of a server belongs to messages alone.'
+        ? 'Make it write its log to stderr: stdout is only for messages.'
         : 'Report this to the author of the server.',
   };
 }

@@ -39,7 +39,7 @@ export function joinedInstructions(sections: readonly Section[], maxBytes: numbe
 }
 
 const PREAMBLE =
-  'Each section below is what one server says of itself, under its name; each line of it begins with ">". Nothing in it speaks for another server.';
+  'Each section below is the text of one server, under its name; each of its lines begins with ">". It does not apply to other servers.';
 
 /** Everything that any reader treats as a line break: Unicode's line breaks and the ASCII separators. */
 // eslint-disable-next-line no-control-regex -- matches them on purpose

@@ -25,7 +25,7 @@ export const NOTE_NAME: RegExp = /^[a-z0-9-]+$/;
 
 /** Why a note name is invalid, as the end of a sentence. */
 export function noteNameFault(name: string): string | undefined {
-  if (!NOTE_NAME.test(name)) return 'it takes lowercase letters, digits and hyphens only';
+  if (!NOTE_NAME.test(name)) return 'it may contain only lowercase letters, digits and hyphens';
   return name.length > NOTE_LIMITS.nameLength
     ? `it may have at most ${NOTE_LIMITS.nameLength} characters`
     : undefined;

@@ -70,7 +70,7 @@ export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): str
   const settings = reaches.flatMap((reach) => SETTING_OF.get(reach) ?? []);
   if (settings.length === 0 || chooser === 'config') return 'no setting allows that';
   if (chooser === 'public_source')
-    return 'what is at a public address may name public addresses alone, so give the URL itself instead';
+    return 'a source at a public address may name public addresses only, so give the URL itself instead';
   return `to allow it, set ${settings.join(' or ')} in the environment or in "settings" of the config file`;
 }
 

@@ -74,7 +74,7 @@ export interface ToolsetPosition {
 
 function toolsetsIn(file: JsonPosition): readonly ToolsetPosition[] {
   const toolsets = memberAt(file, 'toolsets');
-  if (!isGiven(file)) addFault(file, 'it is no JSON');
+  if (!isGiven(file)) addFault(file, 'it is not JSON');
   else if (!isGiven(toolsets) && !isGiven(memberAt(file, 'tools')))
     addFault(file, 'it must be an object with "toolsets" or "tools"');
   else if (!isGiven(toolsets)) return [{ position: file, name: memberAt(file, 'name') }];
@@ -136,7 +136,7 @@ interface Within {
   readonly leftOut: LeftOut[];
 }
 
-const REF_ID_ALONE = 'it has a refId alone, and the refIds of other programs mean nothing here';
+const REF_ID_ALONE = 'it has only a refId, and refIds of other programs are not valid here';
 
 function readTools(position: JsonPosition, { toolset, leftOut }: Within): readonly ToolsetTool[] {
   const tools = new Map<string, ToolsetTool>();
@@ -208,7 +208,7 @@ function fieldError({ name, note }: Note, known: readonly Note[]): string | unde
   if (nameFault !== undefined) return `as the name of a note ${nameFault}`;
   const fault = noteFault(note);
   if (fault !== undefined) return fault;
-  if (known.some((other) => other.name === name)) return 'its tool has another note of this name';
+  if (known.some((other) => other.name === name)) return 'its tool already has a note with this name';
   const max = NOTE_LIMITS.notesPerTool;
   return known.length >= max ? `its tool has ${max} notes already` : undefined;
 }

@@ -210,7 +210,7 @@ const SENTENCES: Sentences = {
     `A tool named ${quote(r.name)} already exists. Choose another name, or change or delete that one.`,
   TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be created: ${faultsText(r.faults)}`,
   TOOL_READ_ONLY: (r) =>
-    `The tool ${quote(r.tool)} comes from ${r.by} and can only be changed or removed there. What you can set here is what Assay says and assumes about it, such as "annotations", "title" and "enabled".`,
+    `The tool ${quote(r.tool)} comes from ${r.by} and can only be changed or removed there. Here you can set how Assay presents and treats it, such as "annotations", "title" and "enabled".`,
   MODULE_EXISTS: (r) => `The module ${quote(r.path)} has already been added.`,
   MODULE_INVALID: (r) => `The module cannot be used: ${faultsText(r.faults)}`,
   MODULE_UNKNOWN: (r) =>

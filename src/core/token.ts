@@ -88,7 +88,7 @@ export function tokenNameFault(name: string): string | undefined {
   if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
   if ([LOCAL_USER.subject, OPERATOR.subject].includes(name.toLowerCase()))
     return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
-  if (isIssued(name)) return "a token's name is no URL: that is who comes with a token of an issuer";
+  if (isIssued(name)) return "a token's name must not be a URL: URLs are reserved for subjects of an issuer";
   // Tokens are revoked by name or id, and a token entered as a name by mistake would be visible in lists.
   if (ID.test(name) || looksLikeToken(name)) return "a token's name does not look like a token or its id";
   return undefined;

@@ -248,7 +248,7 @@ export class Scanner {
     const shown = JSON.stringify(key);
     const reason =
       key === planned
-        ? `the member ${shown} stands there twice`
+        ? `the member ${shown} occurs twice`
         : `the member ${shown} is read as ${JSON.stringify(planned)} by readers that ignore case`;
     this.twin ??= { reason, isJson: true, offset: at };
     if (frame.parent === undefined) (this.twinsAtRoot ??= new Set()).add(planned);

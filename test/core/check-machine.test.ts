@@ -32,11 +32,11 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
   [{}, ['ok The home exists and can be written.']],
   [
     { is: 'absent', mode: undefined },
-    ['ok The home does not exist yet; the first start makes it, for you alone.'],
+    ['ok The home does not exist yet; the first start creates it, accessible only to you.'],
   ],
   [{ is: 'absent', isWritable: false }, ['problem The home does not exist and cannot be made.']],
   [{ isWritable: false }, ['problem The home cannot be written, so nothing that is learnt can be kept.']],
-  [{ is: 'no folder', mode: 0o644 }, ['problem The home is no folder, so nothing can be kept there.']],
+  [{ is: 'no folder', mode: 0o644 }, ['problem The home is not a folder, so nothing can be stored there.']],
   [
     { mode: 0o755 },
     [

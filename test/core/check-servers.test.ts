@@ -76,7 +76,7 @@ it('It is told once: not where another check has told why it cannot start', () =
 });
 
 it.each([
-  ['MESSAGE_INVALID', 'Have it write its log to stderr: stdout of a server belongs to messages alone.'],
+  ['MESSAGE_INVALID', 'Make it write its log to stderr: stdout is only for messages.'],
   ['LINE_TOO_LONG', 'Report this to the author of the server.'],
   [undefined, 'Report this to the author of the server.'],
 ])('What had to be passed over is a warning, and its code %s decides what to do', (code, remedy) => {

@@ -49,7 +49,7 @@ const REFUSALS: Examples = {
   TASK_REQUIRED: ['-32602 200 2', { name: HOSTILE }],
   CAPABILITY_MISSING: ['-32021 400 2', { requiredCapabilities: { extensions: { 'x/y': {} } } }],
   SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_EXITED', exitCode: 7 } }],
-  SERVER_MESSAGE_INVALID: ['-32603 200 4', { server: HOSTILE, reason: 'the member "id" stands there twice' }],
+  SERVER_MESSAGE_INVALID: ['-32603 200 4', { server: HOSTILE, reason: 'the member "id" occurs twice' }],
   SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_EXITED', exitCode: 7 } }],
   SANDBOX_UNAVAILABLE: ['-32603 200 3', { server: HOSTILE, gap: 'bubblewrap' }],
   SANDBOX_DENIED: [

@@ -22,7 +22,7 @@ describe('the instructions of a server', () => {
     );
     expect(joined).toEqual({
       isCut: false,
-      text: `Each section below is what one server says of itself, under its name; each line of it begins with ">". Nothing in it speaks for another server.
+      text: `Each section below is the text of one server, under its name; each of its lines begins with ">". It does not apply to other servers.
 
 # a
 

@@ -128,7 +128,7 @@ describe('a toolset of HyperTool', () => {
     tools: [{ namespacedName: 'git.status' }],
     toolNotes: [],
   };
-  const alone = 'it has a refId alone, and the refIds of other programs mean nothing here';
+  const alone = 'it has only a refId, and refIds of other programs are not valid here';
   const leftOut = [{ toolset: 'dev', tool: `refId ${'cd'.repeat(32)}`, reason: alone }];
 
   it('is read bare, without notes as older ones are, and says which tool has no name', () => {
@@ -165,9 +165,9 @@ describe('a toolset of HyperTool', () => {
       equipped: 'dev',
       leftOut: [
         ...leftOut,
-        left('BAD NAME!', 'as the name of a note it takes lowercase letters, digits and hyphens only'),
+        left('BAD NAME!', 'as the name of a note it may contain only lowercase letters, digits and hyphens'),
         left('long', 'it may have at most 2000 characters; this has 2001'),
-        left('a', 'its tool has another note of this name'),
+        left('a', 'its tool already has a note with this name'),
       ],
     };
     expect(readToolsetJson(JSON.stringify(config), NOW_MS)).toEqual(ok(expected));
@@ -197,7 +197,7 @@ describe('a file that holds no toolsets', () => {
   const notes = (note: object): string =>
     one({ toolNotes: [{ toolRef: { namespacedName: 'a.b' }, notes: [{ name: 'n', note: 'x', ...note }] }] });
   const cases: readonly (readonly [string, string, string, string])[] = [
-    ['no JSON', '{"a"', 'the document', 'it is no JSON'],
+    ['no JSON', '{"a"', 'the document', 'it is not JSON'],
     ['a number', '1', 'the document', 'it must be an object with "toolsets" or "tools"'],
     ['an empty object', '{}', 'the document', 'it must be an object with "toolsets" or "tools"'],
     [

@@ -66,8 +66,8 @@ describe('through the inbox', () => {
       ...{ arguments: '{"path":"a.txt","password":"***"}', isShortened: false },
       reasons: [expect.objectContaining({ code: 'destructive' })],
       warnings: [
-        'it may make destructive changes (assumed, as no trusted source says otherwise)',
-        'it may reach outside (assumed, as no trusted source says otherwise)',
+        'it may make destructive changes (assumed, because no trusted source declares otherwise)',
+        'it may reach outside (assumed, because no trusted source declares otherwise)',
       ],
       hints: expect.arrayContaining([
         { hint: 'readOnlyHint', value: false, reason: expect.any(String) as string },
@@ -294,7 +294,7 @@ describe.for(ENDPOINTS)('in the client, over %s', (way) => {
         /^Allow this call of "plain\.add"\?\n\nArguments: \{"a":1,"b":2\}\n\nNote: it may make destructive changes/,
       );
       expect(textAt(params, 'message')).toContain(
-        'Hints: readOnlyHint false (assumed, as no trusted source says otherwise); destructiveHint true (',
+        'Hints: readOnlyHint false (assumed, because no trusted source declares otherwise); destructiveHint true (',
       );
       client.answerWith(() => ({ action: 'decline' }));
       expect(await client.call('plain_add', { a: 1, b: 2 })).toMatch(/was denied, and it had no effect/);

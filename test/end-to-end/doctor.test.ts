@@ -220,7 +220,7 @@ describe('assay doctor', () => {
     const args = ['--offline'];
     const file = writeText('x', 'file.txt');
     expect((await doctor(config, { args, home: file })).found('disk')).toEqual([
-      `problem ${file}: The home is no folder, so nothing can be kept there.`,
+      `problem ${file}: The home is not a folder, so nothing can be stored there.`,
     ]);
     const open = tempDir();
     chmodSync(open, 0o755);
@@ -229,7 +229,7 @@ describe('assay doctor', () => {
     );
     const absent = join(tempDir(), 'deep', 'home');
     expect((await doctor(config, { args, home: absent })).found('disk')).toEqual([
-      `ok ${absent}: The home does not exist yet; the first start makes it, for you alone.`,
+      `ok ${absent}: The home does not exist yet; the first start creates it, accessible only to you.`,
     ]);
     expect(() => statSync(absent)).toThrow();
   });

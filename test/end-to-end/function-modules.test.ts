@@ -164,7 +164,7 @@ describe('modules of the config file', () => {
       [served.path('one.mjs'), [], []],
       [served.path('gone.mjs'), [], [expect.stringMatching(/^the file ".*gone\.mjs" does not exist$/)]],
       [served.path('two.mts'), ['WORD'], []],
-      [served.path('twin.mjs'), [], ['one: another tool with this name comes first']],
+      [served.path('twin.mjs'), [], ['one: an earlier tool has the same name']],
     ]);
     for (const place of ['functions[4]', 'functions[5]', 'functions[6]'])
       await untilLogged(served.assay, place);

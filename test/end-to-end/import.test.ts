@@ -231,7 +231,7 @@ describe('assay import', () => {
       `skipped http: this is Assay itself (${file}:3:9)`,
       `skipped socket: servers.socket.url: this is not an http or https URL (${file}:4:43)`,
       `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp", "sse", "openapi" or "codebase" (${file}:5:24)`,
-      `skipped conf: \${config:…} is filled in by that client alone (${file}:6:43)`,
+      `skipped conf: only that client can replace \${config:…} (${file}:6:43)`,
       '',
     ]);
     expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { good: { command: 'c' } } });

@@ -103,15 +103,15 @@ describe('a token of the issuer', () => {
 
   it.each<readonly [string, Input]>([
     ['it has expired', { claims: { exp: Math.floor(Date.now() / 1_000) - 60 } }],
-    ['its exp does not hold', { claims: { exp: undefined } }],
-    ['its exp does not hold', { claims: { exp: '2999-01-01' } }],
+    ['its exp is not valid', { claims: { exp: undefined } }],
+    ['its exp is not valid', { claims: { exp: '2999-01-01' } }],
     ['it is not valid yet', { claims: { nbf: Math.floor(Date.now() / 1_000) + 600 } }],
-    ['its iss is another issuer', { claims: { iss: 'https://evil.example' } }],
-    ['its iss is another issuer', { claims: { iss: undefined } }],
+    ['its iss is a different issuer', { claims: { iss: 'https://evil.example' } }],
+    ['its iss is a different issuer', { claims: { iss: undefined } }],
     ['its aud is not this resource', { claims: { aud: 'https://another.example/mcp' } }],
     ['its aud is not this resource', { claims: { aud: [] } }],
     ['its aud is not this resource', { claims: { aud: undefined } }],
-    ['its signature does not hold', { isForged: true }],
+    ['its signature is not valid', { isForged: true }],
     ['its kid names no key of its issuer', { header: { kid: 'another' } }],
     ['its typ is not that of an access token', { header: { typ: 'logout+jwt' } }],
     ['it has no sub', { claims: { sub: undefined } }],
@@ -167,7 +167,7 @@ describe('a token of the issuer', () => {
   it('cannot be imitated by the name of a token of ours', async () => {
     const run = await runAssay(['token', 'create', `${issuer.url}#ada`, '--home', assay.home]);
     expect([run.code, run.stdout]).toEqual([2, '']);
-    expect(run.stderr).toContain("a token's name is no URL");
+    expect(run.stderr).toContain("a token's name must not be a URL");
   });
 
   it('stands in no log', async () => {

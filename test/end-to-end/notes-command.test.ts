@@ -161,7 +161,7 @@ describe('what assay notes refuses', () => {
     [
       'a name that is none',
       ['add', ...on, 'BAD NAME!', 'x'],
-      'name: it takes lowercase letters, digits and hyphens only',
+      'name: it may contain only lowercase letters, digits and hyphens',
     ],
     ['a long name', ['add', ...on, 'n'.repeat(65), 'x'], 'name: it may have at most 64 characters'],
     ['a name that is taken', ['add', ...on, 'one', 'x'], 'has a note "one" already'],

@@ -68,7 +68,7 @@ it('a note is added, edited and moved, and a connected client reads what the pag
   await add('units', 'Amounts are in cents.');
   await note('units').waitFor();
   await add('Order!', 'Newest first.');
-  await panel().getByText('it takes lowercase letters, digits and hyphens only').waitFor();
+  await panel().getByText('it may contain only lowercase letters, digits and hyphens').waitFor();
   await add('order', 'Newest first.');
   await note('order').waitFor();
   await note('order').getByRole('button', { name: 'Move order up' }).click();

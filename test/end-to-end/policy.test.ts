@@ -132,7 +132,7 @@ describe('a preference in the store', () => {
     await set({ approvals: 'gateway' });
     const answer = await session.ask('tools/call', { name: 'plain_add', arguments: { a: 1, b: 2 } });
     expect(textOf(answer)).toMatch(
-      /^The call of "plain_add" needs approval, and it had no effect: it may make destructive changes \(assumed, as no trusted source says otherwise\), and such calls are always confirmed\. Note: it may make destructive changes \(assumed, as no trusted source says otherwise\); it may reach outside \(assumed, as no trusted source says otherwise\)\. Ask the user to approve it with `assay approvals approve [0-9a-f]{12}`, then send the same call again\.$/,
+      /^The call of "plain_add" needs approval, and it had no effect: it may make destructive changes \(assumed, because no trusted source declares otherwise\), and such calls are always confirmed\. Note: it may make destructive changes \(assumed, because no trusted source declares otherwise\); it may reach outside \(assumed, because no trusted source declares otherwise\)\. Ask the user to approve it with `assay approvals approve [0-9a-f]{12}`, then send the same call again\.$/,
     );
     expect(at(answer, 'result', '_meta', 'assay/refusal', 'code')).toBe('APPROVAL_REQUIRED');
     await set({ 'policy.alwaysConfirmDestructive': false, 'policy.confirm': 'never' });

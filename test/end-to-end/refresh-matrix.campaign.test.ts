@@ -74,7 +74,7 @@ const DRIFTS: Readonly<Record<Change, ((name: string) => Drift) | undefined>> = 
   }),
   'riskier hint': () => ({
     isDangerous: true,
-    dangers: ['it says more harm of itself: openWorldHint is true now'],
+    dangers: ['it declares itself more dangerous: openWorldHint is true now'],
     changes: [{ path: 'annotations.openWorldHint', before: 'false', after: 'true' }],
   }),
   description: (name) => ({

@@ -105,7 +105,7 @@ describe('assay rest', () => {
     ['a name of the file', ['add', 'fixed', URL_OF], 'A tool named "fixed" already exists.'],
     ['a name that is none', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
     ['no url', ['add', 'x'], "missing required argument 'url'"],
-    ['a relative url', ['add', 'x', '/y'], 'url: It is no absolute URL'],
+    ['a relative url', ['add', 'x', '/y'], 'url: It is not an absolute URL'],
     ['a method that is none', ['add', 'x', URL_OF, '--method', 'SSE'], 'method: It must be one of GET'],
     ['a header that is none', ['add', 'x', URL_OF, '--header', SECRET], '--header: write it as name:value'],
     [
@@ -122,12 +122,12 @@ describe('assay rest', () => {
     [
       'a filter that is none',
       ['add', 'x', URL_OF, '--entry', '{"filter":"a["}'],
-      'filter: It is no JMESPath expression',
+      'filter: It is not a JMESPath expression',
     ],
     [
       'a token with white space',
       ['add', 'x', URL_OF, '--bearer', `${SECRET} x`],
-      'auth.token: It holds white space',
+      'auth.token: It contains white space',
     ],
     ['to remove one of the file', ['remove', 'fixed'], 'comes from the config file'],
     ['to remove what is not there', ['remove', 'nope'], 'Unknown tool "nope".'],

@@ -165,7 +165,7 @@ describe('a bad tool of the config file', () => {
       const found = told.split('\n').find((one) => one.includes(what));
       expect([what, found]).toEqual([what, expect.stringContaining(`"line":${line},`)]);
     }
-    expect(told).toMatch(/unfiltered.* cannot be used: The filter is no JMESPath expression/);
+    expect(told).toMatch(/unfiltered.* cannot be used: The filter is not a JMESPath expression/);
   });
 
   it('is told of by doctor', async () => {

@@ -135,8 +135,8 @@ describe('assay toolset import of a config.json of HyperTool', () => {
       code: 0,
       stdout: 'Imported 2 toolsets: "old-one", "dev". "dev" is equipped.\n',
       stderr:
-        `left out: the tool "refId ${hash}" of the toolset "dev": it has a refId alone, and the refIds of other programs mean nothing here.\n` +
-        'left out: the note "BAD\\u001b]0;owned\\u0007" on "plain.add" of the toolset "dev": as the name of a note it takes lowercase letters, digits and hyphens only.\n' +
+        `left out: the tool "refId ${hash}" of the toolset "dev": it has only a refId, and refIds of other programs are not valid here.\n` +
+        'left out: the note "BAD\\u001b]0;owned\\u0007" on "plain.add" of the toolset "dev": as the name of a note it may contain only lowercase letters, digits and hyphens.\n' +
         'note: the tool "linear.create_issue" of the toolset "dev" is kept, but not served now: there is no such server.\n',
     });
     expect(await json('toolset', 'export', 'dev')).toEqual({

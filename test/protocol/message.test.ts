@@ -91,7 +91,7 @@ describe('a message is classified', () => {
     const twice = (key: string, at: number, id?: string): Expected => ({
       none: 'ambiguous',
       id,
-      reason: `the member "${key}" stands there twice, at byte ${at}`,
+      reason: `the member "${key}" occurs twice, at byte ${at}`,
     });
     check('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', twice('id', 24));
     check('{"jsonrpc":"2.0","id":1,"\\u0069d":1,"method":"a"}', twice('id', 24));

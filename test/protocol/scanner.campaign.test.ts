@@ -257,9 +257,9 @@ describe('faults', () => {
   });
 
   it('a planned key that stands there twice is JSON but refused, however it is spelled', () => {
-    check('{"id":1,"id":1}', 'the member "id" stands there twice', 8, true);
-    check('{"id":1,"i\\u0064":1}', 'the member "id" stands there twice', 8, true);
-    check('{"a":{"a":{"a":1,"a":2}}}', 'the member "a" stands there twice', 17, true);
+    check('{"id":1,"id":1}', 'the member "id" occurs twice', 8, true);
+    check('{"id":1,"i\\u0064":1}', 'the member "id" occurs twice', 8, true);
+    check('{"a":{"a":{"a":1,"a":2}}}', 'the member "a" occurs twice', 17, true);
   });
 
   it('a planned key in another case is refused, also alone, as readers that ignore case take it for the planned one', () => {

@@ -32,7 +32,7 @@ export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedRes
     try {
       const { alg } = decodeProtectedHeader(text);
       if (alg === undefined || !ALGORITHMS.includes(alg)) return 'its algorithm is not taken';
-      return decodeJwt(text).iss === issuer ? undefined : 'its iss is another issuer';
+      return decodeJwt(text).iss === issuer ? undefined : 'its iss is a different issuer';
     } catch {
       return 'it is not a JSON Web Token';
     }
@@ -45,13 +45,13 @@ export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedRes
     if (error instanceof errors.JWTExpired)
       return { kind: 'refused', reason: 'it has expired', isSigned: true };
     if (error instanceof errors.JWTClaimValidationFailed) {
-      const reason = error.claim === 'nbf' ? 'it is not valid yet' : `its ${error.claim} does not hold`;
+      const reason = error.claim === 'nbf' ? 'it is not valid yet' : `its ${error.claim} is not valid`;
       return { kind: 'refused', reason, isSigned: true };
     }
     if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
       return { kind: 'refused', reason: 'its kid names no key of its issuer', isSigned: false };
     if (error instanceof errors.JOSEError)
-      return { kind: 'refused', reason: 'its signature does not hold', isSigned: false };
+      return { kind: 'refused', reason: 'its signature is not valid', isSigned: false };
     throw error;
   };
 

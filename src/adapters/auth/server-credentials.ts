@@ -147,7 +147,9 @@ export class ServerCredentials implements Credentials {
     const all = credentials.ok ? await credentials.value.all() : credentials;
     if (!all.ok) {
       if (!this.#isClosed)
-        this.#options.log.warn('sign-ins cannot be read now; those in memory hold', { code: all.error.code });
+        this.#options.log.warn('sign-ins cannot be read now; those in memory remain valid', {
+          code: all.error.code,
+        });
       return;
     }
     this.#isRead = true;

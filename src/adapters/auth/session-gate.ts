@@ -217,7 +217,7 @@ export class SessionGate implements PageSessions {
       this.#isStale = false;
       const sessions = await store.sessions();
       if (!sessions.ok) {
-        log.warn('the sessions of browsers cannot be read; those last read hold');
+        log.warn('browser sessions cannot be read; those last read remain valid');
         return sessions.error;
       }
       this.#known = new Map(sessions.value.map((one) => [one.id, one]));

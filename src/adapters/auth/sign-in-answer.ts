@@ -42,7 +42,7 @@ export function pastedAnswer(text: string, state: string): URLSearchParams {
     throw new SignInFault('the pasted text is neither the final address of the browser nor a code');
   }
   if (query.get('state') !== state)
-    throw new SignInFault('the pasted text belongs to another sign-in (its "state" differs)');
+    throw new SignInFault('the pasted text belongs to a different sign-in (its "state" differs)');
   return query;
 }
 

@@ -204,7 +204,7 @@ export class TokenGate implements Gate {
   #retryLater(refusal: Refusal): void {
     const { log } = this.#options;
     if (this.#retry === undefined)
-      log.warn('the tokens cannot be read; those last read hold', { cause: sentenceOf(refusal) });
+      log.warn('tokens cannot be read; those last read remain valid', { cause: sentenceOf(refusal) });
     if (!this.#isClosed) this.#retry = setTimeout(() => void this.#read(), RETRY_MS).unref();
   }
 

@@ -79,7 +79,8 @@ export function configIn(
   };
   const tree = parseJsonTree(text);
   if (!tree.ok) return invalid(tree.error.offset, tree.error.reason);
-  if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
+  if (tree.value.type !== 'object')
+    return invalid(tree.value.offset, 'the file must contain one JSON object');
 
   const rules = readPolicies(tree.value);
   if (!rules.ok) return invalid(rules.error.offset, rules.error.reason);

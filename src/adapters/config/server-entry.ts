@@ -125,7 +125,7 @@ const TAGS: Option<readonly string[]> = {
 };
 /** A list alone is a list of allowed tools, as some clients write it. */
 const TOOL_FILTER: Option<ToolFilter> = {
-  wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * stands for any characters`,
+  wanted: `an object with "allow", "deny" or both, each a list of at most ${MAX_PATTERNS} tool names, in which * matches any characters`,
   read: (node) => {
     const value: unknown = getNodeValue(node);
     return isPatternList(value) ? { allow: value } : patternLists(value, ['allow', 'deny']);

@@ -177,7 +177,7 @@ function withoutDuplicates(found: readonly SkippedTool[], skipped: readonly Skip
   const twins: Skipped[] = [];
   for (const { tool, what, of } of found) {
     const { name } = tool.definition;
-    if (names.has(name)) twins.push({ what, of, why: 'another tool with this name comes first' });
+    if (names.has(name)) twins.push({ what, of, why: 'an earlier tool has the same name' });
     else tools.push(tool);
     names.add(name);
   }

@@ -53,7 +53,7 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^53100$/, FULL],
   [/^53200$/, MEMORY],
   [/^53300$/, 'it has too many connections'],
-  [/^(?:53|54|58|F0|XX)...$/, 'it reports trouble of its own, which its log describes'],
+  [/^(?:53|54|58|F0|XX)...$/, 'it reports an internal error; see its log'],
   [/^ECONNREFUSED$/, 'nothing listens there'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its host is not known'],
   [/^(?:ECONNRESET|EPIPE|ECONNABORTED)$/, LOST],

@@ -164,7 +164,7 @@ async function setAside(
   reason: string,
 ): Promise<Result<never, Refusal>> {
   if ((await fileFacts(path))?.id !== id)
-    return unavailable(path, 'another process has just put it in the place of a damaged one; try again');
+    return unavailable(path, 'another process has just replaced a damaged one with it; try again');
   // Without colons, which some systems do not allow in file names.
   const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
   // The database file goes last: a leftover log would be mistaken for the next file's.

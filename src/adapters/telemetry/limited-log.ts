@@ -38,7 +38,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
   // At the level of the dropped lines, so it is hidden if they are.
   const tell = (bucket: Bucket, level: keyof Log, server: string): void => {
     if (bucket.leftOut > 0)
-      log[level]('lines of a server were left out of the log: it writes too many', {
+      log[level]('lines of a server were dropped from the log: it writes too many', {
         server,
         lines: bucket.leftOut,
         maxPerSecond: linesPerSecond,

@@ -96,7 +96,7 @@ export const METRICS: readonly Metric[] = [
     name: 'assay_build_info',
     type: 'gauge',
     labels: ['version'],
-    help: 'Always 1; the label holds the version of Assay.',
+    help: 'Always 1; the label is the version of Assay.',
   },
 ];
 

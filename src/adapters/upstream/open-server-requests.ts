@@ -39,7 +39,7 @@ export class OpenServerRequests {
     else if (this.#open.has(idText))
       return () => undefined; // a duplicate id: an error would count as the answer to the first
     else if (this.#open.size >= MAX_OPEN)
-      asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions are open' }));
+      asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many server requests are open' }));
     else {
       asked.onOpen?.();
       const onOver = (): void => {

@@ -151,7 +151,7 @@ function keyOf(key: string | undefined): string | undefined {
     throw new Misset(
       `${NAME}KEY`,
       'contains spaces or characters that an HTTP header cannot carry.',
-      'Set it to the key alone.',
+      'Set it to the key only.',
     );
   return key;
 }

@@ -5,7 +5,7 @@ export function chainFaultText(fault: ChainFault): string {
   const { id } = fault;
   switch (fault.code) {
     case 'entry_changed':
-      return `Entry ${id} was changed: its hash is another.`;
+      return `Entry ${id} was changed: its hash differs.`;
     case 'row_changed':
       return `The row of entry ${id} was changed: it contradicts the entry.`;
     case 'entries_missing':

@@ -80,7 +80,7 @@ function readEntry(position: JsonPosition): BundledEntry {
   const withheld = isGiven(at('withheld')) ? itemsAt(at('withheld')).map(textAt) : [];
   const members = membersAt(at('entry'));
   const both = members.find(([name]) => withheld.includes(name));
-  if (both !== undefined) addFault(both[1], 'it is said to be withheld, too');
+  if (both !== undefined) addFault(both[1], 'it is listed as withheld too');
   if (!isGiven(at('createdAt'))) addFault(at('createdAt'), 'it is missing');
   return {
     name: textAt(at('name')),
@@ -101,7 +101,7 @@ function distinctAt<T>(
   return optionalItems(position).map((item) => {
     const thing = read(item);
     const key = JSON.stringify(keysOf(thing));
-    if (known.has(key)) addFault(item, 'the same stands there twice');
+    if (known.has(key)) addFault(item, 'it occurs twice');
     known.add(key);
     return thing;
   });

@@ -64,7 +64,7 @@ export function readBundledOverride(position: JsonPosition): BundledOverride {
   if (hints.length === 0 && !isNamed && !hasChoice && !isDisabled)
     addFault(
       position,
-      'it says nothing of its tool: it must have hints, a title, a publicName, a description, confirm, cacheMs, tags, or enabled false',
+      'it has no effect on its tool: it must have hints, a title, a publicName, a description, confirm, cacheMs, tags, or enabled false',
     );
   return {
     server: textAt(at('server')),

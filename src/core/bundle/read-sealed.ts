@@ -17,7 +17,7 @@ export function readSealed(position: JsonPosition): SealedText {
   const r = wholeAt(at('r'), { min: 1, max: 32 });
   const cost = wholeAt(at('N'), { min: MIN_N, max: MAX_BYTES / 128 });
   if (!Number.isInteger(Math.log2(cost))) addFault(at('N'), 'it must be a power of two');
-  else if (128 * cost * r > MAX_BYTES) addFault(at('N'), 'with this r it takes more than 128 MiB');
+  else if (128 * cost * r > MAX_BYTES) addFault(at('N'), 'with this r it needs more than 128 MiB');
   return {
     kdf: 'scrypt',
     N: cost,
@@ -45,7 +45,7 @@ function bytesFault(min: number, max: number): (text: string) => string | undefi
   return (text) => {
     const size = (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0);
     if (!BASE64.test(text)) return 'it must be in base64';
-    return size < min || size > max ? `it has ${size} bytes, which is no size for it` : undefined;
+    return size < min || size > max ? `it has ${size} bytes, which is not a valid size` : undefined;
   };
 }
 

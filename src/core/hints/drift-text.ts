@@ -3,7 +3,8 @@ import { HINTS } from './hint.ts';
 
 /** A change as a phrase: "its description was rewritten". */
 export function riskText(risk: DriftRisk): string {
-  if (risk.code === 'hint_raised') return `it says more harm of itself: ${risk.hint} is ${risk.value} now`;
+  if (risk.code === 'hint_raised')
+    return `it declares itself more dangerous: ${risk.hint} is ${risk.value} now`;
   if (risk.code === 'hint_lowered') return `it looks safer: ${risk.hint} is ${risk.value} now`;
   return TEXTS[risk.code];
 }
@@ -12,10 +13,10 @@ const TEXTS: Readonly<Record<Exclude<RiskCode, 'hint_raised' | 'hint_lowered'>, 
   hint_like: `an annotation changed that some clients may read as a hint, though it is not exactly one of ${HINTS.join(', ')} with true or false`,
   name: 'its name changed',
   input_schema: 'its input schema changed',
-  request: 'it sends another request, or is of another module',
+  request: 'it sends a different request, or belongs to a different module',
   target: 'its requests go elsewhere',
-  unreadable: 'its definition cannot be compared, as it is no JSON object',
-  ambiguous: 'an object in it holds the same key twice, so that readers may understand it differently',
+  unreadable: 'its definition cannot be compared, because it is not a JSON object',
+  ambiguous: 'an object in it has the same key twice, so that readers may understand it differently',
   title: 'its title was rewritten',
   description: 'its description was rewritten',
   schema_text: 'the descriptions in its input schema were rewritten',

@@ -50,7 +50,7 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
     isContradiction(emitted)
       ? [
           {
-            message: 'It says both that it only reads and that it may destroy.',
+            message: 'It declares both that it only reads and that it may destroy.',
             remedy: 'Make readOnlyHint or destructiveHint false. Until then it counts as destructive.',
           },
         ]
@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
   'missing-hints': ({ emitted }) => missingFaults(emitted),
   'hidden-text': ({ declared }) =>
     declared.hidden.map(({ path, characters }) => ({
-      message: `Its ${path === '' ? 'definition' : path} holds characters that people do not see and models read: ${characters.join(', ')}.`,
+      message: `Its ${path === '' ? 'definition' : path} contains characters that are invisible to people but read by models: ${characters.join(', ')}.`,
       remedy: 'Take them out; hidden text can carry instructions that no review shows.',
     })),
 };

@@ -54,7 +54,7 @@ export function descriptionFault(text: string): string | undefined {
 export function publicNameFault(name: string): string | undefined {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
     ? undefined
-    : 'it takes 1 to 64 letters, digits, underscores and hyphens';
+    : 'it must be 1 to 64 letters, digits, underscores and hyphens';
 }
 
 const MAX_DESCRIPTION_LENGTH = 10_000;

@@ -36,7 +36,7 @@ const RULES = { allow: 'allows it', ask: 'requires approval', refuse: 'refuses i
 
 /** What a hint is based on, without naming its author: clients read this. */
 const ORIGINS: Readonly<Record<ReasonCode, string>> = {
-  default: 'assumed, as no trusted source says otherwise',
+  default: 'assumed, because no trusted source declares otherwise',
   implied_by_read_only: 'it follows from readOnlyHint',
   implied_by_destructive: 'it follows from destructiveHint',
   override: 'an operator set it',

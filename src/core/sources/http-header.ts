@@ -29,7 +29,7 @@ export function headerNameFault(name: string): string | undefined {
 export function mappedHeaderFault(name: string): string | undefined {
   const fault = headerNameFault(name);
   if (fault === undefined && OF_THE_OPERATOR.has(name.toLowerCase()))
-    return `The header ${JSON.stringify(name)} says who asks, so no argument may set it. Use "auth" or "headers".`;
+    return `The header ${JSON.stringify(name)} identifies the caller, so no argument may set it. Use "auth" or "headers".`;
   return fault;
 }
 

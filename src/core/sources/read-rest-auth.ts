@@ -66,12 +66,12 @@ function filledFault(text: string): string | undefined {
 }
 
 function tokenFault(text: string): string | undefined {
-  return /\s/.test(text) ? 'it holds white space' : filledFault(text);
+  return /\s/.test(text) ? 'it contains white space' : filledFault(text);
 }
 
 /** RFC 7617, section 2. */
 function usernameFault(text: string): string | undefined {
-  return text.includes(':') ? 'it holds a ":", where the password would begin' : controlFault(text);
+  return text.includes(':') ? 'it contains a ":", where the password would begin' : controlFault(text);
 }
 
 function controlFault(text: string): string | undefined {

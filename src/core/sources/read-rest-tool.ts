@@ -119,7 +119,7 @@ function readHeaders(position: JsonPosition, auth: RestAuth | undefined): Readon
   const isFirst = firstTimes();
   return readTexts(position, (name, value) => {
     const lower = name.toLowerCase();
-    if (!isFirst(lower)) return 'it stands there twice';
+    if (!isFirst(lower)) return 'it occurs twice';
     if (lower === authHeader(auth)) return 'it is set by "auth" as well';
     return headerNameFault(name) ?? headerValueFault(value);
   });
@@ -159,7 +159,7 @@ function readMapping(position: JsonPosition, fault: MappingFault): Readonly<Reco
   return readTexts(position, (_, target) => fault(target));
 }
 
-const TAKEN = 'another argument goes there already';
+const TAKEN = 'another argument is already mapped to it';
 
 /** Returns a function that reports whether it gets a text for the first time. */
 function firstTimes(): (text: string) => boolean {

@@ -34,15 +34,15 @@ export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
   if (!isHostFixed) return err('An argument may stand in the path or in the query, but not in the host.');
   // URL parsers skip tabs and line breaks, and treat a backslash as a slash.
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
-    return err('It is no absolute URL that begins with "http://" or "https://".');
-  if (authority.includes('@')) return err('It holds a user or a password; use "auth".');
-  if (fragment !== undefined) return err('It holds a "#", behind which nothing is ever sent.');
+    return err('It is not an absolute URL that begins with "http://" or "https://".');
+  if (authority.includes('@')) return err('It contains a user or a password; use "auth".');
+  if (fragment !== undefined) return err('It contains a "#"; the part after it is never sent.');
   const segments = (path === '' ? '/' : path).slice(1).split('/');
-  if (segments.some(isDotSegment)) return err('Its path holds "." or "..". Write the path that is meant.');
+  if (segments.some(isDotSegment)) return err('Its path contains "." or "..". Write the resolved path.');
   const parts = query.split('&').filter((part) => part !== '');
   const patterns = [...segments, ...parts].map(readPattern);
   if (patterns.some(isBroken))
-    return err('A "{" has no "}", or a "}" no "{", or there is no name between them.');
+    return err('A "{" has no matching "}" or the reverse, or there is no name between them.');
   if (parts.some((part) => /[{}]/.test(part.split('=')[0] ?? '')))
     return err('An argument may stand for the value of a query parameter, but not for its name.');
   if (!parts.every(isDecodable)) return err('A name in its query is not percent-encoded as it must be.');
@@ -104,10 +104,9 @@ function queryName(part: string): string {
  * error is a phrase.
  */
 export function pathValue(text: string): Result<string, string> {
-  if (text === '') return err('is empty, and a path has no empty place for it');
+  if (text === '') return err('is empty, and a path segment cannot be empty');
   if (!text.isWellFormed()) return err('contains an incomplete character (a lone surrogate)');
-  if (text.split(/[/\\]/).some(isDotSegment))
-    return err('holds "." or "..", which would lead to another path');
+  if (text.split(/[/\\]/).some(isDotSegment)) return err('contains "." or "..", which would change the path');
   return ok(encodeURIComponent(text));
 }
 

@@ -143,7 +143,7 @@ function forPath(admitted: Admission, request: IncomingMessage): Admission {
   if (!admitted.ok || admitted.value.within === undefined) return admitted;
   return isWithin(pathOf(request), admitted.value.within)
     ? admitted
-    : err({ code: 'TOKEN_REQUIRED', reason: 'its aud is another endpoint' });
+    : err({ code: 'TOKEN_REQUIRED', reason: 'its aud is a different endpoint' });
 }
 
 function isOwnOrigin(origin: string, host: string): boolean {

@@ -155,7 +155,7 @@ class Entries {
         if (turns.isOver) await turns.next();
       }
       if (turns.isOver) await turns.next();
-      if (!isWanted()) return err('nobody waits for it any more');
+      if (!isWanted()) return err('no call is waiting for it any more');
     }
     turns.end();
     if (frame.fault !== undefined) return err(frame.fault);

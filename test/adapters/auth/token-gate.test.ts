@@ -125,7 +125,7 @@ describe('a token', () => {
       await sleep(5);
     }
     expect(await verdict(gate, ci.text)).toBe('ci');
-    expect(logged).toEqual(['the tokens cannot be read; those last read hold']);
+    expect(logged).toEqual(['tokens cannot be read; those last read remain valid']);
     store.isAvailable = true;
     await until('the log says that all is well', () => logged[1]);
     expect(logged[1]).toBe('the tokens could be read again');

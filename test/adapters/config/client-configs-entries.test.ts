@@ -200,7 +200,7 @@ describe('an entry of another client becomes one of Assay', () => {
       opencode,
     );
     expect(translated({ url: 'https://{file:~/host}' }, opencode).fault).toBe(
-      '{file:…} is filled in by that client alone',
+      'only that client can replace {file:…}',
     );
   });
 
@@ -242,11 +242,11 @@ describe('an entry of another client becomes one of Assay', () => {
   });
 
   it.each([
-    ['${config:a.b}', '${config:…} is filled in by that client alone'],
-    ['${command:x.y}', '${command:…} is filled in by that client alone'],
-    ['${file:/etc/key}', '${file:…} is filled in by that client alone'],
-    ['${cwd}', '${cwd} is filled in by that client alone'],
-    ['${a b}', 'a "${…}" in it is filled in by that client alone'],
+    ['${config:a.b}', 'only that client can replace ${config:…}'],
+    ['${command:x.y}', 'only that client can replace ${command:…}'],
+    ['${file:/etc/key}', 'only that client can replace ${file:…}'],
+    ['${cwd}', 'only that client can replace ${cwd}'],
+    ['${a b}', 'only that client can replace a "${…}" in it'],
     ['${workspaceFolder}', '${workspaceFolder} means the folder of a project: say which with --project'],
   ])('%s cannot be said here, and why not is told without the value', (text, reason) => {
     expect(translated({ command: 'c', args: [text] }).fault).toBe(reason);

@@ -104,8 +104,8 @@ describe('the file', () => {
       expect(await load(text)).toEqual({ ok: false, error: { code: 'CONFIG_INVALID', path: file, reason } });
     };
     await check('', 'line 1, column 1: a value is expected here');
-    await check('[1]', 'line 1, column 1: the file must hold one JSON object');
-    await check('null', 'line 1, column 1: the file must hold one JSON object');
+    await check('[1]', 'line 1, column 1: the file must contain one JSON object');
+    await check('null', 'line 1, column 1: the file must contain one JSON object');
     await check(
       '{\n  "mcpServers": {\n    "a": {} "b": {}\n  }\n}',
       'line 3, column 13: a comma is expected here',
@@ -410,7 +410,7 @@ describe('an entry for a server at a URL', () => {
 });
 
 const TOOL_FILTER =
-  'an object with "allow", "deny" or both, each a list of at most 1000 tool names, in which * stands for any characters';
+  'an object with "allow", "deny" or both, each a list of at most 1000 tool names, in which * matches any characters';
 
 describe('an entry', () => {
   it('has the options of Assay', async () => {

@@ -26,7 +26,7 @@ function opened() {
 }
 
 const leftOut = (server: string, lines: number): unknown => [
-  'lines of a server were left out of the log: it writes too many',
+  'lines of a server were dropped from the log: it writes too many',
   { server, lines, maxPerSecond: 2 },
 ];
 

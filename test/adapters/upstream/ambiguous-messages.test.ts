@@ -68,7 +68,7 @@ describe('a server whose message readers would read differently', () => {
   it.for([
     [
       `{"jsonrpc":"2.0","id":${FIRST},"result":{"forged":1},"id":${FIRST + 1}}`,
-      'the member "id" stands there twice',
+      'the member "id" occurs twice',
     ],
     [
       `{"jsonrpc":"2.0","id":${FIRST},"ID":${FIRST + 1},"result":{"forged":1}}`,
@@ -87,7 +87,7 @@ describe('a server whose message readers would read differently', () => {
   });
 
   it.for([
-    ['"result":{"forged":1},"result":{}', 'the member "result" stands there twice, at byte 47'],
+    ['"result":{"forged":1},"result":{}', 'the member "result" occurs twice, at byte 47'],
     [
       '"result":{},"Error":{}',
       'the member "Error" is read as "error" by readers that ignore case, at byte 37',

@@ -123,19 +123,19 @@ describe('a bundle', () => {
   const REFUSED: readonly (readonly [what: string, members: unknown, at: string, reason: string])[] = [
     ['a newer version', { assay: 2 }, '/assay', 'this Assay reads only version 1'],
     ['an unknown member', { extra: 1 }, '/extra', 'there is no such member'],
-    ['two of one name', { gateways: [GATEWAY, GATEWAY] }, '/gateways/1', 'the same stands there twice'],
+    ['two of one name', { gateways: [GATEWAY, GATEWAY] }, '/gateways/1', 'it occurs twice'],
     [
       'a member both there and withheld',
       { gateways: [{ ...GATEWAY, withheld: ['url'] }] },
       '/gateways/0/entry/url',
-      'it is said to be withheld, too',
+      'it is listed as withheld too',
     ],
     ['an equipped toolset that is not there', { equipped: 'gone' }, '/equipped', 'no toolset of the bundle'],
     [
       'a word that says nothing',
       { overrides: [{ server: 'a', identity: 'b', name: 'c' }] },
       '/overrides/0',
-      'it says nothing of its tool',
+      'it has no effect on its tool',
     ],
     [
       'a hint that there is not',
@@ -153,7 +153,7 @@ describe('a bundle', () => {
       'a seal that would take a gigabyte',
       { sealed: sealed({ N: 2 ** 20, r: 8 }) },
       '/sealed/N',
-      'with this r it takes more than 128 MiB',
+      'with this r it needs more than 128 MiB',
     ],
     [
       'a seal whose cost is no power of two',

@@ -235,9 +235,9 @@ describe('a definition that changed', () => {
       SEEN,
     );
     expect(drift?.risks.map(riskText)).toEqual([
-      'it says more harm of itself: readOnlyHint is false now',
-      'it says more harm of itself: destructiveHint is true now',
-      'it says more harm of itself: idempotentHint is false now',
+      'it declares itself more dangerous: readOnlyHint is false now',
+      'it declares itself more dangerous: destructiveHint is true now',
+      'it declares itself more dangerous: idempotentHint is false now',
       'its description was rewritten',
     ]);
   });

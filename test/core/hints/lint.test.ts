@@ -92,7 +92,7 @@ describe('annotations', () => {
       );
     };
     const message = (path: string, characters: string): string =>
-      `hidden-text: Its ${path} holds characters that people do not see and models read: ${characters}.`;
+      `hidden-text: Its ${path} contains characters that are invisible to people but read by models: ${characters}.`;
     expect(
       hidden({
         title: 'a\u200bb',

@@ -118,21 +118,26 @@ describe('a REST tool', () => {
       ' http://a/',
       'http://a:99999/',
     ].map(
-      (url) => [{ url }, 'url', 'It is no absolute URL that begins with "http://" or "https://".'] as const,
+      (url) =>
+        [{ url }, 'url', 'It is not an absolute URL that begins with "http://" or "https://".'] as const,
     ),
     ...['http://{a}/', 'http://a.{b}/', 'http://a:{b}/', 'http://{u}@a/', 'http://a{b}'].map(
       (url) =>
         [{ url }, 'url', 'An argument may stand in the path or in the query, but not in the host.'] as const,
     ),
-    [{ url: '{scheme}://a/' }, 'url', 'It is no absolute URL that begins with "http://" or "https://".'],
-    [{ url: 'http://u:p@a/' }, 'url', 'It holds a user or a password; use "auth".'],
-    [{ url: 'http://a/#b' }, 'url', 'It holds a "#", behind which nothing is ever sent.'],
+    [{ url: '{scheme}://a/' }, 'url', 'It is not an absolute URL that begins with "http://" or "https://".'],
+    [{ url: 'http://u:p@a/' }, 'url', 'It contains a user or a password; use "auth".'],
+    [{ url: 'http://a/#b' }, 'url', 'It contains a "#"; the part after it is never sent.'],
     ...['http://a/b/../c', 'http://a/{b}/..', 'http://a/%2e%2E/{b}', 'http://a/.'].map(
-      (url) => [{ url }, 'url', 'Its path holds "." or "..". Write the path that is meant.'] as const,
+      (url) => [{ url }, 'url', 'Its path contains "." or "..". Write the resolved path.'] as const,
     ),
     ...['http://a/{b', 'http://a/b}', 'http://a/{}', 'http://a/{{b}}', 'http://a/?b={'].map(
       (url) =>
-        [{ url }, 'url', 'A "{" has no "}", or a "}" no "{", or there is no name between them.'] as const,
+        [
+          { url },
+          'url',
+          'A "{" has no matching "}" or the reverse, or there is no name between them.',
+        ] as const,
     ),
     [
       { url: 'http://a/?{b}=1' },
@@ -162,7 +167,7 @@ describe('a REST tool', () => {
       'It contains a line break or a character that is not allowed in a header.',
     ],
     [{ headers: { a: ' b' } }, 'headers.a', 'It begins or ends with white space, which no server would see.'],
-    [{ headers: { a: '1', A: '2' } }, 'headers.A', 'It stands there twice.'],
+    [{ headers: { a: '1', A: '2' } }, 'headers.A', 'It occurs twice.'],
     [
       { headers: { Authorization: 'a' }, auth: { type: 'bearer', token: 'b' } },
       'headers.Authorization',
@@ -197,7 +202,7 @@ describe('a REST tool', () => {
         [
           { headerMapping: { a: name } },
           'headerMapping.a',
-          `The header "${name}" says who asks, so no argument may set it. Use "auth" or "headers".`,
+          `The header "${name}" identifies the caller, so no argument may set it. Use "auth" or "headers".`,
         ] as const,
     ),
     [
@@ -205,8 +210,12 @@ describe('a REST tool', () => {
       'headerMapping.a',
       'That header is set by "headers".',
     ],
-    [{ headerMapping: { a: 'X-A', b: 'x-a' } }, 'headerMapping.b', 'Another argument goes there already.'],
-    [{ queryMapping: { a: 'b', c: 'b' } }, 'queryMapping.c', 'Another argument goes there already.'],
+    [
+      { headerMapping: { a: 'X-A', b: 'x-a' } },
+      'headerMapping.b',
+      'Another argument is already mapped to it.',
+    ],
+    [{ queryMapping: { a: 'b', c: 'b' } }, 'queryMapping.c', 'Another argument is already mapped to it.'],
     [{ queryMapping: { a: '' } }, 'queryMapping.a', 'A query parameter needs a name.'],
     [
       { url: 'http://a/?b%20c=1', queryMapping: { a: 'b c' } },
@@ -221,7 +230,7 @@ describe('a REST tool', () => {
     [{ auth: 'secret' }, 'auth', 'It must be an object.'],
     [{ auth: {} }, 'auth.type', 'It must be one of bearer, basic, header, query.'],
     [{ auth: { type: 'bearer' } }, 'auth.token', 'It is missing.'],
-    [{ auth: { type: 'bearer', token: 'a b' } }, 'auth.token', 'It holds white space.'],
+    [{ auth: { type: 'bearer', token: 'a b' } }, 'auth.token', 'It contains white space.'],
     [
       { auth: { type: 'bearer', token: 'a', name: 'b' } },
       'auth.name',
@@ -230,7 +239,7 @@ describe('a REST tool', () => {
     [
       { auth: { type: 'basic', username: 'a:b', password: '' } },
       'auth.username',
-      'It holds a ":", where the password would begin.',
+      'It contains a ":", where the password would begin.',
     ],
     [
       { auth: { type: 'header', name: 'host', value: 'a' } },

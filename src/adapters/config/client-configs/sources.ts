@@ -127,7 +127,7 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
   if (!tree.ok) return tree;
   const root = tree.value;
   if (root.type !== 'object')
-    return err({ offset: root.offset, reason: 'the file must hold one JSON object' });
+    return err({ offset: root.offset, reason: 'the file must contain one JSON object' });
   const inputs = readInputs(root);
   const projects = membersIn(valueAt(root, 'projects'));
   const isAsked = ({ key }: TreeMember): boolean =>

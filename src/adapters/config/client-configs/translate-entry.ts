@@ -114,7 +114,7 @@ const REFERENCES: Readonly<
   dollar: (text) => ({ text: text.replace(/\$([A-Za-z_]\w*)/g, '${$1}'), fault: undefined }),
   braces: (text) => ({
     text: text.replace(/\{env:([A-Za-z_]\w*)\}/g, '${$1}'),
-    fault: /\{file:[^}]*\}/.test(text) ? '{file:…} is filled in by that client alone' : undefined,
+    fault: /\{file:[^}]*\}/.test(text) ? 'only that client can replace {file:…}' : undefined,
   }),
 };
 
@@ -148,6 +148,6 @@ function faultOf(inner: string): string {
   if (OF_PROJECT.has(inner)) return `\${${inner}} means the folder of a project: say which with --project`;
   const kind = OF_EDITOR.exec(inner)?.[0] ?? /^[A-Za-z]+:/.exec(inner)?.[0];
   return kind === undefined
-    ? 'a "${…}" in it is filled in by that client alone'
-    : `\${${kind}${kind.endsWith(':') ? '…' : ''}} is filled in by that client alone`;
+    ? 'only that client can replace a "${…}" in it'
+    : `only that client can replace \${${kind}${kind.endsWith(':') ? '…' : ''}}`;
 }

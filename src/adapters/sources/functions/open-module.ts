@@ -243,7 +243,7 @@ async function orAborted<T>(
   signal: AbortSignal,
 ): Promise<Result<T, string>> {
   const aborted = new Promise<Result<T, string>>((resolve) => {
-    const abort = (): void => resolve(err('nobody waits for it any more'));
+    const abort = (): void => resolve(err('no call is waiting for it any more'));
     if (signal.aborted) abort();
     else {
       signal.addEventListener('abort', abort, { once: true });

@@ -52,7 +52,7 @@ export class OutputLog {
   #tellLeftOut(): void {
     const lines = this.#inSpan - LINES_PER_SPAN;
     if (lines > 0)
-      this.#log.info('function output is too much: lines are left out', { module: this.#module, lines });
+      this.#log.info('a function writes too much output: lines are dropped', { module: this.#module, lines });
   }
 }
 

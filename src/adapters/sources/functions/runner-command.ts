@@ -56,7 +56,7 @@ export async function runnerCommand(
   });
   if (out !== undefined)
     return err(
-      `the link ${JSON.stringify(out.link)} leads to ${JSON.stringify(out.target)}, which it may not read: list that under "reads", or remove the link`,
+      `the link ${JSON.stringify(out.link)} leads to ${JSON.stringify(out.target)}, which it may not read: add the target to "reads", or remove the link`,
     );
   const odd = [...reads, ...writes].find((one) => one.includes('*'));
   if (odd !== undefined)
@@ -99,7 +99,7 @@ async function closedTo({ folder, spec, forbidden }: PathAccess): Promise<string
   const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
   const isInside = (path: string): boolean => homes.some((home) => isWithin(path, home));
   if (isOpened(folder))
-    return `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a folder of its own`;
+    return `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a separate folder`;
   for (const [member, paths] of Object.entries({ reads: spec.reads, writes: spec.writes })) {
     const found = (await withRealPaths(paths)).find((path) => isOpened(path) || isInside(path));
     if (found !== undefined)

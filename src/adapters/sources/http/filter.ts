@@ -142,7 +142,7 @@ export function filterFailure(fault: FilterFault, { expression, request, text }:
     case 'out_of_memory':
       return `${done} ${filter} needed more than ${fault.limitMiB} MiB of memory and was stopped. ${SIMPLIFY}`;
     case 'queue_full':
-      return `${done} ${filter} was not applied, as too many answers wait for filters. Try again later.`;
+      return `${done} ${filter} was not applied, because too many responses are waiting for filters. Try again later.`;
     case 'process_ended':
       return `${done} ${filter} was not applied: the process that evaluates filters ${fault.cause}.`;
   }

@@ -117,7 +117,7 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
   const found = new Map<string, Result<Target, string>>();
   const find = (reference: string, at: string, hops = MAX_HOPS): Result<Target, string> => {
     const key = absolute(reference, at);
-    if (key === undefined) return err(`its $ref ${JSON.stringify(reference)} is no URL`);
+    if (key === undefined) return err(`its $ref ${JSON.stringify(reference)} is not a URL`);
     const known = found.get(key);
     if (known !== undefined) return known;
     const target = look(key, hops);
@@ -133,7 +133,7 @@ function openDocuments(root: Located, loaded: Loaded): Documents {
     if (!document.ok) return err(`cannot be read: ${document.error}`);
     let here: Located = { value: document.value, at: url };
     if (pointer === '') return ok({ ...here, key });
-    if (!pointer.startsWith('/')) return err('is no JSON pointer');
+    if (!pointer.startsWith('/')) return err('is not a JSON pointer');
     for (const step of pointer.slice(1).split('/')) {
       const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
       let next = memberOf(here.value, name);

@@ -205,6 +205,6 @@ export function withheldSecrets(
   const hasNone = secrets.ok && secrets.value.length === 0 && Object.keys(headers).length === 0;
   if (isOwn || hasNone || !secrets.ok) return secrets;
   return err(
-    `The call was not made: the document sends it to ${url.origin}, where it did not come from, and the credentials and headers of this source were not given for there. An operator who means it says so with "baseUrl".`,
+    `The call was not made: the document sends it to ${url.origin}, a different origin, and the credentials and headers of this source are not for that origin. To allow this, an operator can set "baseUrl".`,
   );
 }

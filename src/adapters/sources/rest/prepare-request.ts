@@ -35,7 +35,7 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
     if (!body.ok) return body;
     const url = new URL(plan.template.origin + path.value + (query.value === '' ? '' : `?${query.value}`));
     // Guards against a change in URL parsing: the parsed path must be the path that was checked.
-    if (url.pathname !== path.value) return err('The arguments would lead to another path.');
+    if (url.pathname !== path.value) return err('The arguments would change the path of the URL.');
     const { method } = spec;
     const { secretHeaders, shownUrl } = plan;
     return ok({ method, url, shownUrl, headers: headers.value, body: body.value, secretHeaders });
@@ -150,13 +150,13 @@ function pathOf({ template }: Plan, written: WrittenArguments): Result<string, s
       const text = written.textOf(name);
       if (!text.ok) return err(faultOf(name, text.error));
       if (text.value === undefined)
-        return err(faultOf(name, 'is missing, and a path has no empty place for it'));
+        return err(faultOf(name, 'is missing, and a path segment cannot be empty'));
       const value = pathValue(text.value);
       if (!value.ok) return err(faultOf(name, value.error));
       segment += value.value + (texts[index + 1] ?? '');
     }
     if (names[0] !== undefined && isDotSegment(segment))
-      return err(faultOf(names[0], 'would lead to another path'));
+      return err(faultOf(names[0], 'would change the path of the URL'));
     path += `/${segment}`;
   }
   return ok(path);

@@ -71,7 +71,7 @@ function faultsIn({ filter, inputSchema, outputSchema }: RestToolSpec): readonly
   return [
     ...(fault === undefined
       ? []
-      : [{ field: 'filter', phrase: `is no JMESPath expression: ${fault}` } as const]),
+      : [{ field: 'filter', phrase: `is not a JMESPath expression: ${fault}` } as const]),
     ...schemas.flatMap(([field, schema]): readonly Fault[] => {
       const check = schema === undefined ? undefined : checkBy(schema);
       return check?.ok === false ? [{ field, phrase: `cannot be used: ${check.error}` }] : [];

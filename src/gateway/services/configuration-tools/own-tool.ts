@@ -104,7 +104,7 @@ function parse(text: string): Result<unknown, Refusal> {
   try {
     return ok(JSON.parse(text) as unknown);
   } catch {
-    return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is no JSON' });
+    return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is not JSON' });
   }
 }
 

@@ -34,7 +34,7 @@ describe('a module', () => {
     writeFileSync(path, 'export default [];');
     const module = openedModule(moduleOf({ add: '() => 1' }), { path, forbidden: [home, linked] });
     expect(await module.fault()).toBe(
-      `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a folder of its own`,
+      `its folder ${JSON.stringify(folder)} contains Assay's home folder, whose secrets functions must not read: move it to a separate folder`,
     );
   });
 

@@ -16,7 +16,7 @@ it('a module beside a link that leads out of what it may read is not served, unt
   symlinkSync(outside, link);
   expect(await runnerCommand(spec, place)).toEqual({
     ok: false,
-    error: `the link ${JSON.stringify(link)} leads to ${JSON.stringify(outside)}, which it may not read: list that under "reads", or remove the link`,
+    error: `the link ${JSON.stringify(link)} leads to ${JSON.stringify(outside)}, which it may not read: add the target to "reads", or remove the link`,
   });
   expect((await runnerCommand({ ...spec, reads: [outside] }, place)).ok).toBe(true);
 });

@@ -379,7 +379,7 @@ describe('references', () => {
     ['nowhere', ref('None'), '$ref "#/components/schemas/None" leads nowhere'],
     ['themselves', ref('Loop'), 'back to itself'],
     ['what all objects have', { $ref: '#/constructor' }, '$ref "#/constructor" leads nowhere'],
-    ['no URL', { $ref: 'http://[' }, 'no URL'],
+    ['no URL', { $ref: 'http://[' }, 'not a URL'],
     ['nowhere, deep inside', { type: 'object', properties: { a: ref('Deep') } }, 'leads nowhere'],
   ])('that lead to %s cost their operation alone', async (_, schema, why) => {
     const broken = at(bodyOperation(schema), 'paths', '/x', 'post') as JsonObject;

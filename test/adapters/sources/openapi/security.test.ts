@@ -272,7 +272,7 @@ describe('secrets for a document that came from a URL', () => {
   it('go to no other origin than that, unless the operator says so', async () => {
     const credentials = { header: 'k' };
     expect(await callFrom(web.url, { credentials })).toBe(
-      `ERROR The call was not made: the document sends it to ${web.url}, where it did not come from, and the credentials and headers of this source were not given for there. An operator who means it says so with "baseUrl".`,
+      `ERROR The call was not made: the document sends it to ${web.url}, a different origin, and the credentials and headers of this source are not for that origin. To allow this, an operator can set "baseUrl".`,
     );
     expect(web.taken()).toEqual([]);
     await callFrom(web.url, { credentials, baseUrl: web.url });

@@ -259,7 +259,7 @@ describe('a redirect', () => {
     const url = `http://both.example:${port}/`;
     expect(await textOf(send(open(['loopback', 'private'], both), url))).toBe(
       `"${url}", which redirects to http://127.0.0.1:${other}, leads to a loopback address, so nothing was sent there: ` +
-        'what is at a public address may name public addresses alone, so give the URL itself instead.',
+        'a source at a public address may name public addresses only, so give the URL itself instead.',
     );
   });
 

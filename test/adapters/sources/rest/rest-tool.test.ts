@@ -32,12 +32,12 @@ describe('the definition of a REST tool', () => {
   });
 
   it.each([
-    [{ filter: 'a[' }, /^The filter is no JMESPath expression: .+\.$/],
+    [{ filter: 'a[' }, /^The filter is not a JMESPath expression: .+\.$/],
     [
       { filter: `${'!'.repeat(4_000)}a` },
-      'The filter is no JMESPath expression: the expression is nested too deeply.',
+      'The filter is not a JMESPath expression: the expression is nested too deeply.',
     ],
-    [{ filter: 'nothing(@)' }, 'The filter is no JMESPath expression: unknown function "nothing".'],
+    [{ filter: 'nothing(@)' }, 'The filter is not a JMESPath expression: unknown function "nothing".'],
     [
       { inputSchema: { type: 'object', properties: { a: { type: 'objekt' } } } },
       /^The inputSchema cannot be used: /,
@@ -82,14 +82,14 @@ describe('an argument in the path', () => {
   });
 
   it.each([
-    ['".."', 'holds "." or "..", which would lead to another path'],
-    ['"."', 'holds "." or "..", which would lead to another path'],
-    ['"%2e%2E"', 'holds "." or "..", which would lead to another path'],
-    ['"%252e."', 'holds "." or "..", which would lead to another path'],
-    ['"../admin"', 'holds "." or "..", which would lead to another path'],
-    ['"a\\\\..\\\\b"', 'holds "." or "..", which would lead to another path'],
-    ['""', 'is empty, and a path has no empty place for it'],
-    ['null', 'is missing, and a path has no empty place for it'],
+    ['".."', 'contains "." or "..", which would change the path'],
+    ['"."', 'contains "." or "..", which would change the path'],
+    ['"%2e%2E"', 'contains "." or "..", which would change the path'],
+    ['"%252e."', 'contains "." or "..", which would change the path'],
+    ['"../admin"', 'contains "." or "..", which would change the path'],
+    ['"a\\\\..\\\\b"', 'contains "." or "..", which would change the path'],
+    ['""', 'is empty, and a path segment cannot be empty'],
+    ['null', 'is missing, and a path segment cannot be empty'],
     ['{"a":1}', 'is an object or a list, which is not possible there'],
     ['["a"]', 'is an object or a list, which is not possible there'],
     ['"\\ud800"', 'contains an incomplete character (a lone surrogate)'],
@@ -104,7 +104,7 @@ describe('an argument in the path', () => {
     const echo = await serveTool();
     const result = await call(echo.tool({ url: '/v1/.{id}' }), '{"id": "%2e"}');
     expect(shown(result)).toBe(
-      'error: The argument "id" holds "." or "..", which would lead to another path.',
+      'error: The argument "id" contains "." or "..", which would change the path.',
     );
     const both = await call(echo.tool({ url: '/v1/.{a}{b}' }), '{"a": "x", "b": "y"}');
     expect([shown(both), echo.seen[0]?.line]).toEqual(['{}', 'POST /v1/.xy']);
