@@ -94,7 +94,7 @@ function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSp
   if (sourceKind(spec.transport).signIn(spec.transport) === undefined)
     return err({
       code: 'ARGUMENTS_INVALID',
-      reason: `server ${JSON.stringify(name)} is not an MCP server at a URL; only those have people sign in`,
+      reason: `server ${JSON.stringify(name)} is not an MCP server at a URL; only those need a sign-in`,
     });
   return hasOwnAuthorization(spec)
     ? err({

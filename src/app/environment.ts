@@ -173,7 +173,7 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
   log.warn(
     hidden.every(Boolean)
       ? 'other users could read files with secrets in the home folder; this is fixed now. Replace the secrets they may have read'
-      : 'others can read files with secrets in the home, and their rights cannot be taken away',
+      : 'others can read files with secrets in the home, and the permissions cannot be changed',
     { files: listed },
   );
 }

@@ -208,7 +208,7 @@ describe('through the inbox', () => {
     expect(listed.stdout).toContain(`${id}  pending  plain.counter\n`);
     expect(listed.stdout).toContain('arguments: {"by":"cli"}\n');
     const done = await run('approve', id);
-    expect(done.stdout).toBe('Approved "plain.counter" for this call. A call that waits goes on now.\n');
+    expect(done.stdout).toBe('Approved "plain.counter" for this call. A waiting call continues now.\n');
     expect(textOf(await called)).toMatch(/^\d+$/);
     expect((await run('approve', 'nothing')).stderr).toContain('There is no approval "nothing"');
   });

@@ -79,7 +79,7 @@ describe('assay toolset', () => {
     expect(await run('toolset', 'remove', 'dev', 'plain.echo')).toEqual({
       code: 0,
       stdout: 'Removed 1 tool from the toolset "dev", which has 1 tool now.\n',
-      stderr: 'note: 1 note on "plain.echo" will be there again when the tool is.\n',
+      stderr: 'note: 1 note on "plain.echo" are kept, and apply again once the tool is added.\n',
     });
     expect((await run('toolset', 'add', 'dev', 'plain.echo', 'plain.add')).stdout).toBe(
       'Added 1 tool to the toolset "dev", which has 2 tools now.\n',

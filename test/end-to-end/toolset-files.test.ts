@@ -57,7 +57,7 @@ describe('assay toolset export and import', () => {
       code: 2,
       stdout: '',
       stderr:
-        'assay: The arguments are not valid: there is a toolset "dev" already; --replace puts the one of the file in its place.\n',
+        'assay: The arguments are not valid: there is a toolset "dev" already; --replace replaces it with the one in the file.\n',
     });
     expect(listAt(await json('toolset', 'list'), 'toolsets')).toHaveLength(1);
     expect(await run('toolset', 'import', file, '--replace')).toEqual({
@@ -84,7 +84,7 @@ describe('assay toolset export and import', () => {
     const { code, stderr } = await run('toolset', 'import', file);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'note: whether servers have these tools could not be seen: There is no config file',
+      'note: whether servers have these tools could not be determined: There is no config file',
     );
     expect(at(await json('toolset', 'show', 'dev'), 'tools')).toEqual([{ namespacedName: 'git.status' }]);
   });

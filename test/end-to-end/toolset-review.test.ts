@@ -90,6 +90,6 @@ describe('assay toolset review', () => {
     const absent = join(tempDir(), 'absent.json');
     const { code, stdout, stderr } = await run('toolset', 'review', 'dev', '--config', absent);
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('No tool of "dev" is held to a definition.');
+    expect(stderr).toContain('No tool of "dev" is pinned to a definition.');
   });
 });

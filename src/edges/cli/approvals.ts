@@ -54,7 +54,7 @@ export function approve(runtime: Runtime, id: string, options: ApproveOptions): 
   return answer(runtime, options, {
     run: (store) => approveCall({ id, scope: options.for }, by(store)),
     told: ({ namespacedName }) =>
-      `Approved ${quoted(namespacedName)}${EXTENTS[options.for]}. A call that waits goes on now.`,
+      `Approved ${quoted(namespacedName)}${EXTENTS[options.for]}. A waiting call continues now.`,
   });
 }
 

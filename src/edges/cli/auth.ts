@@ -73,9 +73,7 @@ function tellAddress(given: {
     : 'Open this address in a browser to sign in at';
   printError(`${what} ${printable(issuer)}:\n\n  ${printable(address)}\n`);
   if (isAnswered)
-    printError(
-      'Where the browser cannot reach this machine, paste the address at which it ended here, and Enter:',
-    );
+    printError('If the browser cannot reach this machine, paste its final address here and press Enter:');
 }
 
 /** The first non-empty line of stdin. Undefined if there is none, or the signal aborts. */
@@ -128,7 +126,7 @@ async function signOut(runtime: Runtime, server: string, options: AuthOptions): 
   if (options.json === true) printJson({ forgotten: forgotten.map(shown), revoked: isRevoked });
   else print(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
   if (!isRevoked)
-    printError('The issuer did not take it back: there, the access may hold until it ends by itself.');
+    printError('The issuer did not revoke it: there, the access may remain valid until it expires.');
   return EXIT.done;
 }
 

@@ -61,7 +61,7 @@ function objectOf(text: string): JsonObject | string {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : 'they must be one JSON object, such as \'{"path":"/tmp"}\'';
   } catch (error) {
-    return `they are no JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `they are not JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

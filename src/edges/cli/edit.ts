@@ -43,7 +43,7 @@ export async function editTool(runtime: Runtime, tool: string, options: EditOpti
     if (found.value.source === 'rest' && (name !== undefined || description !== undefined))
       return err({
         code: 'ARGUMENTS_INVALID',
-        reason: 'a REST tool keeps its name, and its description is changed with `PATCH /tools/{id}`',
+        reason: 'a REST tool cannot be renamed, and its description is changed with `PATCH /tools/{id}`',
       });
     const tags = tagsWith(found.value.tags ?? [], options);
     const wrongTags = argumentFault('--tag', tags && tagsFault(tags));

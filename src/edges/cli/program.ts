@@ -100,15 +100,18 @@ function tokenCommand(runtime: Runtime, done: Done): Command {
     });
   const link = new Command('link')
     .description('print a link that signs one browser in to the admin pages, once, within 10 minutes')
-    .option('--url <url>', 'where your browser reaches Assay (default: the `assay serve` of this home)')
+    .option(
+      '--url <url>',
+      'address at which your browser reaches Assay (default: the `assay serve` of this home)',
+    )
     .action(async (options: LinkOptions) => {
       const { createLink } = await import('./token.ts');
       done(await createLink(runtime, options));
     });
   const preferences = withConfig(new Command('preferences'))
-    .argument('<name-or-id>', 'the token, or local for stdio, the command line and open access')
+    .argument('<name-or-id>', 'the token, or local for stdio, the command line and access without a token')
     .argument('[change...]', 'a preference and its value: policy.confirm never; "default" resets it')
-    .description('show what is preferred for calls with a token, or set one preference of it')
+    .description('show the preferences for calls with a token, or set one of them')
     .option('--json', 'print JSON')
     .action(async (name: string, change: readonly string[], options: TokenOptions) => {
       const { tokenPreferences } = await import('./token-preferences.ts');

@@ -153,7 +153,7 @@ function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
     if (before !== undefined) print(style.red(`    - ${printable(before)}`));
     if (after !== undefined) print(style.green(`    + ${printable(after)}`));
   }
-  printError(proseOf('`--accept` accepts exactly this definition; overrides of the tool then count for it.'));
+  printError(proseOf('`--accept` accepts exactly this definition; overrides of the tool then apply to it.'));
 }
 
 /** The note that other commands print if there are tools to review. */

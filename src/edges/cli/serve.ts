@@ -73,7 +73,7 @@ async function printSandboxGap(runtime: SandboxPort, { servers }: Catalog): Prom
     commands.flatMap((one) => (one.mayUseNode === mayUseNode ? [one.name] : [])).join(', ');
   const [refused, onNode] = [listed(false), listed(true)];
   const why = `as none can start: ${gapText(support.gap)}. ${gapRemedy(support.gap)}`;
-  if (refused !== '') print(proseOf(`\nWhat is to run in a sandbox of ${refused} is refused, ${why}`));
+  if (refused !== '') print(proseOf(`\nCalls that must run in a sandbox of ${refused} are refused, ${why}`));
   if (onNode !== '')
     print(
       proseOf(

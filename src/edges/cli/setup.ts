@@ -77,7 +77,7 @@ async function setUp(
   const connected = await connect(runtime, id, { ...options, name: 'assay', isStep: true });
   if (connected !== EXIT.done || !move) return connected;
   // Otherwise the client starts these servers itself and shows their tools twice.
-  if (!(await asked('Take the imported servers out of that file, which Assay now starts?'))) return EXIT.done;
+  if (!(await asked('Remove the imported servers from that file? Assay starts them now.'))) return EXIT.done;
   const moved = await runtime.moveServers({ client: id, project: undefined, except }, options);
   if (!moved.ok) return printRefusal(moved.error);
   for (const line of movedLines(moved.value, { ...runtime, id })) print(proseOf(printable(line)));

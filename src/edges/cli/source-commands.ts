@@ -13,7 +13,7 @@ export function sourceCommands(runtime: Runtime, done: Done): readonly Command[]
     group('rest', 'create tools from HTTP requests', restCommands(runtime, done)),
     group(
       'function',
-      'make tools of the exports of JavaScript and TypeScript modules',
+      'create tools from the exports of JavaScript and TypeScript modules',
       functionCommands(runtime, done),
     ),
   ];

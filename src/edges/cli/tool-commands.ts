@@ -81,8 +81,8 @@ function editCommand(runtime: Runtime, done: Done): Command {
         'how often its calls must be confirmed; "default" restores policy.confirm',
       ).choices([...['always', 'first', 'session', 'never', 'default']]),
     )
-    .option('--cache <seconds>', 'how long its results are used again; "off", or "default" for cache.ttlMs')
-    .option('--tag <tag>', 'add a tag, for rules; private and outbound have a meaning of their own', listed)
+    .option('--cache <seconds>', 'how long its results are cached; "off", or "default" for cache.ttlMs')
+    .option('--tag <tag>', 'add a tag, for rules; private and outbound have a special meaning', listed)
     .option('--untag <tag>', 'remove a tag', listed)
     .option('--reason <text>', 'reason for the change, shown to later reviewers')
     .option('--json', 'print JSON')

@@ -116,7 +116,9 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetIn
     for (const ref of new Set(refs)) {
       const notes = notesOf(after, ref).length;
       if (notes > 0)
-        printError(`note: ${counted(notes, 'note')} on ${quoted(ref)} will be there again when the tool is.`);
+        printError(
+          `note: ${counted(notes, 'note')} on ${quoted(ref)} are kept, and apply again once the tool is added.`,
+        );
     }
     return removed;
   });

@@ -104,8 +104,8 @@ async function restore(
 function takenReason(names: readonly string[]): string {
   const these = names.map((name) => `"${name}"`).join(', ');
   return names.length === 1
-    ? `there is a toolset ${these} already; --replace puts the one of the file in its place`
-    : `there are toolsets ${these} already; --replace puts those of the file in their place`;
+    ? `there is a toolset ${these} already; --replace replaces it with the one in the file`
+    : `there are toolsets ${these} already; --replace replaces them with those in the file`;
 }
 
 function summaryOf({ imported, equipped }: Restored): string {
@@ -152,7 +152,7 @@ async function missingIn(
 
 function missingLines(missing: Result<readonly Missing[], Refusal>): readonly string[] {
   if (!missing.ok)
-    return [`note: whether servers have these tools could not be seen: ${sentenceOf(missing.error)}`];
+    return [`note: whether servers have these tools could not be determined: ${sentenceOf(missing.error)}`];
   return missing.value.map(
     ({ toolset, tool, reason }) =>
       `note: the tool ${quoted(tool)} of the toolset ${quoted(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,

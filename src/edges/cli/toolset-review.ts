@@ -43,7 +43,7 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
     else for (const line of [...reviews.flatMap(linesOf), ...dangerous.map(dangerousLine)]) print(line);
     if (refs.length === 0)
       printError(
-        `No tool of ${quoted(name)} is held to a definition. \`assay toolset add\` with a refId does that.`,
+        `No tool of ${quoted(name)} is pinned to a definition. \`assay toolset add\` with a refId does that.`,
       );
     if (reviews.some(({ state }) => state === 'changed' || state === 'new'))
       printError(`\`assay toolset accept ${name} REFID…\` accepts exactly what is shown here.`);

@@ -9,18 +9,18 @@ export function verifyCommand(runtime: Runtime, done: Done, isCommand: boolean):
     .usage('[options] <server>\n       assay verify [options] -- <command> [args...]')
     .argument(
       '<server...>',
-      'a server of Assay, whose verdicts are kept, or `--` followed by a command; {seed} in it stands for the folder of the seed data',
+      'a server of Assay, whose verdicts are kept, or `--` followed by a command; {seed} in it is replaced by the folder of the seed data',
     )
     .description('call the tools of a server in a sandbox and compare what they do with their hints')
     .option('--tool <name...>', 'verify only these tools')
     .option('--env <name=value...>', 'variables for the command')
     .option(
       '--fixtures <file>',
-      'arguments, seed data and tools never to call (default: assay-verify.json, if there)',
+      'arguments, seed data and tools never to call (default: assay-verify.json, if it exists)',
     )
     .option(
       '--recorded',
-      'also call tools of a server with the arguments of recorded calls, secrets masked; they are recorded if activity.arguments says so',
+      'also call tools of a server with the arguments of recorded calls, with secrets masked; the setting activity.arguments controls whether they are recorded',
     )
     .option('--init', 'write a fixtures file to fill in, instead of verifying')
     .option('--baseline <file>', 'accept the contradictions that this file lists with a reason')

@@ -108,7 +108,7 @@ export class ForwardedRequests {
   }
 }
 
-const UNHEARD: ServerRequestAnswer = unanswered('the client has no stream on which it could be asked');
+const UNHEARD: ServerRequestAnswer = unanswered('the client has no stream for server requests');
 const GONE: ServerRequestAnswer = unanswered('the client is gone');
 const LATE: ServerRequestAnswer = unanswered('the client did not answer in time');
 
