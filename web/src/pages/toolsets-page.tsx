@@ -51,7 +51,7 @@ export function ToolsetsPage(): ReactNode {
       {toolsets.isError && <Failed error={toolsets.error} onRetry={() => void toolsets.refetch()} />}
       {toolsets.isSuccess && list.length === 0 && (
         <Empty icon={<Layers size={32} aria-hidden />} title="No toolsets yet">
-          <p>A toolset gives a model only the tools that it needs, which also costs fewer too.</p>
+          <p>A toolset gives a model only the tools that it needs, which also costs fewer tokens.</p>
           {add}
         </Empty>
       )}

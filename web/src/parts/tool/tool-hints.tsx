@@ -93,7 +93,7 @@ function Why({ tool, hint }: { readonly tool: Tool; readonly hint: HintName }): 
       ))}
       {isContradicted && <li className="contradicted">Contradicted by observations</li>}
       {effective !== decision && (
-        <li>Decisions use {decision ? 'yes' : 'no'}, as its server is not trusted</li>
+        <li>Decisions use {decision ? 'yes' : 'no'}, because its server is not trusted</li>
       )}
     </ul>
   );
