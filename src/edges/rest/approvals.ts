@@ -30,11 +30,9 @@ const APPROVAL = z
     subject: z.string().openapi({ description: 'The caller: the name of a token, or `local`.' }),
     client: z.string().optional().openapi({ description: 'The client’s name and version, as JSON text.' }),
     arguments: z.string().openapi({ description: 'The arguments as JSON text, with credentials masked.' }),
-    isShortened: z
-      .boolean()
-      .openapi({
-        description: 'Whether `arguments` is incomplete because it was too long or too deeply nested.',
-      }),
+    isShortened: z.boolean().openapi({
+      description: 'Whether `arguments` is incomplete because it was too long or too deeply nested.',
+    }),
     reasons: z.array(z.looseObject({ code: z.string(), text: z.string() })),
     warnings: z.array(z.string()),
     hints: z.array(z.object({ hint: z.enum(HINTS), value: z.boolean(), reason: z.string() })),

@@ -41,13 +41,9 @@ type RequestField =
 
 /** The fields that define a tool's HTTP request. */
 export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
-  url: z
-    .string()
-    .nullable()
-    .optional()
-    .openapi({
-      description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
-    }),
+  url: z.string().nullable().optional().openapi({
+    description: 'An absolute URL; `{argument}` in its path or query is replaced by that argument.',
+  }),
   method: z.string().nullable().optional(),
   requestType: z.string().nullable().optional().openapi({ description: 'Alias of `method`.' }),
   description: z.string().nullable().optional(),

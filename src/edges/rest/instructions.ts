@@ -14,12 +14,9 @@ const INSTRUCTIONS = z
       .string()
       .openapi({ description: 'SHA-256 of the full accepted text, which may be longer than `text`.' }),
     text: z.string().openapi({ description: 'The accepted text, as sent to models.' }),
-    drift: z
-      .object({ since: z.iso.datetime(), digest: z.string(), text: z.string() })
-      .optional()
-      .openapi({
-        description: 'The server’s current text. It is not sent to models before it has been reviewed.',
-      }),
+    drift: z.object({ since: z.iso.datetime(), digest: z.string(), text: z.string() }).optional().openapi({
+      description: 'The server’s current text. It is not sent to models before it has been reviewed.',
+    }),
   })
   .openapi('Instructions');
 

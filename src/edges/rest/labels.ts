@@ -10,11 +10,9 @@ const LABEL = z
   .object({
     subject: z.string().openapi({ description: 'Name of a token, an issuer’s subject, or local.' }),
     label: z.enum(SESSION_LABELS),
-    source: z
-      .string()
-      .openapi({
-        description: 'What set the label: the namespaced name of a tool, or a server and a method.',
-      }),
+    source: z.string().openapi({
+      description: 'What set the label: the namespaced name of a tool, or a server and a method.',
+    }),
     since: z.iso.datetime(),
     lastCallAt: z.iso.datetime().openapi({ description: 'Time of the last known call, to the minute.' }),
   })

@@ -112,14 +112,9 @@ function changeRoute(deps: AdminDeps): Route {
         schema: z
           .object({
             note: z.string().optional(),
-            position: z
-              .int()
-              .min(1)
-              .max(NOTE_LIMITS.notesPerTool)
-              .optional()
-              .openapi({
-                description: 'Position among the notes on the tool in the toolset; 1 is read first.',
-              }),
+            position: z.int().min(1).max(NOTE_LIMITS.notesPerTool).optional().openapi({
+              description: 'Position among the notes on the tool in the toolset; 1 is read first.',
+            }),
           })
           .openapi('NoteChange'),
         wrapper: 'note',

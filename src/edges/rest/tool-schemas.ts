@@ -180,11 +180,9 @@ export const TOOL: z.ZodObject = z
       .optional()
       .openapi({ description: 'The operator’s tags, in addition to those of its gateway.' }),
     enabled: z.boolean(),
-    state: z
-      .enum(['enabled', 'disabled', 'withheld'])
-      .openapi({
-        description: '`withheld`: not offered to any client, because none could read its definition.',
-      }),
+    state: z.enum(['enabled', 'disabled', 'withheld']).openapi({
+      description: '`withheld`: not offered to any client, because none could read its definition.',
+    }),
     withheld: z
       .object({ eras: z.array(z.enum(['legacy', 'modern'])), reason: z.string() })
       .optional()

@@ -103,9 +103,7 @@ describe('an argument in the path', () => {
   it('makes no dot segment with what stands beside it', async () => {
     const echo = await serveTool();
     const result = await call(echo.tool({ url: '/v1/.{id}' }), '{"id": "%2e"}');
-    expect(shown(result)).toBe(
-      'error: The argument "id" contains "." or "..", which would change the path.',
-    );
+    expect(shown(result)).toBe('error: The argument "id" contains "." or "..", which would change the path.');
     const both = await call(echo.tool({ url: '/v1/.{a}{b}' }), '{"a": "x", "b": "y"}');
     expect([shown(both), echo.seen[0]?.line]).toEqual(['{}', 'POST /v1/.xy']);
   });
