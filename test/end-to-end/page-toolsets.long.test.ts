@@ -147,7 +147,7 @@ it('tools that are not served are listed with the reason', async () => {
   );
   const panel = await open('reading', /^Tools/);
   await panel.getByText('1 tool is not served now').click();
-  await panel.getByText('an operator disabled it').waitFor();
+  await panel.getByText('an operator has disabled it').waitFor();
 });
 
 it('notes are shown, and deleted', async () => {
