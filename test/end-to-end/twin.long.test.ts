@@ -406,7 +406,9 @@ it('is refused its read-only calls where bubblewrap is missing, and says what to
     ...{ look: 'node_permission', search: 'node_permission', change: 'none' },
   });
   await until('serve says so', () =>
-    assay.stdout().includes('Calls that must run in a sandbox of twin, strict are refused, as none can start: ')
+    assay
+      .stdout()
+      .includes('Calls that must run in a sandbox of twin, strict are refused, as none can start: ')
       ? true
       : undefined,
   );

@@ -63,10 +63,7 @@ const FLAG = z.enum(['true', 'false']).optional();
 const TOOL_QUERY = z.object({
   server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
   gatewayId: z.string().optional(),
-  text: z
-    .string()
-    .optional()
-    .openapi({ description: 'Words that must occur in the name, title or description.' }),
+  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
   enabled: FLAG,
   ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
   lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
@@ -225,12 +222,7 @@ function patchOf(
   const { annotations, title, enabled, confirm, cacheMs, tags, reason } = call.body;
   const { name, description } = own ? {} : call.body;
   if (own && call.body.name !== undefined && call.body.name !== own.name)
-    return err(
-      fieldError(
-        call.pointerTo('name'),
-        'a REST tool cannot be renamed; create a new one and delete this one',
-      ),
-    );
+    return err(fieldError(call.pointerTo('name'), 'a REST tool cannot be renamed; create a new one'));
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
       fieldError(call.pointerTo('annotations', 'title'), 'it differs from title; give only one of them'),
@@ -266,7 +258,7 @@ function claimsRoute({ tools }: AdminDeps): Route {
       id: 'listClaims',
       summary: 'Get the claims about the hints of a tool, and the resulting values',
       answer: {
-        about: 'Claims and values by hint.',
+        about: 'By hint.',
         schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }),
       },
       refusals: ['TOOL_UNKNOWN'],
