@@ -157,23 +157,24 @@ export function ownRequest(method: string, params: Readonly<Record<string, unkno
 }
 
 function classify(scanned: Scanned): Message | NoMessage {
-  const { bytes, root } = scanned;
+  const { bytes, root, isProven, values } = scanned;
   const idMember = memberOf(root, 'id');
   const echo = idOf(bytes, idMember);
   if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
   const methodMember = memberOf(root, 'method');
   if (methodMember === undefined) return response(scanned, idMember, echo);
   // A reader could take this for a response to its own request.
-  if (OUTCOMES.some((key) => memberOf(root, key) !== undefined)) return none(echo, NO_KIND, true);
+  if (memberOf(root, 'result') !== undefined || memberOf(root, 'error') !== undefined)
+    return none(echo, NO_KIND, true);
   const method = textOf(bytes, methodMember);
   if (method === undefined) return none(echo, '"method" must be a string');
   const paramsMember = memberOf(root, 'params');
   if (paramsMember !== undefined && paramsMember.object === undefined)
     return none(echo, '"params" must be an object');
   const params = paramsMember?.object;
-  if (idMember === undefined) return { kind: 'notification', ...scanned, method, params };
+  if (idMember === undefined) return { kind: 'notification', bytes, root, isProven, values, method, params };
   if (echo === undefined) return none(undefined, '"id" must be a string or an integer');
-  return { kind: 'request', ...scanned, idText: echo, method, params };
+  return { kind: 'request', bytes, root, isProven, values, idText: echo, method, params };
 }
 
 function response(
@@ -186,10 +187,10 @@ function response(
   if (hasResult === isError) return none(echo, NO_KIND);
   if (echo === undefined && id !== undefined && scanned.bytes[id.start] !== LETTER_N)
     return none(undefined, '"id" must be a string or an integer');
-  return { kind: 'response', ...scanned, idText: echo, isError };
+  const { bytes, root, isProven, values } = scanned;
+  return { kind: 'response', bytes, root, isProven, values, idText: echo, isError };
 }
 
-const OUTCOMES = ['result', 'error'] as const;
 const NO_KIND = 'a message has a "method", or else a "result" or an "error"';
 
 /** Only `null` starts with it. */

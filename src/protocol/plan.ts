@@ -1,11 +1,13 @@
-import { BACKSLASH } from './tokens.ts';
+import { BACKSLASH, isAt } from './tokens.ts';
 
 /** Which members of an object a scan lists, and whose values it lists in turn. */
 export interface Plan {
   /** Whether every member is listed, planned or not. */
   readonly listsAll: boolean;
-  /** The planned key spelled by the text between `from` and `to`, ignoring case; the text must be plain ASCII. */
+  /** The planned key that is exactly the text between `from` and `to`. */
   find(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
+  /** The planned key that differs from the text only in case; the text must be plain ASCII. */
+  findFolded(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
   /** The same for a well-formed text with escapes or non-ASCII characters. */
   findDecoded(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
 }
@@ -35,19 +37,20 @@ export function planOf(keys: Keys): Plan {
 export const ALL_MEMBERS: Plan = {
   listsAll: true,
   find: () => undefined,
+  findFolded: () => undefined,
   findDecoded: () => undefined,
 };
 
-interface Folded extends PlannedKey {
+interface Candidate extends PlannedKey {
   readonly folded: string;
 }
 
 class KeyPlan implements Plan {
   readonly listsAll = false;
-  readonly #byLength: (readonly Folded[])[] = [];
+  readonly #byLength: (readonly Candidate[])[] = [];
   readonly #maxLength: number;
 
-  constructor(all: readonly Folded[]) {
+  constructor(all: readonly Candidate[]) {
     this.#maxLength = Math.max(0, ...all.map(({ key }) => key.length));
     for (let length = 0; length <= this.#maxLength; length += 1)
       this.#byLength.push(all.filter(({ key }) => key.length === length));
@@ -56,7 +59,14 @@ class KeyPlan implements Plan {
   find(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
     const candidates = this.#byLength[to - from];
     if (candidates === undefined) return undefined;
-    for (const one of candidates) if (isSpelt(bytes, from, one.folded)) return one;
+    for (const one of candidates) if (isAt(bytes, from, one.key)) return one;
+    return undefined;
+  }
+
+  findFolded(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
+    const candidates = this.#byLength[to - from];
+    if (candidates === undefined) return undefined;
+    for (const one of candidates) if (isFoldedAt(bytes, from, one.folded)) return one;
     return undefined;
   }
 
@@ -88,7 +98,7 @@ function folded(key: string): string {
   );
 }
 
-function isSpelt(bytes: Buffer, from: number, text: string): boolean {
+function isFoldedAt(bytes: Buffer, from: number, text: string): boolean {
   for (let at = 0; at < text.length; at += 1)
     if (FOLDED_BYTES[bytes[from + at] ?? 0] !== text.charCodeAt(at)) return false;
   return true;

@@ -45,6 +45,11 @@ interface Frame {
 
 const NONE: readonly Span[] = [];
 
+/** 1 for each byte that stands for itself in a key. */
+const IS_PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
+
 /** The state of a scan: done, stopped at the given limit, or failed with `fault`. */
 export type Progress = 'done' | 'more' | 'fault';
 
@@ -200,15 +205,8 @@ export class Scanner {
     if (bytes[from] !== QUOTE) return this.#values.fail('expected a member name in quotes', from);
     const last = Math.min(bytes.length, from + MAX_TOKEN_LENGTH);
     let to = from + 1;
-    let isPlain = false;
-    for (; to < last; to += 1) {
-      const byte = bytes[to] ?? 0;
-      if (byte === QUOTE) {
-        isPlain = true;
-        break;
-      }
-      if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) break;
-    }
+    while (to < last && IS_PLAIN[bytes[to] ?? 0] === 1) to += 1;
+    const isPlain = bytes[to] === QUOTE && to < last;
     const start = this.#values.valueOf(isPlain ? to + 1 : this.#values.name(from + 1));
     if (start < 0) return start;
     if (!isPlain) to = this.#values.nameEnd;
@@ -217,11 +215,15 @@ export class Scanner {
     frame.size += 1;
     frame.member = undefined;
     frame.inner = undefined;
-    const planned = isPlain ? plan.find(bytes, from + 1, to) : plan.findDecoded(bytes, from + 1, to);
-    if (planned === undefined && !plan.listsAll) return start;
+    let planned = isPlain ? plan.find(bytes, from + 1, to) : undefined;
+    let key = planned?.key;
+    if (planned === undefined) {
+      planned = isPlain ? plan.findFolded(bytes, from + 1, to) : plan.findDecoded(bytes, from + 1, to);
+      if (planned === undefined && !plan.listsAll) return start;
+    }
     if (frame.members.length >= this.#maxListed)
       return this.#values.refuse(`more than ${this.#maxListed} members`, from);
-    const key = this.#text(from, to, isPlain);
+    key ??= this.#text(from, to, isPlain);
     if (planned !== undefined) {
       const isTwin = key !== planned.key || (this.#refusesTwice && isListed(frame, key));
       if (isTwin && this.#refusesTwice) this.#noteTwin(frame, planned.key, { key, at: from });

@@ -102,7 +102,8 @@ function slotOf(bytes: Buffer, start: number, end: number): number {
   return ((end - start) * 31 + (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0)) & 0xff;
 }
 
-function isAt(bytes: Buffer, start: number, text: string): boolean {
+/** Whether the text, which must be ASCII, is at `start`. */
+export function isAt(bytes: Buffer, start: number, text: string): boolean {
   for (let at = 0; at < text.length; at += 1) if (bytes[start + at] !== text.charCodeAt(at)) return false;
   return true;
 }
