@@ -9,7 +9,7 @@ const PACKAGES = {
   core: { imports: [], uses: [] },
   protocol: { imports: ['core/result', 'core/collected-bytes', 'core/json-object'], uses: ['buffer'] },
   platform: {
-    imports: ['core/collected-bytes'],
+    imports: ['core/cancellation', 'core/collected-bytes'],
     uses: [
       'async_hooks',
       'buffer',

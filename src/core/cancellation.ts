@@ -1,3 +1,10 @@
+/** Thrown by work that was cancelled. Nobody waits for its result. */
+export class Cancelled extends Error {
+  constructor() {
+    super('the call was cancelled');
+  }
+}
+
 /**
  * Signals once that the result is no longer wanted. Used on the path of every call instead of an AbortSignal, whose
  * listeners keep what they refer to alive long after the call (docs/adr/0004).
@@ -9,6 +16,14 @@ export class Cancellation {
   /** Kept out of the array: nearly all calls have at most one listener. */
   #listener: (() => void) | undefined;
   #others: (() => void)[] | undefined;
+
+  /** A cancellation for work that is done once, such as reading a document: the signal keeps its listener. */
+  static following(signal: AbortSignal): Cancellation {
+    const cancellation = new Cancellation();
+    if (signal.aborted) cancellation.cancel();
+    else signal.addEventListener('abort', () => cancellation.cancel(), { once: true });
+    return cancellation;
+  }
 
   get isCancelled(): boolean {
     return this.#isCancelled;

@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Cancellation } from '../core/cancellation.ts';
 
 export interface Decoded {
   readonly body: Buffer;
@@ -9,7 +10,7 @@ export interface Decoded {
 
 export interface DecodingLimits {
   readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly cancellation?: Cancellation | undefined;
 }
 
 /** Real servers use at most two, and each may cost as much as the maximum body. */
@@ -17,7 +18,7 @@ const MAX_CODINGS = 2;
 
 /**
  * Decodes a body's content codings (RFC 9110, section 8.4), never holding more than `maxBytes` of the result. Undefined
- * if a coding is unknown, there are more than two, the bytes are invalid, or the signal aborts. A body that ends early
+ * if a coding is unknown, there are more than two, the bytes are invalid, or the call is cancelled. A body that ends early
  * is decoded as far as it goes.
  */
 export async function decodeWithin(
@@ -53,13 +54,13 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 function decodeStep(
   body: Buffer,
   decoder: Transform,
-  { maxBytes, signal }: DecodingLimits,
+  { maxBytes, cancellation }: DecodingLimits,
 ): Promise<Decoded | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const end = (decoded: Decoded | undefined): void => {
-      signal?.removeEventListener('abort', stop);
+      cancellation?.removeListener(stop);
       decoder.destroy();
       resolve(decoded);
     };
@@ -71,8 +72,8 @@ function decodeStep(
     });
     decoder.on('end', () => end({ body: Buffer.concat(chunks), isCut: false }));
     decoder.on('error', stop);
-    if (signal?.aborted === true) return stop();
-    signal?.addEventListener('abort', stop);
+    if (cancellation?.isCancelled === true) return stop();
+    cancellation?.addListener(stop);
     decoder.end(body);
   });
 }

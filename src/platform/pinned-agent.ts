@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import type { Cancellation } from '../core/cancellation.ts';
 import { reachOf, type Reach } from './addresses.ts';
 import { decodeWithin } from './bounded-decoding.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
@@ -14,7 +15,7 @@ export interface PinnedRequest {
   readonly body: string | Buffer | undefined;
   /** Maximum number of response bytes; the connection is closed if there are more. */
   readonly maxBytes: number;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 /** `isCut`: the body was truncated. A `reason` is a phrase that follows a host name. */
@@ -45,8 +46,8 @@ const MAX_CONNECTIONS = 256;
 
 /**
  * Keep-alive connections to any origin with allowed addresses. Each is checked when opened and used only by requests
- * with the same rules. Redirects are not followed. undici's own limits of 300 s are off: the request's signal sets the
- * limit.
+ * with the same rules. Redirects are not followed. undici's own limits of 300 s are off: whoever calls
+ * cancels in time.
  */
 export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAgent {
   const literals = new LiteralReaches();
@@ -68,15 +69,16 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
     return agent;
   };
   return {
-    async exchange(request) {
+    exchange(request) {
       const { url, reaches } = request;
-      if (url.protocol !== 'https:' && url.protocol !== 'http:') return failed('is no http address');
-      if (url.username !== '' || url.password !== '') return failed('holds a user or a password');
+      if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return Promise.resolve(failed('is no http address'));
+      if (url.username !== '' || url.password !== '')
+        return Promise.resolve(failed('holds a user or a password'));
       const reach = literals.of(url.hostname);
-      if (reach !== undefined && !reaches.has(reach)) return { kind: 'forbidden', reaches: [reach] };
-      const answer = await dispatch(agentFor(reaches), request);
-      const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
-      return codings === undefined ? answer : decoded(answer, String(codings), request);
+      if (reach !== undefined && !reaches.has(reach))
+        return Promise.resolve({ kind: 'forbidden', reaches: [reach] });
+      return dispatch(agentFor(reaches), request);
     },
     isPublic: (hostname) => {
       const reach = literals.of(hostname);
@@ -123,14 +125,15 @@ class LiteralReaches {
 
 function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
   return new Promise((resolve) => {
-    const { signal, url } = request;
+    const { cancellation, url } = request;
     const reader = new AnswerReader(request.maxBytes, (answer) => {
-      signal.removeEventListener('abort', abort);
-      resolve(answer);
+      cancellation.removeListener(stop);
+      const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
+      resolve(codings === undefined ? answer : decoded(answer, String(codings), request));
     });
-    const abort = (): void => reader.end(failed('was not waited for any longer'));
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort);
+    const stop = (): void => reader.end(failed('was not waited for any longer'));
+    if (cancellation.isCancelled) return stop();
+    cancellation.addListener(stop);
     agent.dispatch(
       {
         origin: url.origin,
@@ -215,11 +218,11 @@ const EMPTY = Buffer.alloc(0);
 async function decoded(
   answer: PinnedAnswer,
   codings: string,
-  limits: Pick<PinnedRequest, 'maxBytes' | 'signal'>,
+  limits: Pick<PinnedRequest, 'maxBytes' | 'cancellation'>,
 ): Promise<PinnedAnswer> {
   if (answer.kind !== 'answered' || answer.body.length === 0) return answer;
   const plain = await decodeWithin(answer.body, codings, limits);
-  if (plain === undefined && limits.signal.aborted) return failed('was not waited for any longer');
+  if (plain === undefined && limits.cancellation.isCancelled) return failed('was not waited for any longer');
   if (plain === undefined)
     return failed(`answered in the coding ${JSON.stringify(codings.slice(0, 50))}, which cannot be read`);
   return { ...answer, body: plain.body, isCut: answer.isCut || plain.isCut };

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Cancellation } from '../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { causeText } from '../../src/core/cause-text.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
@@ -122,7 +123,7 @@ export async function pidOf(module: OpenedModule): Promise<number> {
 }
 
 const SILENT: BuiltInCall = {
-  signal: new AbortController().signal,
+  cancellation: new Cancellation(),
   progress: () => undefined,
   log: () => undefined,
   ask: () => Promise.resolve({ ok: false, error: 'Nobody can be asked.' }),

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Cancellation } from '../../src/core/cancellation.ts';
 import { causeText } from '../../src/core/cause-text.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
@@ -54,7 +55,7 @@ export async function toolsIn(document: unknown, more: Partial<OpenapiOptions> =
 export function callTool(tool: BuiltInTool, args: unknown): Promise<BuiltInResult> {
   const text = typeof args === 'string' ? args : JSON.stringify(args);
   const call = {
-    signal: AbortSignal.timeout(10_000),
+    cancellation: Cancellation.following(AbortSignal.timeout(10_000)),
     progress: () => {},
     log: () => {},
     ask: () => Promise.resolve(err('Nobody is there to ask.')),

@@ -1,6 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { Slots } from '../../core/slots.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports/link.ts';
@@ -37,7 +38,7 @@ export class BuiltInLink implements Link {
   readonly correlatesServerRequests = true;
   readonly asksCallers = true;
   readonly #options: BuiltInLinkOptions;
-  readonly #runs = new Set<BuiltInRun>();
+  readonly #runs = new Slots<BuiltInRun>();
   readonly #endListening: () => void;
   /** Served to the first list, to avoid a second read at startup. */
   #unread: BuiltInTools | undefined;
@@ -68,18 +69,12 @@ export class BuiltInLink implements Link {
     return this.#tools.get(tool)?.facts;
   }
 
-  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
-    const { server } = this.#options;
-    if (request.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
-    if (this.#ending !== undefined) return err({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
+  send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { method } = request.message;
-    if (method === 'tools/call') return this.#call(request);
-    if (method === 'tools/list') return this.#list(request);
-    if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' }, server);
-    return errorOf(
-      { code: METHOD_NOT_FOUND, message: `${server} is not an MCP server and has only tools` },
-      server,
-    );
+    const isOpen = request.cancellation?.isCancelled !== true && this.#ending === undefined;
+    if (isOpen && method === 'tools/call') return this.#call(request);
+    if (isOpen && method === 'tools/list') return this.#list(request);
+    return Promise.resolve(this.#answer(request));
   }
 
   adopt(spec: ServerSpec): void {
@@ -94,8 +89,21 @@ export class BuiltInLink implements Link {
   async close(cause: Cause): Promise<void> {
     this.#ending ??= cause;
     this.#endListening();
-    for (const run of this.#runs) run.end({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    for (const run of this.#runs.all())
+      run.end({ code: 'SERVER_ENDED', server: this.#options.server, cause });
     await this.#options.source.close();
+  }
+
+  #answer({ message, cancellation }: UpstreamRequest): Result<Reply, Refusal> {
+    const { server } = this.#options;
+    if (cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
+    if (this.#ending !== undefined) return err({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
+    if (message.method === 'ping' || message.method === 'logging/setLevel')
+      return replyOf({ result: '{}' }, server);
+    return errorOf(
+      { code: METHOD_NOT_FOUND, message: `${server} is not an MCP server and has only tools` },
+      server,
+    );
   }
 
   async #list({ timeoutMs }: UpstreamRequest): Promise<Result<Reply, Refusal>> {
@@ -137,13 +145,11 @@ export class BuiltInLink implements Link {
         server,
       );
     const run = new BuiltInRun({ server, tool, request, mask });
-    this.#runs.add(run);
-    try {
-      const done = await run.done;
-      return done.ok ? replyOf({ result: done.value }, server) : done;
-    } finally {
-      this.#runs.delete(run);
-    }
+    const id = this.#runs.add(run);
+    if (id === undefined) run.end({ code: 'SERVER_UNAVAILABLE', server, cause: { code: 'REQUEST_LIMIT' } });
+    const done = await run.done;
+    if (id !== undefined) this.#runs.delete(id);
+    return done.ok ? replyOf({ result: done.value }, server) : done;
   }
 }
 

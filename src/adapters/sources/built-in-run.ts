@@ -1,3 +1,4 @@
+import { Cancellation } from '../../core/cancellation.ts';
 import { isSevereEnough } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -20,15 +21,16 @@ export interface BuiltInRunOptions {
 }
 
 /** One call of a built-in tool: its arguments, time limit and outcome. Only the first outcome counts. */
-export class BuiltInRun {
+export class BuiltInRun implements BuiltInCall {
   /** JSON text of the result. */
   readonly done: Promise<Result<string, Refusal>>;
+  readonly cancellation: Cancellation = new Cancellation();
+  readonly isReadOnly: boolean;
   readonly #options: BuiltInRunOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   /** From this time on, in ms, progress no longer restarts the time limit. */
   #progressEndsMs: number;
   readonly #progressMs: number;
-  readonly #ending = new AbortController();
   #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
   #isOver = false;
   /** It has reported progress for longer than allowed. */
@@ -40,6 +42,8 @@ export class BuiltInRun {
   constructor(options: BuiltInRunOptions) {
     this.#options = options;
     const { request, tool } = options;
+    const { tool: cataloged } = request;
+    this.isReadOnly = cataloged !== undefined && isHeldToReading(cataloged.hints);
     const limitMs = Math.min(tool.timeoutMs ?? request.timeoutMs, MAX_TIMER_MS);
     this.done = new Promise((resolve) => (this.#settle = resolve));
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
@@ -62,7 +66,7 @@ export class BuiltInRun {
         return;
       }
       const fault = checkOf(tool)(args.value.values);
-      const result = fault === undefined ? await tool.run(args.value, this.#call()) : fieldError(tool, fault);
+      const result = fault === undefined ? await tool.run(args.value, this) : fieldError(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'it failed without an error message';
@@ -76,27 +80,19 @@ export class BuiltInRun {
     }
   }
 
-  #call(): BuiltInCall {
-    const { tool } = this.#options.request;
-    return {
-      signal: this.#ending.signal,
-      isReadOnly: tool !== undefined && isHeldToReading(tool.hints),
-      progress: (progress, total, message) => {
-        if (this.#isOver) return;
-        this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
-        if (!this.#isOverdue) this.#timer?.refresh();
-        const token = progressTokenOf(this.#options.request.message);
-        const members = JSON.stringify({ progress, total, message }).slice(1);
-        if (token !== undefined)
-          this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
-      },
-      log: (level, data) => {
-        const minLevel = this.#logLevel;
-        if (minLevel !== undefined && isSevereEnough(level, minLevel))
-          this.#notify('notifications/message', JSON.stringify({ level, logger: this.#name, data }));
-      },
-      ask: (method, params) => this.#askClient(method, params),
-    };
+  progress(progress: number, total?: number, message?: string): void {
+    if (this.#isOver) return;
+    this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
+    if (!this.#isOverdue) this.#timer?.refresh();
+    const token = progressTokenOf(this.#options.request.message);
+    const members = JSON.stringify({ progress, total, message }).slice(1);
+    if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${members}`);
+  }
+
+  log(level: string, data: unknown): void {
+    const minLevel = this.#logLevel;
+    if (minLevel !== undefined && isSevereEnough(level, minLevel))
+      this.#notify('notifications/message', JSON.stringify({ level, logger: this.#name, data }));
   }
 
   get #name(): string {
@@ -116,7 +112,7 @@ export class BuiltInRun {
       this.#options.request.onNotification?.(note, note.bytes);
   }
 
-  #askClient(
+  ask(
     method: string,
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
@@ -134,16 +130,13 @@ export class BuiltInRun {
         this.#restart();
         resolve(answer);
       };
-      const { signal } = this.#ending;
-      signal.addEventListener('abort', () => over(err('Cannot ask: the call has ended.')), {
-        once: true,
-      });
+      this.cancellation.addListener(() => over(err('Cannot ask: the call has ended.')));
       onServerRequest({
         message,
         answer: (answer) => over(answerOf(answer)),
         progress: () => this.#timer?.refresh(),
         onWithdrawn: (listener) => {
-          if (listener !== undefined) signal.addEventListener('abort', listener, { once: true });
+          if (listener !== undefined) this.cancellation.addListener(listener);
         },
       });
     });
@@ -170,12 +163,9 @@ export class BuiltInRun {
     this.#options.request.cancellation?.removeListener(this.#onCancel);
     this.#settle(outcome);
     // Stops remaining work and open server requests. A finished tool has nothing left to stop.
-    if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);
+    if (!outcome.ok || this.#asking > 0) this.cancellation.cancel();
   }
 }
-
-/** Created once: creating an error is a notable part of a call's cost. */
-const OVER: Error = new DOMException('no request is waiting for the result any longer', 'AbortError');
 
 /** A call that reports progress may run for 30 time limits, but at most for an hour plus one limit. */
 const PROGRESS_LIMITS = 30;

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
@@ -12,7 +13,7 @@ export interface BuiltInTool {
   readonly timeoutMs?: number | undefined;
   /**
    * Takes arguments that match `inputSchema`. Failures are results with `isError`, for the model to read; rejects only
-   * on a bug or when the signal is aborted.
+   * on a bug or with Cancelled.
    */
   run(args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult>;
 }
@@ -35,7 +36,8 @@ export interface BuiltInArguments {
 }
 
 export interface BuiltInCall {
-  readonly signal: AbortSignal;
+  /** Also cancelled at the time limit. */
+  readonly cancellation: Cancellation;
   /** Whether the tool is read-only by its effective hints. */
   readonly isReadOnly?: boolean;
   /** Reports progress to the client and restarts the time limit. */

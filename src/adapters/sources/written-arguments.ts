@@ -14,15 +14,13 @@ export interface WrittenArguments {
 }
 
 export function writtenArguments({ values, text }: BuiltInArguments): WrittenArguments {
-  let read: Written | undefined;
-  const written = (): Written => (read ??= readWritten(text));
+  let read: ReadonlyMap<string, string> | undefined;
+  const written = (): ReadonlyMap<string, string> => (read ??= writtenValues(text));
   const valueOf = (name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);
   return {
     textOf(name) {
       const value = valueOf(name);
-      return typeof value === 'number'
-        ? ok(written().values.get(name) ?? String(value))
-        : textOfScalar(value);
+      return typeof value === 'number' ? ok(written().get(name) ?? String(value)) : textOfScalar(value);
     },
     textsOf(name) {
       const value = valueOf(name);
@@ -30,29 +28,22 @@ export function writtenArguments({ values, text }: BuiltInArguments): WrittenArg
         const only = this.textOf(name);
         return only.ok ? ok(only.value === undefined ? [] : [only.value]) : only;
       }
-      return textsOfList(value, () => written().values.get(name));
+      return textsOfList(value, () => written().get(name));
     },
     without(names) {
-      const members = [...written().members].filter(([name]) => !names.has(name));
-      return `{${members.map(([, member]) => member).join(',')}}`;
+      const bytes = Buffer.from(text);
+      const kept = new Map<string, string>();
+      for (const { key, keyStart, end } of scanMembers(bytes) ?? [])
+        if (!names.has(key)) kept.set(key, rawOf(bytes, { start: keyStart, end }));
+      return `{${[...kept.values()].join(',')}}`;
     },
   };
 }
 
-/** By name; the last of a duplicate name wins, as in `values`. */
-interface Written {
-  readonly values: ReadonlyMap<string, string>;
-  /** Including their names. */
-  readonly members: ReadonlyMap<string, string>;
-}
-
-function readWritten(text: string): Written {
+/** By name; the last of a duplicate name wins, as it does for JSON.parse. */
+function writtenValues(text: string): ReadonlyMap<string, string> {
   const bytes = Buffer.from(text);
-  const members = scanMembers(bytes) ?? [];
-  return {
-    values: new Map(members.map((member) => [member.key, rawOf(bytes, member)])),
-    members: new Map(members.map(({ key, keyStart, end }) => [key, rawOf(bytes, { start: keyStart, end })])),
-  };
+  return new Map((scanMembers(bytes) ?? []).map((member) => [member.key, rawOf(bytes, member)]));
 }
 
 function textOfScalar(value: unknown): Result<string | undefined, string> {

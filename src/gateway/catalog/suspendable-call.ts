@@ -47,21 +47,32 @@ export class SuspendableCall {
    * Waits on behalf of a request until the call is answered or the server makes requests. Cancels the call if the
    * client goes away meanwhile.
    */
-  async step(waiting: Waiting, cancellation: Cancellation): Promise<Step> {
+  step(waiting: Waiting, cancellation: Cancellation): Promise<Step> {
     this.#waiting = waiting;
     this.#capabilities = capabilitiesIn(waiting.message);
-    const asks = new Promise<Step>((resolve) => {
-      // Server requests sent together arrive together: one turn of the event loop collects them.
-      this.#wake = () => setImmediate(() => resolve({ kind: 'asks' }));
-    });
-    if (this.#serverRequests.size > 0) this.#wake?.();
-    try {
-      const reached = Promise.race([this.#done ?? asks, asks]);
-      return await cancellation.during(() => this.cancellation.cancel(cancellation.reason), reached);
-    } finally {
+    const cancel = (): void => this.cancellation.cancel(cancellation.reason);
+    const leave = (): void => {
+      cancellation.removeListener(cancel);
+      if (this.#waiting !== waiting) return;
       this.#wake = undefined;
       this.#waiting = undefined;
-    }
+    };
+    return new Promise((resolve) => {
+      const reach = (step: Step): void => {
+        leave();
+        resolve(step);
+      };
+      // Server requests sent together arrive together: one turn of the event loop collects them.
+      this.#wake = () => setImmediate(reach, { kind: 'asks' });
+      if (this.#serverRequests.size > 0) this.#wake();
+      if (cancellation.isCancelled) cancel();
+      else cancellation.addListener(cancel);
+      const done = this.#done;
+      done?.then(reach, () => {
+        leave();
+        resolve(done); // rejects with the same error
+      });
+    });
   }
 
   readonly take = (serverRequest: ServerRequest): void => {

@@ -62,7 +62,7 @@ describe('the call of a tool that Assay makes', () => {
     }
     await vi.advanceTimersByTimeAsync(50);
     expect(ended).toEqual({ ok: false, error: { code: 'SERVER_TIMEOUT', server: 'own', limitMs: 1_500 } });
-    expect(call?.signal.aborted).toBe(true);
+    expect(call?.cancellation.isCancelled).toBe(true);
   });
 
   it('whose question is open when it ends is answered at once', async () => {

@@ -5,6 +5,7 @@ import {
   type Manifest,
   type ToRunner,
 } from '../../../core/sources/function-messages.ts';
+import { Cancelled } from '../../../core/cancellation.ts';
 import type { Cause } from '../../../core/cause.ts';
 import { causeText } from '../../../core/cause-text.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/custom-tools.ts';
@@ -116,22 +117,22 @@ export class ModuleProcess {
     const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
     if (refusal !== undefined) return Promise.resolve(refused(refusal));
     return new Promise((resolve, reject) => {
-      const { signal } = call;
-      const abort = (): void => {
+      const { cancellation } = call;
+      const cancel = (): void => {
         underWay.isOver = true;
         this.#tell({ kind: 'cancel', id: underWay.id });
         setTimeout(() => void this.#askIfBlocked(underWay.id), OVER_LIMIT_MS).unref();
-        reject(signal.reason as Error); // callers abort with an Error
+        reject(new Cancelled());
       };
       const settle = (result: BuiltInResult): void => {
-        signal.removeEventListener('abort', abort);
+        cancellation.removeListener(cancel);
         resolve(result);
         if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
       };
       const underWay = this.#calls.add({ tool, call, settle });
       this.#tell({ kind: 'call', id: underWay.id, tool, args: args.text });
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort, { once: true });
+      if (cancellation.isCancelled) cancel();
+      else cancellation.addListener(cancel);
       if (this.#isGone) this.#endCalls();
     });
   }

@@ -1,3 +1,4 @@
+import { Cancellation, Cancelled } from '../../../core/cancellation.ts';
 import type { Cause } from '../../../core/cause.ts';
 import { causeJson, causeText } from '../../../core/cause-text.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -68,7 +69,7 @@ class ModuleSource implements BuiltInSource {
 
   async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     if (this.#manifest === undefined) {
-      const started = await orAborted(this.#ready(), signal);
+      const started = await unlessCancelled(this.#ready(), Cancellation.following(signal));
       if (!started.ok) return err({ code: 'MODULE_NOT_LOADED', reason: started.error });
     }
     const { tools = [], skipped = [] } = this.#manifest ?? {};
@@ -117,8 +118,8 @@ class ModuleSource implements BuiltInSource {
   async #run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     if (call.isReadOnly === true && this.#spec.writes.length > 0)
       return this.#readerOf().#run(tool, args, call);
-    const ready = await orAborted(this.#ready(), call.signal);
-    call.signal.throwIfAborted();
+    const ready = await unlessCancelled(this.#ready(), call.cancellation);
+    if (call.cancellation.isCancelled) throw new Cancelled();
     if (!ready.ok) return refused(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
     return ready.value.process.run(tool, args, call);
   }
@@ -237,20 +238,15 @@ class ModuleSource implements BuiltInSource {
   }
 }
 
-/** The promise's value, or an error as soon as the signal is aborted. */
-async function orAborted<T>(
+/** The promise's value, or an error as soon as the call is cancelled. */
+function unlessCancelled<T>(
   promise: Promise<Result<T, string>>,
-  signal: AbortSignal,
+  cancellation: Cancellation,
 ): Promise<Result<T, string>> {
-  const aborted = new Promise<Result<T, string>>((resolve) => {
-    const abort = (): void => resolve(err('no call is waiting for it any more'));
-    if (signal.aborted) abort();
-    else {
-      signal.addEventListener('abort', abort, { once: true });
-      void promise.finally(() => signal.removeEventListener('abort', abort));
-    }
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => resolve(err('no call is waiting for it any more'));
+    cancellation.during(cancel, promise).then(resolve, reject);
   });
-  return Promise.race([promise, aborted]);
 }
 
 /** Recent unexpected exits of a module's process. */

@@ -1,3 +1,4 @@
+import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
 import { type BuiltInResult, refused, resultOfText } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
@@ -12,22 +13,22 @@ export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' 
 
 interface SendOptions
   extends
-    Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'signal'>,
+    Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'cancellation'>,
     Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
   readonly http: HttpPort;
 }
 
-/** Sends a request and makes the tool result. Throws if the call was cancelled. */
+/** Sends a request and makes the tool result. Throws Cancelled. */
 export async function callResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
-  const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = options;
-  const answer = await http.send({ ...request, chosenBy, maxBytes, signal });
+  const { http, chosenBy, maxBytes, cancellation, filter, hasOutputSchema } = options;
+  const answer = await http.send({ ...request, chosenBy, maxBytes, cancellation });
   if (!answer.ok) {
-    signal.throwIfAborted();
+    if (cancellation.isCancelled) throw new Cancelled();
     return refused(answer.error);
   }
   return answerResult(answer.value, {
     filter,
-    signal,
+    cancellation,
     hasOutputSchema,
     request: shownRequest(request),
     url: request.url,
@@ -46,7 +47,7 @@ interface AnswerFilter {
 
 interface AnswerOptions {
   readonly filter?: AnswerFilter | undefined;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   readonly hasOutputSchema: boolean;
   /** `GET https://host/path`, for messages: without the query or anything that looks like a key. */
   readonly request: string;
@@ -54,17 +55,17 @@ interface AnswerOptions {
   readonly url: URL;
 }
 
-/** Makes the tool result of an answer, without checking it against an output schema. */
-async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
+/** The tool result of an answer, not checked against an output schema. A promise only if a filter is needed. */
+function answerResult(answer: HttpAnswer, options: AnswerOptions): BuiltInResult | Promise<BuiltInResult> {
   const body = readBody(answer);
   return answer.status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
 }
 
-async function successOf(
+function successOf(
   answer: HttpAnswer,
   body: AnswerBody,
   options: AnswerOptions,
-): Promise<BuiltInResult> {
+): BuiltInResult | Promise<BuiltInResult> {
   const { status } = answer;
   switch (body.kind) {
     case 'empty':
@@ -91,7 +92,11 @@ function headerLines({ headers }: HttpAnswer): string {
   return lines.join('');
 }
 
-async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<BuiltInResult> {
+function textResult(
+  answer: HttpAnswer,
+  text: string,
+  options: AnswerOptions,
+): BuiltInResult | Promise<BuiltInResult> {
   const { filter, hasOutputSchema, request } = options;
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
@@ -114,11 +119,11 @@ async function textResult(answer: HttpAnswer, text: string, options: AnswerOptio
 async function filteredResult(
   text: string,
   { expression, runner }: AnswerFilter,
-  { hasOutputSchema, request, signal }: AnswerOptions,
+  { hasOutputSchema, request, cancellation }: AnswerOptions,
 ): Promise<BuiltInResult> {
   // A filter selects, so a result larger than its answer is hardly intended.
   const maxCharacters = Math.max(text.length, MIN_RESULT_LIMIT);
-  const filtered = await runner.run({ expression, text, maxCharacters }, signal);
+  const filtered = await runner.run({ expression, text, maxCharacters }, cancellation);
   if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
   const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
   return isMembers(value)

@@ -1,5 +1,6 @@
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Cancellation, Cancelled } from '../../../core/cancellation.ts';
 import { causeText } from '../../../core/cause-text.ts';
 import { err } from '../../../core/result.ts';
 import type { Child } from '../../../platform/child.ts';
@@ -10,8 +11,8 @@ import type { FilterFault, FilterTask } from './filter.ts';
 
 /** Evaluates JMESPath expressions in other processes, within limits of time and memory. */
 export interface FilterRunner {
-  /** Rejects with the signal's reason if it is aborted first. */
-  run(task: FilterTask, signal: AbortSignal): Promise<FilterResult>;
+  /** Rejects with Cancelled. */
+  run(task: FilterTask, cancellation: Cancellation): Promise<FilterResult>;
   close(): Promise<void>;
 }
 
@@ -49,22 +50,22 @@ export class FilterProcesses implements FilterRunner {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  run(task: FilterTask, signal: AbortSignal): Promise<FilterResult> {
+  run(task: FilterTask, cancellation: Cancellation): Promise<FilterResult> {
     if (this.#isClosed) return Promise.resolve(err({ code: 'process_ended', cause: 'was ended' }));
     if (this.#waitingCharacters + task.text.length > this.#limits.waitingCharacters)
       return Promise.resolve(err({ code: 'queue_full' }));
     return new Promise((resolve, reject) => {
-      const abort = (): void => {
+      const cancel = (): void => {
         this.#leave(waiting);
-        reject(signal.reason as Error); // callers abort with an Error
+        reject(new Cancelled());
       };
       const settle = (result: FilterResult): void => {
-        signal.removeEventListener('abort', abort);
+        cancellation.removeListener(cancel);
         resolve(result);
       };
       const waiting: Waiting = { task, settle };
-      if (signal.aborted) return abort();
-      signal.addEventListener('abort', abort, { once: true });
+      if (cancellation.isCancelled) return cancel();
+      cancellation.addListener(cancel);
       this.#waiting.add(waiting);
       this.#waitingCharacters += task.text.length;
       this.#assign();

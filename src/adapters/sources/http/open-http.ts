@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../../core/cancellation.ts';
 import { isSafeMethod } from '../../../core/hints/infer.ts';
 import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -26,7 +27,7 @@ export interface HttpCall {
   readonly secretHeaders?: readonly string[] | undefined;
   /** Maximum number of bytes to read of the answer. */
   readonly maxBytes: number;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 export interface HttpAnswer {
@@ -60,8 +61,7 @@ async function send(
   agent: PinnedAgent,
   { rules }: HttpOptions,
 ): Promise<Result<HttpAnswer, string>> {
-  const { maxBytes, signal } = call;
-  const secrets = new Set(call.secretHeaders?.map((name) => name.toLowerCase()));
+  const { maxBytes, cancellation } = call;
   let step: Step = { method: call.method, url: call.url, headers: call.headers, body: call.body };
   let chooser = call.chosenBy;
   let isPublic = false;
@@ -69,15 +69,17 @@ async function send(
     const { method, url, body } = step;
     const headers = linesOf(step.headers);
     const reaches = rules[chooser];
-    const answer = await agent.exchange({ method, url, reaches, headers, body, maxBytes, signal });
-    const name = hops === 0 ? shown(call) : `${shown(call)}, which redirects to ${url.origin},`;
-    if (answer.kind !== 'answered') return err(sentenceOf(name, answer, chooser));
+    const answer = await agent.exchange({ method, url, reaches, headers, body, maxBytes, cancellation });
+    const name = (): string =>
+      hops === 0 ? shown(call) : `${shown(call)}, which redirects to ${url.origin},`;
+    if (answer.kind !== 'answered') return err(sentenceOf(name(), answer, chooser));
     isPublic ||= agent.isPublic(url.hostname);
     if (!isFollowed(step.method, answer.status, answer.headers)) return ok({ ...answer, isPublic });
     if (hops === MAX_REDIRECTS)
       return err(`${shown(call)} redirects more than ${MAX_REDIRECTS} times, so there is no answer.`);
+    const secrets = new Set(call.secretHeaders?.map((name) => name.toLowerCase()));
     const next = nextStep(step, answer, secrets);
-    if (!next.ok) return err(`${name} ${next.error}.`);
+    if (!next.ok) return err(`${name()} ${next.error}.`);
     chooser = chooserOfNamed(next.value.url, { url, chooser, isPublic });
     step = next.value;
   }

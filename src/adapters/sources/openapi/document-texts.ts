@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Cancellation } from '../../../core/cancellation.ts';
 import { isMembers } from '../../../core/canonical-json.ts';
 import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -145,7 +146,8 @@ async function fetchText(
     chosenBy: chooser,
     headers: [['Accept', 'application/json, application/yaml, */*;q=0.8'], ...headers],
     secretHeaders: headers.map(([name]) => name),
-    ...limits,
+    maxBytes: limits.maxBytes,
+    cancellation: Cancellation.following(limits.signal),
   });
   if (!answer.ok) return err(`cannot be fetched: ${answer.error}`);
   const { status, body, isCut, isPublic } = answer.value;

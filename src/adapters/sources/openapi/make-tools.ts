@@ -249,7 +249,13 @@ async function run(
   if (!request.ok) return refused(request.error);
   const { maxBytes, http } = options;
   const hasOutputSchema = schemas.outputSchema !== undefined;
-  return callResult(request.value, { http, chosenBy, maxBytes, signal: call.signal, hasOutputSchema });
+  return callResult(request.value, {
+    http,
+    chosenBy,
+    maxBytes,
+    cancellation: call.cancellation,
+    hasOutputSchema,
+  });
 }
 
 /**

@@ -23,6 +23,9 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
   const template = readUrlTemplate(spec.url);
   if (!template.ok) return template;
   const plan = planOf(spec, template.value);
+  // Parsing takes longer than all else here, and most tools that send a body always send it to the same URL.
+  let lastAddress = '';
+  let lastUrl: URL | undefined;
   return ok((args) => {
     const written = writtenArguments(args);
     const path = pathOf(plan, written);
@@ -33,7 +36,10 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
     if (!headers.ok) return headers;
     const body = bodyOf(plan, written, args.values);
     if (!body.ok) return body;
-    const url = new URL(plan.template.origin + path.value + (query.value === '' ? '' : `?${query.value}`));
+    const address = plan.template.origin + path.value + (query.value === '' ? '' : `?${query.value}`);
+    const url = lastUrl !== undefined && address === lastAddress ? lastUrl : new URL(address);
+    lastAddress = address;
+    lastUrl = url;
     // Guards against a change in URL parsing: the parsed path must be the path that was checked.
     if (url.pathname !== path.value) return err('The arguments would change the path of the URL.');
     const { method } = spec;

@@ -34,27 +34,25 @@ export function restTool(
   const { maxBytes, timeoutMs } = spec;
   const chosenBy = chooserOf(spec);
   const secrets = secretsOfRest(spec);
-  const run: BuiltInTool['run'] = async (args, { signal }) => {
+  const run: BuiltInTool['run'] = async (args, { cancellation }) => {
     const prepared = prepare.value(args);
-    if (!prepared.ok) return refused(prepared.error);
+    if (!prepared.ok) return withoutSecrets(refused(prepared.error), secrets);
     const request = prepared.value;
     const hasOutputSchema = check !== undefined;
     const result = await callResult(request, {
       http,
       chosenBy,
       maxBytes,
-      signal,
+      cancellation,
       filter,
       hasOutputSchema,
     });
-    return check === undefined ? result : checked(result, check, shownRequest(request));
+    return withoutSecrets(
+      check === undefined ? result : checked(result, check, shownRequest(request)),
+      secrets,
+    );
   };
-  return ok({
-    definition: definitionOf(spec),
-    facts: factsOf(spec),
-    timeoutMs,
-    run: async (args, call) => withoutSecrets(await run(args, call), secrets),
-  });
+  return ok({ definition: definitionOf(spec), facts: factsOf(spec), timeoutMs, run });
 }
 
 interface Fault {

@@ -10,6 +10,7 @@ import {
   RUNNER,
   type OpenedModule,
 } from '../../../support/function-modules.ts';
+import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import { ROOT } from '../../../support/paths.ts';
 
 const TOOLS = {
@@ -33,10 +34,10 @@ const TOOLS = {
 const open = (): OpenedModule => openedModule(moduleOf(TOOLS, `import fs from 'node:fs';`));
 
 const gone = (pid: number): Promise<true> => until(`${pid} is gone`, () => (isAlive(pid) ? undefined : true));
-const aborted = (afterMs: number): { readonly signal: AbortSignal } => {
-  const aborting = new AbortController();
-  setTimeout(() => aborting.abort(new Error('nobody waits')), afterMs);
-  return { signal: aborting.signal };
+const cancelledAfter = (ms: number): { readonly cancellation: Cancellation } => {
+  const cancellation = new Cancellation();
+  setTimeout(() => cancellation.cancel(), ms);
+  return { cancellation };
 };
 
 describe('calls', () => {
@@ -53,13 +54,12 @@ describe('calls', () => {
   it('that nobody waits for end at once for the client, and are told so in the module', async () => {
     const module = open();
     const pid = await pidOf(module);
-    const aborting = new AbortController();
-    const heeding = { signal: aborting.signal, progress: () => aborting.abort(new Error('nobody waits')) };
-    await expect(module.call('heed', {}, heeding)).rejects.toThrow('nobody waits');
+    const cancellation = new Cancellation();
+    const heeding = { cancellation, progress: () => cancellation.cancel() };
+    await expect(module.call('heed', {}, heeding)).rejects.toThrow(Cancelled);
     expect(await module.say('heard')).toBe('true');
-    await expect(module.call('never', {}, aborted(20))).rejects.toThrow('nobody waits');
-    const signal = AbortSignal.abort(new Error('too late'));
-    await expect(module.call('add', { a: 1, b: 2 }, { signal })).rejects.toThrow('too late');
+    await expect(module.call('never', {}, cancelledAfter(20))).rejects.toThrow(Cancelled);
+    await expect(module.call('add', { a: 1, b: 2 }, { cancellation })).rejects.toThrow(Cancelled);
     await sleep(1_500);
     expect(await pidOf(module)).toBe(pid);
   });
@@ -73,13 +73,13 @@ describe('a tool that never lets others run', () => {
       const bystander = openedModule(moduleOf(TOOLS));
       const pid = await pidOf(module);
       await pidOf(bystander);
-      const aborting = new AbortController();
-      const call = module.call(tool, {}, { signal: aborting.signal });
+      const cancellation = new Cancellation();
+      const call = module.call(tool, {}, { cancellation });
       await until('it loops', () => module.logged.find((line) => line.includes('looping')));
       const waiting = module.say('add', { a: 1, b: 2 });
       expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
-      aborting.abort(new Error('nobody waits'));
-      await expect(call).rejects.toThrow('nobody waits');
+      cancellation.cancel();
+      await expect(call).rejects.toThrow(Cancelled);
       expect(await waiting).toBe(
         `! The process of the functions in tools.mjs had its event loop blocked by its tool "${tool}", and was stopped. The next call restarts it.`,
       );

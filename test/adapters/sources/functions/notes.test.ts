@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../../../../src/core/cancellation.ts';
 import type { BuiltInCall } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { sleep } from '../../../support/endings.ts';
 import { moduleOf, openedModule, type OpenedModule } from '../../../support/function-modules.ts';
@@ -63,8 +64,8 @@ describe('a call', () => {
   it('that nobody waits for any more is answered at once when it asks', async () => {
     const module = open();
     expect(await module.say('heard')).toBe('nothing');
-    const ending = new AbortController();
-    const call = { signal: ending.signal, progress: () => ending.abort() };
+    const cancellation = new Cancellation();
+    const call = { cancellation, progress: () => cancellation.cancel() };
     await expect(module.call('late', {}, call)).rejects.toThrow();
     await expect.poll(() => module.say('heard'), { timeout: 10_000 }).toBe('Cannot ask: the call has ended.');
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isAlive, until } from '../../../support/endings.ts';
+import { Cancellation } from '../../../../src/core/cancellation.ts';
 import { moduleOf, openedModule, pidOf } from '../../../support/function-modules.ts';
 
 const saying = (text: string): string =>
@@ -40,11 +41,11 @@ describe('a module that was changed', () => {
     module.write('tools.ts', `export default { name: 'sole', description: 'New.', run: () => 'sole' };`);
     await until('a change', () => changes[0]);
     expect((await module.read()).tools.map(({ definition }) => definition.name)).toEqual(['sole']);
-    const signal = new AbortController().signal;
+    const cancellation = new Cancellation();
     const nothing = (): void => undefined;
     const late = say?.run(
       { values: {}, text: '{}' },
-      { signal, progress: nothing, log: nothing, ask: async () => ({ ok: false, error: '' }) },
+      { cancellation, progress: nothing, log: nothing, ask: async () => ({ ok: false, error: '' }) },
     );
     expect(await late).toEqual({
       content: [{ type: 'text', text: 'The module has no such tool any more.' }],

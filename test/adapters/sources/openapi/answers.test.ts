@@ -1,5 +1,6 @@
 // What a model gets of the answers of a tool of an OpenAPI document.
 import { describe, expect, it } from 'vitest';
+import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import type { BuiltInResult } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { echoWeb } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
@@ -73,16 +74,18 @@ describe('an answer', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('that nobody waits for is none', async () => {
+  it('sends no request for a cancelled call', async () => {
     const web = await echoWeb({});
     const { tools } = await toolsIn(operationOf({}, { servers: [{ url: web.url }] }));
+    const cancellation = new Cancellation();
+    cancellation.cancel();
     const call = {
-      signal: AbortSignal.abort(new Error('gone')),
+      cancellation,
       progress: () => {},
       log: () => {},
       ask: () => Promise.reject(new Error()),
     };
-    await expect(tools[0]!.run({ values: {}, text: '{}' }, call)).rejects.toThrow('gone');
+    await expect(tools[0]!.run({ values: {}, text: '{}' }, call)).rejects.toThrow(Cancelled);
     expect(web.taken()).toEqual([]);
   });
 });

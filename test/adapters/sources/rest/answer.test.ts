@@ -1,5 +1,6 @@
 // What a model gets of the answer to an HTTP request.
 import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../../../../src/core/cancellation.ts';
 import { call, serveTool, shown, type Echo } from './serve-tool.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -144,14 +145,14 @@ describe('a filter', () => {
   it('that has no end is stopped, and calls beside it go on', async () => {
     const echo = await answering(200, JSON_TYPE, '{"a":1}');
     const endless = Array.from({ length: 30 }, () => '[@,@][]').join(' | ');
-    const { signal } = new AbortController();
+    const never = new Cancellation();
     const order: string[] = [];
-    const stopped = call(echo.tool({ filter: endless }), '{}', signal).then((result) => {
+    const stopped = call(echo.tool({ filter: endless }), '{}', never).then((result) => {
       order.push('endless');
       return shown(result);
     });
     const beside = [echo.tool({}), echo.tool({ filter: 'a' })];
-    const texts = await Promise.all(beside.map(async (tool) => shown(await call(tool, '{}', signal))));
+    const texts = await Promise.all(beside.map(async (tool) => shown(await call(tool, '{}', never))));
     expect([texts, order]).toEqual([['{"a":1}', '1'], []]);
     expect(await stopped).toMatch(
       /^error: The request POST .* was carried out, but its filter "\[@,@\].* (?:did not finish within 5 s|needed more than 512 MiB of memory) and was stopped\. Simplify the filter, or request less\.$/,

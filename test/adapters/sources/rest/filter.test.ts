@@ -1,5 +1,6 @@
 // What a filter may cost: time, memory, and the calls beside it.
 import { describe, expect, it } from 'vitest';
+import { Cancellation, Cancelled } from '../../../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { applyFilter, filterFailure, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
@@ -7,7 +8,7 @@ import { endLater } from '../../../support/endings.ts';
 import { scaledMs } from '../../../support/slow-machine.ts';
 
 const MAX = 1024 * 1024;
-const never = new AbortController().signal;
+const never = new Cancellation();
 
 function runner(limits: ConstructorParameters<typeof FilterProcesses>[1] = {}): FilterProcesses {
   const opened = new FilterProcesses(PLAIN_LAUNCHER, limits);
@@ -71,11 +72,11 @@ describe('the process of filters', () => {
   it('forgets a task that nobody waits for, and refuses what it has no room for', async () => {
     const small = runner({ waitingCharacters: 10 });
     const task = { expression: '@', text: '[1]', maxCharacters: MAX };
-    const leaving = new AbortController();
+    const leaving = new Cancellation();
     const first = small.run(task, never);
-    const left = small.run(task, leaving.signal);
-    leaving.abort(new Error('gone'));
-    await expect(left).rejects.toThrow('gone');
+    const left = small.run(task, leaving);
+    leaving.cancel();
+    await expect(left).rejects.toThrow(Cancelled);
     const waiting = [small.run(task, never), small.run(task, never), small.run(task, never)];
     expect(await small.run(task, never)).toEqual({ ok: false, error: { code: 'queue_full' } });
     for (const one of [first, ...waiting]) expect(await one).toEqual({ ok: true, value: '[1]' });

@@ -1,6 +1,7 @@
 // Where requests of tools may go, and how much may come back.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../../../../src/core/cancellation.ts';
 import {
   type HttpAnswer,
   type HttpCall,
@@ -34,14 +35,13 @@ function send(
   url: string,
   more: Partial<HttpCall> = {},
 ): Promise<Result<HttpAnswer, string>> {
-  const signal = AbortSignal.timeout(10_000);
   return http.send({
     method: 'GET',
     url: new URL(url),
     chosenBy: 'operator',
     headers: [],
     maxBytes: 1_000,
-    signal,
+    cancellation: Cancellation.following(AbortSignal.timeout(10_000)),
     ...more,
   });
 }
@@ -301,7 +301,7 @@ describe('an answer', () => {
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(`200 ${'x'.repeat(1_000)}`);
   });
 
-  it('that comes drop by drop ends with the signal', async () => {
+  it('that arrives slowly ends when the call is cancelled', async () => {
     let isOver = false;
     const port = await serveWeb((_, response) => {
       const drip = setInterval(() => response.write('x'), 10);
@@ -311,16 +311,20 @@ describe('an answer', () => {
       });
     });
     const beganMs = performance.now();
-    const answer = send(open(), `http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(150) });
+    const answer = send(open(), `http://127.0.0.1:${port}/`, {
+      cancellation: Cancellation.following(AbortSignal.timeout(150)),
+    });
     expect(await textOf(answer)).toBe(`"http://127.0.0.1:${port}/" was not waited for any longer.`);
     expect(performance.now() - beganMs).toBeLessThan(scaledMs(2_000));
     await expect.poll(() => isOver).toBe(true);
   });
 
-  it('is not asked for when nobody waits', async () => {
+  it('is not requested for a cancelled call', async () => {
     let visits = 0;
     const port = await serveWeb((_, response) => response.end(String(++visits)));
-    const answer = send(open(), `http://127.0.0.1:${port}/`, { signal: AbortSignal.abort() });
+    const answer = send(open(), `http://127.0.0.1:${port}/`, {
+      cancellation: Cancellation.following(AbortSignal.abort()),
+    });
     expect(await textOf(answer)).toContain('was not waited for any longer');
     expect(visits).toBe(0);
   });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation } from '../../../../src/core/cancellation.ts';
 import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { type HttpPort, openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
@@ -73,12 +74,12 @@ export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): 
 }
 
 /** Calls with arguments as a client wrote them. */
-export function call(tool: BuiltInTool, text: string, signal?: AbortSignal): Promise<BuiltInResult> {
+export function call(tool: BuiltInTool, text: string, cancellation?: Cancellation): Promise<BuiltInResult> {
   const values = JSON.parse(text) as Readonly<Record<string, unknown>>;
   return tool.run(
     { values, text },
     {
-      signal: signal ?? AbortSignal.timeout(10_000),
+      cancellation: cancellation ?? Cancellation.following(AbortSignal.timeout(10_000)),
       progress: () => {},
       log: () => {},
       ask: async () => ({ ok: false, error: 'Nobody answers.' }),
