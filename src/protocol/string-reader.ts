@@ -73,29 +73,23 @@ export class StringReader {
   }
 
   /**
-   * Skips four bytes at a time while none of them is a quote, a backslash or a control character (the usual
-   * zero-in-word test); four times as fast as byte by byte at 100 kB.
+   * Skips plain bytes, four at a time, up to a quote, a backslash or a control character, or to the last few bytes;
+   * several times as fast as byte by byte at 100 kB.
    */
   #plainWords(from: number): number {
-    const words = this.#view;
+    const words = this.#words ?? this.#openWords();
     const last = this.#bytes.length - 4;
-    let at = from;
-    for (; at <= last; at += 4) {
-      const word = words.getUint32(at, true);
-      const quotes = word ^ 0x22222222;
-      const backslashes = word ^ BACKSLASHES;
-      const hit =
-        ((word - 0x20202020) & ~word) |
-        ((quotes - 0x01010101) & ~quotes) |
-        ((backslashes - 0x01010101) & ~backslashes);
-      if ((hit & 0x80808080) !== 0) break;
+    for (let at = from; at <= last; at += 4) {
+      const special = specialBits(words.getUint32(at, true));
+      if (special !== 0) return at + ((31 - Math.clz32(special & -special)) >> 3);
     }
-    return at;
+    return Math.max(from, last + 1);
   }
 
-  get #view(): DataView {
+  /** Not a private getter: V8 calls its runtime for each access to one. */
+  #openWords(): DataView {
     const bytes = this.#bytes;
-    return (this.#words ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+    return (this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
   }
 
   /** Lenient end of a long string: the next quote that is not escaped. */
@@ -123,7 +117,8 @@ export class StringReader {
     let before = at - 1;
     if (bytes[before] !== BACKSLASH) return false;
     if (bytes[before - 1] !== BACKSLASH) return true;
-    while (before > 3 && this.#view.getUint32(before - 3, true) === BACKSLASHES) before -= 4;
+    const words = this.#words ?? this.#openWords();
+    while (before > 3 && words.getUint32(before - 3, true) === BACKSLASHES) before -= 4;
     while (bytes[before] === BACKSLASH) before -= 1;
     return (at - before) % 2 === 0;
   }
@@ -138,4 +133,18 @@ export class StringReader {
     this.fault = { reason, offset };
     return FAULT;
   }
+}
+
+/**
+ * The highest bit of each of the four bytes that is a quote, a backslash or a control character: the usual test for a
+ * zero byte, three times. Only the lowest bit is certain, as a byte that matches borrows from the next one.
+ */
+function specialBits(word: number): number {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ BACKSLASHES;
+  const bits =
+    ((word - 0x20202020) & ~word) |
+    ((quotes - 0x01010101) & ~quotes) |
+    ((backslashes - 0x01010101) & ~backslashes);
+  return bits & 0x80808080;
 }

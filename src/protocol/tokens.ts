@@ -33,12 +33,20 @@ export function scalarEnd(bytes: Buffer, from: number, maxDigits: number = Infin
 /** Where the escape with its backslash at `from` ends (RFC 8259, section 7); -1 if it is invalid. */
 export function escapeEnd(bytes: Buffer, from: number): number {
   const byte = bytes[from + 1] ?? 0;
-  if (byte === 0x75) return HEX.test(bytes.toString('latin1', from + 2, from + 6)) ? from + 6 : -1;
-  return byte !== 0 && ESCAPES.includes(String.fromCharCode(byte)) ? from + 2 : -1;
+  if (IS_ESCAPE[byte] === 1) return from + 2;
+  if (byte !== 0x75) return -1;
+  for (let at = from + 2; at < from + 6; at += 1) if (IS_HEX[bytes[at] ?? 0] !== 1) return -1;
+  return from + 6;
 }
 
-const HEX = /^[\dA-Fa-f]{4}$/;
-const ESCAPES = '"\\/bfnrt';
+/** Tables with 1 for each byte of a set, as looking one up is faster than searching the set. */
+const IS_ESCAPE: Uint8Array = tableOf('"\\/bfnrt');
+const IS_HEX: Uint8Array = tableOf('0123456789ABCDEFabcdef');
+
+function tableOf(set: string): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (set.includes(String.fromCharCode(byte)) ? 1 : 0));
+}
+
 const ZERO = 0x30;
 const NINE = 0x39;
 
